@@ -1,0 +1,23 @@
+"""Benchmarks: gradwrap beside hand-written NumPy gradients and four other libraries.
+
+``python -m benchmarks`` prints one table, ``python -m benchmarks.overhead`` a smaller one.
+
+Importing the package limits every library to one thread. That has to come first, because BLAS
+and XLA read these variables when they are loaded.
+"""
+
+import os
+
+_ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "BLIS_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "NPROC": "1",  # the size of XLA's thread pool
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "JAX_PLATFORMS": "cpu",
+}
+
+os.environ.update(_ONE_THREAD)

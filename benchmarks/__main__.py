@@ -1,0 +1,172 @@
+"""``python -m benchmarks``: the time of a gradient, as a multiple of the time by hand."""
+
+import argparse
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .peers import PEERS, Peer, Run, by_hand, gradwrap
+from .report import LEFT_OUT, against, milliseconds, number, table
+from .timing import FULL, QUICK, Effort, interleave
+from .workloads import WORKLOADS, Array, Growth, Workload
+
+OWN = "gradwrap"
+HAND = "by-hand"
+TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
+SEED = 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmarks, print the table; 1 if a library's gradient was wrong or failed."""
+    options = _parse(argv)
+    notes: list[str] = []
+    failures: list[str] = []
+    peers = _load((gradwrap,), failures) + _load(() if options.no_peers else PEERS, notes)
+    effort = QUICK if options.quick else FULL
+
+    times: dict[str, dict[str, float]] = {}
+    for entry in _chosen(options.only):
+        if isinstance(entry, Workload):
+            print(f"{entry.title} ...", file=sys.stderr, flush=True)
+            times[entry.name] = _measure(entry, peers, effort, notes, failures)
+
+    head = ["gradient time / time by hand", "by hand", OWN, "bound"]
+    head += [peer.title for peer in peers if peer.name != OWN]
+    rows = [
+        _row(entry, times, peers)
+        for entry in WORKLOADS
+        if (entry.name in times if isinstance(entry, Workload) else entry.large in times)
+    ]
+    text = "\n\n".join([_machine(peers, options.quick), table(head, rows)])
+    remarks = [f"- {note}" for note in [*notes, *failures]]
+    remarks.append("- (in brackets: the multiple that was measured when the bound was set)")
+    text += "\n\n" + "\n".join(remarks) + "\n"
+    print(text, end="")
+    if options.markdown is not None:
+        options.markdown.write_text(text, encoding="utf-8")
+    return 1 if failures else 0
+
+
+class _Options(argparse.Namespace):
+    only: list[str]
+    quick: bool
+    no_peers: bool
+    markdown: Path | None
+
+
+def _parse(argv: Sequence[str] | None) -> _Options:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        default=[],
+        choices=[entry.name for entry in WORKLOADS],
+        help="run this workload only; may be given again: %(choices)s",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
+    parser.add_argument("--no-peers", action="store_true", help="gradwrap and by hand only")
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
+    return parser.parse_args(argv, namespace=_Options())
+
+
+def _chosen(names: Sequence[str]) -> list[Workload | Growth]:
+    """Return the entries asked for (all, if none was named) and those that they need."""
+    wanted = set(names or [entry.name for entry in WORKLOADS])
+    for entry in WORKLOADS:
+        if isinstance(entry, Growth) and entry.name in wanted:
+            wanted |= {entry.small, entry.large}
+    return [entry for entry in WORKLOADS if entry.name in wanted]
+
+
+def _load(loaders: Sequence[Callable[[], Peer]], notes: list[str]) -> list[Peer]:
+    peers = []
+    for loader in loaders:
+        try:
+            peers.append(loader())
+        except ImportError as error:
+            notes.append(f"{loader.__name__} is left out: {error}")
+    return peers
+
+
+def _measure(
+    workload: Workload,
+    peers: Sequence[Peer],
+    effort: Effort,
+    notes: list[str],
+    failures: list[str],
+) -> dict[str, float]:
+    """Check every library's gradient against the one by hand, then time those that are right."""
+    args = workload.data(np.random.default_rng(SEED))
+    hand = by_hand().prepare(workload, args)
+    right = hand()
+    runs: dict[str, Run] = {HAND: hand}
+    for peer in peers:
+        if peer.name in workload.left_out:
+            note = f"{peer.title} is left out of {workload.name}: {workload.left_out[peer.name]}"
+            notes.append(note)
+            continue
+        try:
+            run = peer.prepare(workload, args)
+            _check(peer.arrays(run()), right)
+            runs[peer.name] = run
+        except Exception as error:  # noqa: BLE001  whatever one library does, the others go on
+            fault = f"{type(error).__name__}: {error}"
+            failures.append(f"{peer.title} FAILED on {workload.name}: {fault}")
+    return interleave(runs, effort)
+
+
+def _check(got: Sequence[Array], right: Sequence[Array]) -> None:
+    """Raise a ValueError that says in which way a gradient is wrong, if it is."""
+    if len(got) != len(right):
+        raise ValueError(f"{len(got)} gradients instead of {len(right)}")
+    for i, (a, b) in enumerate(zip(got, right, strict=True)):
+        if (a.shape, a.dtype) != (b.shape, b.dtype):
+            raise ValueError(f"gradient {i} is {a.dtype}{a.shape}, not {b.dtype}{b.shape}")
+        error = float(np.max(np.abs(a - b)) / np.max(np.abs(b)))
+        if not error <= TOLERANCE[b.dtype]:  # also if it is NaN
+            raise ValueError(f"gradient {i} is wrong by {error:.1e} of its greatest element")
+
+
+def _row(
+    entry: Workload | Growth, times: dict[str, dict[str, float]], peers: Sequence[Peer]
+) -> list[str]:
+    if isinstance(entry, Workload):
+        base = times[entry.name]
+        hand = milliseconds(base[HAND])
+        values = {name: seconds / base[HAND] for name, seconds in base.items()}
+        expected = entry.expected
+    else:
+        small, large = times[entry.small], times[entry.large]
+        values = {name: large[name] / small[name] for name in large if name in small}
+        hand = number(values[HAND])
+        expected = {}
+    own = values.get(OWN)
+    cells = [
+        entry.title,
+        hand,
+        LEFT_OUT if own is None else number(own),
+        f"<= {entry.bound:g}" if own is None and entry.bound else against(own or 0, entry.bound),
+    ]
+    for peer in peers:
+        if peer.name != OWN:
+            cell = number(values[peer.name]) if peer.name in values else LEFT_OUT
+            if peer.name in expected:
+                cell += f" ({expected[peer.name]:g})"
+            cells.append(cell)
+    return cells
+
+
+def _machine(peers: Sequence[Peer], quick: bool) -> str:
+    versions = [f"NumPy {np.__version__}", *(f"{peer.title} {peer.version}" for peer in peers)]
+    return (
+        f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
+        f"one thread, {'quick (rough)' if quick else 'full'} run; {', '.join(versions)}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""The libraries, one small adaptor each: how its gradient of a workload is asked for.
+
+The other libraries are imported only when asked for, and are untyped here: what is ``Any`` in
+the benchmarks is so because of them. Each is used as its documentation shows first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .workloads import Array, Workload
+
+Run: TypeAlias = Callable[[], Any]
+"""Computes the gradients once; the time of a call is what is measured."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library: ``prepare`` gives the call to time, ``arrays`` its result as NumPy arrays."""
+
+    name: str
+    title: str
+    version: str
+    prepare: Callable[[Workload, tuple[Array, ...]], Run]
+    arrays: Callable[[Any], tuple[Array, ...]]
+
+
+def by_hand() -> Peer:
+    """The gradient written by hand, which the others are compared with."""
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        return partial(workload.by_hand, *args)
+
+    return Peer("by-hand", "by hand", np.__version__, prepare, tuple)
+
+
+def gradwrap() -> Peer:
+    """gradwrap, given NumPy itself and NumPy arrays."""
+    gw: Any = import_module("gradwrap")
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        return partial(gw.grad(partial(workload.fun, np), workload.argnums), *args)
+
+    return Peer("gradwrap", "gradwrap", getattr(gw, "__version__", "?"), prepare, tuple)
+
+
+def autograd() -> Peer:
+    """HIPS autograd: its own version of NumPy, NumPy arrays."""
+    library: Any = import_module("autograd")
+    namespace: Any = import_module("autograd.numpy")
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        return partial(library.grad(partial(workload.fun, namespace), workload.argnums), *args)
+
+    return Peer("autograd", "HIPS autograd", _version("autograd"), prepare, tuple)
+
+
+def torch() -> Peer:
+    """PyTorch, eager: the arrays' own memory as tensors, and a fresh tape at each call."""
+    library: Any = import_module("torch")
+    library.set_num_threads(1)
+    # The only function of the workloads that PyTorch has by another name.
+    namespace = SimpleNamespace(**{**vars(library), "max": library.amax})
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        def run() -> Any:
+            tensors = [library.from_numpy(arg) for arg in args]
+            inputs = [tensors[i].requires_grad_() for i in workload.argnums]
+            return library.autograd.grad(workload.fun(namespace, *tensors), inputs)
+
+        return run
+
+    def arrays(result: Any) -> tuple[Array, ...]:
+        return tuple(tensor.numpy() for tensor in result)
+
+    return Peer("torch", "PyTorch", _version("torch"), prepare, arrays)
+
+
+def jax() -> Peer:
+    """JAX under jit, compiled before it is timed, in double precision where the data are."""
+    library: Any = import_module("jax")
+    namespace: Any = import_module("jax.numpy")
+    library.config.update("jax_enable_x64", True)
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        gradient = library.jit(library.grad(partial(workload.fun, namespace), workload.argnums))
+        on_device = [namespace.asarray(arg) for arg in args]
+        return lambda: library.block_until_ready(gradient(*on_device))
+
+    def arrays(result: Any) -> tuple[Array, ...]:
+        return tuple(np.asarray(array) for array in result)
+
+    return Peer("jax", "JAX (jit)", _version("jax"), prepare, arrays)
+
+
+def mygrad() -> Peer:
+    """MyGrad: its own version of NumPy, tensors that share the arrays' memory."""
+    library: Any = import_module("mygrad")
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        def run() -> Any:
+            tensors = [
+                library.tensor(arg, copy=False, constant=i not in workload.argnums)
+                for i, arg in enumerate(args)
+            ]
+            workload.fun(library, *tensors).backward()
+            return tuple(tensors[i].grad for i in workload.argnums)
+
+        return run
+
+    return Peer("mygrad", "MyGrad", _version("mygrad"), prepare, tuple)
+
+
+PEERS: tuple[Callable[[], Peer], ...] = (autograd, torch, jax, mygrad)
+"""The other libraries, in the order of the table's columns."""
+
+
+def _version(package: str) -> str:
+    """Return the installed version, as its packager wrote it."""
+    version: str = import_module("importlib.metadata").version(package)
+    return version

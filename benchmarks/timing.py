@@ -1,0 +1,61 @@
+"""How time is measured.
+
+Everything that is compared is timed in turns, round after round, in one process: a slow spell of
+the machine meets all alike. A sample is the mean of enough calls to last `SAMPLE_SECONDS`; the
+least sample counts, as the one that was disturbed least. The garbage collector is on, as in
+any program, and is run once before each sample, outside the time, so that nobody pays for the
+cycles that another left behind. A full run and one with
+``--no-peers`` differ in two ways. In a full run five libraries' modules are alive, and the collector
+walks them whenever a tape of many small objects sets it off: the Python loops take longer. And
+PyTorch, once imported, makes the allocator keep large blocks that it would else hand back to the
+system at each call: 8 MB arrays cost up to half as much. The bounds are meant for the full run.
+"""
+
+import gc
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+SAMPLE_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: ``seconds`` for each candidate, but not fewer than ``least`` rounds."""
+
+    rounds: int
+    seconds: float
+    least: int
+
+
+FULL = Effort(rounds=20, seconds=4.0, least=3)
+QUICK = Effort(rounds=5, seconds=0.6, least=2)
+
+
+def interleave(runs: Mapping[str, Callable[[], object]], effort: Effort) -> dict[str, float]:
+    """Return the seconds that one call of each takes, measured in turns.
+
+    A candidate that has used up its time leaves the turns, so that a slow one does not keep the
+    others waiting.
+    """
+    calls = {name: max(1, math.ceil(SAMPLE_SECONDS / sample(run))) for name, run in runs.items()}
+    best = dict.fromkeys(runs, math.inf)
+    spent = dict.fromkeys(runs, 0.0)
+    for turn in range(effort.rounds):
+        for name, run in runs.items():
+            if turn >= effort.least and spent[name] > effort.seconds:
+                continue
+            seconds = sample(run, calls[name])
+            best[name] = min(best[name], seconds)
+            spent[name] += seconds * calls[name]
+    return best
+
+
+def sample(run: Callable[[], object], calls: int = 1) -> float:
+    """Return the mean time of some calls in a row, in seconds."""
+    gc.collect()
+    start = perf_counter()
+    for _ in range(calls):
+        run()
+    return (perf_counter() - start) / calls

@@ -1,0 +1,85 @@
+"""The Rosenbrock function: by a Python loop over single elements, and vectorised."""
+
+from functools import partial
+
+import numpy as np
+
+from .base import Array, Growth, Namespace, Traced, Workload
+
+
+def loop(np: Namespace, x: Traced) -> Traced:  # noqa: ARG001  nothing but operators
+    """Element by element, as it is first written down."""
+    total = 0.0
+    for i in range(len(x) - 1):
+        total = total + 100 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
+    return total
+
+
+def loop_by_hand(x: Array) -> tuple[Array]:
+    """Element by element too: a loop is compared with a loop."""
+    g = np.zeros_like(x)
+    for i in range(len(x) - 1):
+        xi = x[i]
+        d = x[i + 1] - xi * xi
+        g[i] -= 400 * xi * d + 2 * (1 - xi)
+        g[i + 1] += 200 * d
+    return (g,)
+
+
+def vectorised(np: Namespace, x: Traced) -> Traced:
+    """The same function by slices."""
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def vectorised_by_hand(x: Array) -> tuple[Array]:
+    """The closed form, by slices."""
+    g = np.zeros_like(x)
+    d = x[1:] - x[:-1] ** 2
+    g[:-1] -= 400 * x[:-1] * d + 2 * (1 - x[:-1])
+    g[1:] += 200 * d
+    return (g,)
+
+
+def _data(rng: np.random.Generator, *, n: int) -> tuple[Array, ...]:
+    return (rng.normal(size=n),)
+
+
+_NO_JIT = {
+    "jax": "jit unrolls the loop and compiles for a minute at n = 4,000; the program that it keeps "
+    "then slows the garbage collector down for all"
+}
+
+LOOP_1000 = Workload(
+    name="loop-1000",
+    title="Rosenbrock by a Python loop, n = 1,000",
+    fun=loop,
+    by_hand=loop_by_hand,
+    data=partial(_data, n=1000),
+    bound=60.0,
+    expected={"autograd": 517.0, "torch": 130.0},
+    left_out=_NO_JIT,
+)
+LOOP_4000 = Workload(
+    name="loop-4000",
+    title="Rosenbrock by a Python loop, n = 4,000",
+    fun=loop,
+    by_hand=loop_by_hand,
+    data=partial(_data, n=4000),
+    left_out=_NO_JIT,
+)
+LOOP_GROWTH = Growth(
+    name="loop-growth",
+    title="Rosenbrock by a Python loop, time at n = 4,000 / at 1,000",
+    small=LOOP_1000.name,
+    large=LOOP_4000.name,
+    bound=4.4,
+)
+VECTORISED = Workload(
+    name="rosenbrock",
+    title="Rosenbrock vectorised, n = 1,000,000",
+    fun=vectorised,
+    by_hand=vectorised_by_hand,
+    data=partial(_data, n=1_000_000),
+    bound=3.0,
+    expected={"autograd": 7.0, "torch": 3.9},
+)

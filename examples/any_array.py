@@ -1,0 +1,100 @@
+"""One function, many kinds of arrays: NumPy's, and array-api-strict's on several devices.
+
+`loss` takes its functions from its argument, `w.__array_namespace__()`, as the Python Array API
+standard has it. So does its gradient, and `fit` with it: each runs on the arrays that it is given,
+and what comes back is of the same library, dtype and device.
+
+array-api-strict is the standard and nothing else. It refuses to mix dtypes or devices, or to be
+taken for NumPy, and its devices stand in for those that a test machine lacks: what runs on it has
+good prospects on a GPU.
+
+The data are the breast tumours of the UCI Machine Learning Repository, which scikit-learn ships:
+569 of them, 30 measurements each, malignant or benign.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import array_api_strict
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer
+
+import gradwrap as gw
+
+Array: TypeAlias = Any  # any library's: the standard has no type for it yet
+
+
+def loss(w: Array, x: Array, y: Array) -> Array:
+    """Logistic regression of labels `y` = +1 or -1 on `x`, with a ridge that keeps `w` finite."""
+    xp = w.__array_namespace__()
+    margin = y * (x @ w)
+    return xp.mean(xp.logaddexp(-margin, xp.zeros_like(margin))) + 0.01 * xp.sum(w * w)
+
+
+def fit(x: Array, y: Array, steps: int) -> Array:
+    """Minimise `loss` by gradient descent."""
+    xp = x.__array_namespace__()
+    w = xp.zeros_like(x[0, :])
+    gradient = gw.grad(loss)
+    for _ in range(steps):
+        w = w - 0.3 * gradient(w, x, y)
+    return w
+
+
+class Run(NamedTuple):
+    """What one kind of array has given."""
+
+    gradient: Array
+    weights: Array
+    accuracy: float
+
+
+def main(steps: int = 200) -> dict[str, Run]:
+    data = load_breast_cancer()
+    measurements = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+    x = np.column_stack([np.ones(len(measurements)), measurements])
+    y = np.where(data.target == 1, 1.0, -1.0)
+
+    device = array_api_strict.Device("device1")
+    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+        "numpy float64": (np, {"dtype": np.float64}),
+        "numpy float32": (np, {"dtype": np.float32}),
+        "strict float64": (array_api_strict, {"dtype": array_api_strict.float64}),
+        "strict float32": (array_api_strict, {"dtype": array_api_strict.float32, "device": device}),
+    }
+    runs: dict[str, Run] = {}
+    for name, (xp, options) in kinds.items():
+        xs, ys = xp.asarray(x, **options), xp.asarray(y, **options)
+        start = xp.zeros_like(xs[0, :])
+        gradient = gw.grad(loss)(start, xs, ys)
+        assert type(gradient) is type(start)
+        assert (gradient.dtype, gradient.device) == (start.dtype, start.device)
+        weights = fit(xs, ys, steps)
+        right = xp.sign(xs @ weights) == ys
+        runs[name] = Run(gradient, weights, float(xp.mean(xp.astype(right, xp.float32))))
+
+    print(f"{len(x)} tumours, {x.shape[1]} weights, {steps} steps of gradient descent\n")
+    print("The gradient at w = 0:\n")
+    for run in runs.values():
+        gradient = run.gradient
+        kind = f"{type(gradient).__module__.partition('.')[0]}.{type(gradient).__name__}"
+        dtype = str(gradient.dtype).rpartition(".")[2]
+        place = str(gradient.device).removeprefix("array_api_strict.")
+        values = " ".join(f"{v:.5f}" for v in to_numpy(gradient)[:3])
+        print(f"  {kind:<23}{dtype:<9}{place:<22}{values} ...")
+
+    print("\nAfter the fit:\n")
+    reference = runs["numpy float64"]
+    for name, run in runs.items():
+        largest = np.max(np.abs(to_numpy(run.weights) - reference.weights))
+        print(f"  {name:<16}{run.accuracy:.1%} right, weights {largest:.0e} from the first run's")
+    return runs
+
+
+def to_numpy(a: Array) -> NDArray[np.float64]:
+    """Any array's numbers, from whatever device, to be compared."""
+    return np.from_dlpack(a).astype(np.float64)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Train a two-layer network, written in plain NumPy, to read handwritten digits.
+
+The data are the 1,797 images of 8 x 8 pixels that the UCI Machine Learning Repository calls
+"Optical Recognition of Handwritten Digits"; scikit-learn ships them.
+
+Nothing in `scores` or `loss` knows of gradwrap: `gw.value_and_grad(loss)` is the whole of it.
+"""
+
+import sys
+import time
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+import gradwrap as gw
+
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[np.int64]
+Params: TypeAlias = dict[str, Floats]
+
+HIDDEN = 64
+EPOCHS = 40
+BATCH = 32
+LEARNING_RATE = 0.1
+MOMENTUM = 0.9
+TEST_IMAGES = 450
+LINE_WIDTH = 79
+
+
+def scores(params: Params, images: Floats) -> Floats:
+    """Ten scores per image, of which the highest is the digit that the network reads."""
+    hidden = np.tanh(images @ params["w1"] + params["b1"])
+    return hidden @ params["w2"] + params["b2"]
+
+
+def loss(params: Params, images: Floats, labels: Labels) -> np.floating:
+    """Mean cross-entropy, in nats: ln 10 = 2.3 for guessing, 0 for certainty."""
+    logits = scores(params, images)
+    logits = logits - np.max(logits, axis=1, keepdims=True)
+    log_norm = np.log(np.sum(np.exp(logits), axis=1))
+    surprise: Floats = log_norm - logits[np.arange(len(labels)), labels]
+    return np.mean(surprise)
+
+
+def initial_params(rng: np.random.Generator, pixels: int, digits: int = 10) -> Params:
+    return {
+        "w1": rng.normal(size=(pixels, HIDDEN)) / np.sqrt(pixels),
+        "b1": np.zeros(HIDDEN),
+        "w2": rng.normal(size=(HIDDEN, digits)) / np.sqrt(HIDDEN),
+        "b2": np.zeros(digits),
+    }
+
+
+def check_gradient(
+    rng: np.random.Generator, params: Params, images: Floats, labels: Labels
+) -> float:
+    """Compare slopes from the gradient with central differences; the largest relative error.
+
+    One random direction in each parameter, and one in all of them at once.
+    """
+    gradient = gw.grad(loss)(params, images, labels)
+    step = 2e-6
+    largest = 0.0
+    print("slope in a random direction   gradient  central difference  relative error")
+    for names in [[name] for name in params] + [list(params)]:
+        direction = {
+            name: rng.normal(size=p.shape) if name in names else np.zeros(p.shape)
+            for name, p in params.items()
+        }
+        ahead, behind = (
+            loss({name: p + h * direction[name] for name, p in params.items()}, images, labels)
+            for h in (step, -step)
+        )
+        numerical = (ahead - behind) / (2 * step)
+        slope = sum(float(np.vdot(gradient[name], direction[name])) for name in params)
+        error = float(abs(slope - numerical) / abs(numerical))
+        largest = max(largest, error)
+        label = " ".join(names)
+        print(f"  {label:<22}{slope:>14.10f}{numerical:>20.10f}{error:>16.1e}")
+    return largest
+
+
+def accuracy(params: Params, images: Floats, labels: Labels) -> float:
+    return float(np.mean(np.argmax(scores(params, images), axis=1) == labels))
+
+
+def keep_line(text: str) -> None:
+    """Print a line over the progress bar, which moves down."""
+    print(f"\r{text:<{LINE_WIDTH}}" if sys.stdout.isatty() else text)
+
+
+def progress(done: int, total: int) -> None:
+    """Draw a progress bar over itself; without a terminal, draw none."""
+    if sys.stdout.isatty():
+        filled = 40 * done // total
+        bar = f"[{'#' * filled}{'.' * (40 - filled)}] epoch {done} of {total}"
+        print(f"\r{bar:<{LINE_WIDTH}}", end="\n" if done == total else "", flush=True)
+
+
+def show_digits(images: Floats, captions: list[str]) -> None:
+    """Print 8 x 8 images side by side, each pixel as two characters."""
+    shades = np.array([c + c for c in " .:-=+*#%@"])
+    art = shades[np.rint(images * 9).astype(np.int64)].reshape(-1, 8, 8)
+    for row in range(8):
+        print("   ".join("".join(image[row]) for image in art).rstrip())
+    print("   ".join(f"{caption:^16}" for caption in captions).rstrip())
+
+
+class Result(NamedTuple):
+    """What the training has come to."""
+
+    losses: list[float]  # one per epoch
+    train_accuracy: float
+    test_accuracy: float
+    gradient_error: float  # relative
+
+
+def main(epochs: int = EPOCHS) -> Result:
+    rng = np.random.default_rng(0)
+    digits = load_digits()
+    order = rng.permutation(len(digits.target))
+    images, labels = digits.data[order] / 16.0, digits.target[order]
+    test_images, test_labels = images[:TEST_IMAGES], labels[:TEST_IMAGES]
+    images, labels = images[TEST_IMAGES:], labels[TEST_IMAGES:]
+    params = initial_params(rng, pixels=images.shape[1])
+    count = sum(p.size for p in params.values())
+    print(
+        f"{len(labels):,} handwritten digits to learn from, {len(test_labels)} to test with; "
+        f"{count:,} parameters\n"
+    )
+
+    gradient_error = check_gradient(rng, params, images, labels)
+    assert gradient_error < 1e-6, "the gradient is wrong"
+    print(f"gradient checked against a numerical one: they agree to {gradient_error:.0e}\n")
+
+    loss_and_gradient = gw.value_and_grad(loss)
+    velocity = {name: np.zeros_like(p) for name, p in params.items()}
+    losses: list[float] = []
+    start = time.perf_counter()
+    for epoch in range(1, epochs + 1):
+        total = 0.0
+        order = rng.permutation(len(labels))
+        for batch in np.split(order, range(BATCH, len(order), BATCH)):
+            value, gradient = loss_and_gradient(params, images[batch], labels[batch])
+            for name, g in gradient.items():
+                velocity[name] = MOMENTUM * velocity[name] - LEARNING_RATE * g
+                params[name] = params[name] + velocity[name]
+            total += float(value) * len(batch)
+        losses.append(total / len(labels))
+        if epoch == 1 or epoch % max(1, epochs // 8) == 0:
+            train = accuracy(params, images, labels)
+            test = accuracy(params, test_images, test_labels)
+            keep_line(
+                f"epoch {epoch:>3}   loss {losses[-1]:.4f}   "
+                f"accuracy: train {train:6.1%}, test {test:6.1%}"
+            )
+        progress(epoch, epochs)
+    seconds = time.perf_counter() - start
+
+    train_accuracy = accuracy(params, images, labels)
+    test_accuracy = accuracy(params, test_images, test_labels)
+    read = np.argmax(scores(params, test_images), axis=1)
+    wrong = np.flatnonzero(read != test_labels)
+    print(
+        f"\n{len(test_labels) - len(wrong)} of {len(test_labels)} test images read right "
+        f"({test_accuracy:.1%}), after {seconds:.1f} s of training."
+    )
+    right = [np.flatnonzero((read == digit) & (test_labels == digit))[0] for digit in (3, 5, 8)]
+    shown = [*right, *wrong[:1]]
+    print("Three of them, and one that was not:\n")
+    show_digits(
+        test_images[shown],
+        [f"{test_labels[i]}, read as {read[i]}" for i in shown],
+    )
+    return Result(losses, train_accuracy, test_accuracy, gradient_error)
+
+
+if __name__ == "__main__":
+    main()

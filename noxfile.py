@@ -1,0 +1,47 @@
+"""The checks, each in an environment of its own: `nox`, `nox -s tests-3.12`, `nox -s lint`."""
+
+from __future__ import annotations
+
+import nox
+
+nox.options.sessions = ["lint", "types", "tests"]
+
+# Types are checked, and the peers installed, on the oldest version that is supported.
+OLDEST = "3.11"
+
+
+@nox.session(python=["3.11", "3.12", "3.13"])
+def tests(session: nox.Session) -> None:
+    """Run all tests, the docs' examples included; arguments after `--` go to pytest."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=OLDEST)
+def lint(session: nox.Session) -> None:
+    """Check style and layout."""
+    session.install("-e", ".[lint]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session(python=OLDEST)
+def types(session: nox.Session) -> None:
+    """Check the types with both checkers."""
+    session.install("-e", ".[examples,test,types]")
+    session.run("mypy", "--strict")
+    session.run("pyright")
+
+
+@nox.session(python=OLDEST)
+def peers(session: nox.Session) -> None:
+    """Compare with JAX, PyTorch, HIPS autograd and MyGrad."""
+    session.install("-e", ".[test,peers]")
+    session.run("pytest", "-m", "peers", *session.posargs)
+
+
+@nox.session(python=OLDEST)
+def oldest(session: nox.Session) -> None:
+    """Run all tests with the lowest versions of the dependencies that pyproject.toml allows."""
+    session.install("-e", ".[test]", "numpy==2.0.*", "array-api-compat==1.12.*", "optree==0.13.*")
+    session.run("pytest", *session.posargs)

@@ -1,0 +1,30 @@
+"""Gradients for the arrays people already have.
+
+>>> import numpy as np, gradwrap as gw
+>>> gw.grad(lambda x: np.sum(np.tanh(x) ** 2))(np.array([0.0, 1.0]))
+array([0.        , 0.63970...])
+"""
+
+from gradwrap import autograd as autograd
+from gradwrap import errors as errors
+from gradwrap import rules as _rules
+from gradwrap import testing as testing
+from gradwrap.backends import register_all as _register_all
+from gradwrap.core.modes import enable_grad as enable_grad
+from gradwrap.core.modes import is_grad_enabled as is_grad_enabled
+from gradwrap.core.modes import no_grad as no_grad
+from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
+from gradwrap.core.namespace import wrap_namespace as wrap_namespace
+from gradwrap.core.tape import unwrap as unwrap
+from gradwrap.core.tape import wrap as wrap
+from gradwrap.core.variable import Variable as Variable
+from gradwrap.transforms.custom import defvjp as defvjp
+from gradwrap.transforms.custom import primitive as primitive
+from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
+from gradwrap.transforms.reverse import grad as grad
+from gradwrap.transforms.reverse import value_and_grad as value_and_grad
+from gradwrap.transforms.reverse import vjp as vjp
+from gradwrap.transforms.stop import stop_gradient as stop_gradient
+
+_register_all()
+__version__ = "0.1.0.dev0"

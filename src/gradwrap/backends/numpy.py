@@ -1,0 +1,72 @@
+"""What is different for NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.core.backend import Backend
+from gradwrap.core.scatter import is_basic_key
+
+__all__ = ["NumPyBackend"]
+
+SCALAR_TYPES = frozenset(
+    kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_))
+)
+BUILTIN = "biufc"
+
+
+class NumPyBackend(Backend):
+    """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
+
+    def __init__(self, xp: Any, kind: type) -> None:  # noqa: ARG002  the type is known
+        super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, (np.ndarray, np.generic))
+
+    def device(self, array: Any) -> Any:  # noqa: ARG002
+        return "cpu"
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        return dtype.kind in "fc", dtype.kind == "c"
+
+    def is_numeric(self, array: Any) -> bool:
+        return array.dtype.kind in BUILTIN
+
+    def asarray(self, value: Any, like: Any = None) -> Any:  # noqa: ARG002
+        return np.asarray(value)
+
+    def scalar(self, value: complex) -> Any:
+        return np.complex128(value) if isinstance(value, complex) else np.float64(value)
+
+    def ones_like(self, array: Any) -> Any:
+        return np.ones_like(array) if array.ndim else array.dtype.type(1)
+
+    def copy(self, array: Any) -> Any:
+        return np.array(array)
+
+    def owns_buffer(self, array: Any) -> bool:
+        if not isinstance(array, np.ndarray):
+            return False
+        return array.base is None and array.flags.owndata and array.flags.writeable
+
+    def may_be_view(self, array: Any) -> bool:
+        return type(array) is np.ndarray and array.base is not None
+
+    def accumulate(self, total: Any, addend: Any) -> Any:
+        if type(total) is np.ndarray and total.ndim:
+            return np.add(total, addend, out=total)
+        return total + addend
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if is_basic_key(key) or _is_mask(key):
+            buffer[key] += values
+        else:
+            np.add.at(buffer, key, values)
+        return buffer
+
+
+def _is_mask(key: Any) -> bool:
+    return isinstance(key, np.ndarray) and key.dtype == np.bool_

@@ -1,0 +1,230 @@
+"""What the core needs of an array library, and which library an array belongs to.
+
+`Backend` serves any library that follows the standard. A module in `gradwrap.backends` derives
+from it where a library offers more, or differs.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat
+
+from gradwrap.core.meta import Meta
+from gradwrap.errors import NotAnArrayError
+
+if TYPE_CHECKING:
+    from gradwrap.core.registry import Op
+    from gradwrap.core.rule import Rule
+
+__all__ = ["Backend", "backend_of", "backend_of_namespace", "find_backend", "register_backend"]
+
+PYTHON_SCALARS = frozenset({bool, int, float, complex})
+
+
+class NamespaceByType(dict[type, Any]):
+    """The namespace whose functions take a cotangent of a type; wrapped types bring their own."""
+
+    def __init__(self, native: Any) -> None:
+        super().__init__()
+        self._native = native
+
+    def __missing__(self, kind: type) -> Any:
+        namespace = getattr(kind, "_namespace", None) or self._native
+        self[kind] = namespace
+        return namespace
+
+
+class Backend:
+    """An array library that follows the standard, as the core sees it."""
+
+    has_operators = True
+    """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
+
+    depth = 0
+    """How many wrappers deep its arrays are; native arrays are at zero."""
+
+    def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
+        self.variable_class: Any = None
+        self.name = name
+        self.xp = xp
+        self.array_types = array_types
+        self.plain_types: frozenset[type] = array_types | PYTHON_SCALARS | {type(None)}
+        self.namespaces = NamespaceByType(xp)
+        self._dtype_kinds: dict[Any, tuple[bool, bool]] = {}
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name}>"
+
+    # What arrays are
+
+    def is_array(self, value: object) -> bool:
+        """Whether `value` is an array (or array scalar) of this library."""
+        return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
+
+    def device(self, array: Any) -> Any:
+        return array_api_compat.device(array)
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        """Whether a dtype is floating (real or complex), and whether it is complex."""
+        kind = self._dtype_kinds.get(dtype)
+        if kind is None:
+            is_complex = self.xp.isdtype(dtype, "complex floating")
+            kind = (is_complex or self.xp.isdtype(dtype, "real floating"), is_complex)
+            self._dtype_kinds[dtype] = kind
+        return kind
+
+    def is_numeric(self, array: Any) -> bool:
+        """Whether the dtype is one of the standard's, as opposed to objects, strings, dates."""
+        try:
+            return bool(self.xp.isdtype(array.dtype, ("bool", "numeric")))
+        except (TypeError, ValueError):
+            return False
+
+    def is_float(self, array: Any) -> bool:
+        return self.dtype_kind(array.dtype)[0]
+
+    def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
+        """Describe `array`; an equal description is reused, so that it can be tested by identity."""
+        shape = array.shape
+        dtype = array.dtype
+        if (
+            like is not None
+            and like.shape == shape
+            and (like.dtype is dtype or like.dtype == dtype)
+            and like.level == level
+        ):
+            return like
+        return Meta(
+            tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1]
+        )
+
+    # What is done to arrays that are ours
+
+    def native(self, path: str) -> Callable[..., Any] | None:
+        """This library's own function of a (dotted) name, or None."""
+        found: Any = self.xp
+        for part in path.split("."):
+            found = getattr(found, part, None)
+            if found is None:
+                return None
+        return found  # type: ignore[no-any-return]  # looked up by name
+
+    def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
+        """The function of an operation that is written in terms of others."""
+        assert rule.native is not None
+        return functools.partial(rule.native, self.xp)
+
+    def asarray(self, value: Any, like: Any = None) -> Any:
+        """Make an array of nested lists and scalars, on the device of `like`."""
+        device = None if like is None else self.device(like)
+        return self.xp.asarray(value, device=device)
+
+    def scalar(self, value: complex) -> Any:
+        """Give a Python number a floating dtype, so that it can be differentiated."""
+        if not isinstance(value, complex):
+            value = float(value)
+        return self.xp.asarray(value)
+
+    def ones_like(self, array: Any) -> Any:
+        """The cotangent to start from."""
+        return self.xp.ones_like(array)
+
+    def copy(self, array: Any) -> Any:
+        return self.xp.asarray(array, copy=True)
+
+    def owns_buffer(self, array: Any) -> bool:
+        """Whether the one reference to `array` is known to be the one reference to its buffer.
+
+        Where it is not, writing to a variable always copies first.
+        """
+        return False
+
+    def accumulate(self, total: Any, addend: Any) -> Any:
+        """Add to a buffer that is the engine's own, in place where the library can."""
+        total += addend
+        return total
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        """Add `values` to `buffer[key]`, once for each time an element is named."""
+        from gradwrap.core.scatter import scatter_add_generic
+
+        return scatter_add_generic(self, buffer, key, values)
+
+    def may_be_view(self, array: Any) -> bool:
+        """Whether `array` may share its buffer with the array it was taken from."""
+        return True
+
+
+_factories: dict[str, Callable[[Any, type], Backend]] = {}
+_by_type: dict[type, Backend] = {}
+_by_namespace: dict[Any, Backend] = {}
+_lock = threading.RLock()
+
+
+def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:
+    """Name the factory that describes a library: called with a namespace and an array type."""
+    _factories[library] = factory
+
+
+def find_backend(kind: type) -> Backend | None:
+    """The backend whose arrays have type `kind`, if one has been met."""
+    return _by_type.get(kind)
+
+
+def backend_of(array: Any) -> Backend:
+    """The library an array belongs to.
+
+    Raises
+    ------
+    NotAnArrayError
+        `array` is not of a library that follows the standard.
+    """
+    backend = _by_type.get(type(array))
+    if backend is not None:
+        return backend
+    try:
+        xp = array_api_compat.array_namespace(array)
+    except TypeError:
+        raise NotAnArrayError(
+            f"{type(array).__name__} is not an array of a library that follows the Python Array "
+            "API standard. Fix: pass a numpy.ndarray, a cupy.ndarray, ..."
+        ) from None
+    return _enter(xp, type(array))
+
+
+def backend_of_namespace(xp: Any) -> Backend:
+    """The backend that serves a namespace: `numpy`, `array_api_compat.numpy`, `array_api_strict`."""
+    backend = _by_namespace.get(xp)
+    if backend is not None:
+        return backend
+    sample = xp.empty(0)
+    native = array_api_compat.array_namespace(sample)
+    backend = _by_type.get(type(sample)) or _enter(native, type(sample))
+    _by_namespace[xp] = backend
+    return backend
+
+
+def _enter(xp: Any, kind: type) -> Backend:
+    library = xp.__name__.removeprefix("array_api_compat.").split(".")[0]
+    with _lock:
+        backend = _by_namespace.get(xp)
+        if backend is None:
+            factory = _factories.get(library)
+            if factory is None:
+                backend = Backend(library, xp, frozenset({kind}))
+            else:
+                backend = factory(xp, kind)
+            _by_namespace[xp] = backend
+        for known in backend.array_types | {kind}:
+            _by_type[known] = backend
+    return backend
+
+
+def known_classes() -> list[Any]:
+    """The classes of variables that have been made."""
+    backends = {*_by_type.values(), *_by_namespace.values()}
+    return [b.variable_class for b in backends if b.variable_class is not None]

@@ -1,0 +1,223 @@
+"""Compile an operation's call for the usual case.
+
+The usual case: every array argument is a variable of one class and one level, a native array or
+a Python number. For it, a function is written out once per operation and backend, as
+`dataclasses` and `namedtuple` do: arguments are unpacked into locals, what the formulas save is
+a tuple of those locals, and nothing is looked up by name. All else goes to `record.apply`.
+
+For `multiply`, it reads:
+
+    def multiply(x1, x2, /):
+        if type(x1) is V:
+            x1_n = x1._node; x1_d = x1._data
+        elif type(x1) in PLAIN:
+            x1_n = None; x1_d = x1
+        else:
+            return other(bound, (x1, x2, ), ())
+        ... the same for x2 ...
+        out = x1_d * x2_d
+        if x1_n is None:
+            if x2_n is None or x2_n.meta.level <= silent(): return V(out, None)
+            meta = x2_n.meta if type(x1) is float else meta_of(out, x2_n.meta.level, x2_n.meta)
+            return V(out, Node(((x2_n, f1, (x1_d,), 1), ), meta, bound))
+        ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.modes import silent_up_to
+from gradwrap.core.node import Node
+from gradwrap.core.record import apply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.record import BoundOp
+    from gradwrap.core.rule import Rule
+
+__all__ = ["compile_call", "compile_operator"]
+
+
+def can_compile(rule: Rule) -> bool:
+    return not rule.variadic and not rule.is_joint and rule.outputs == 1
+
+
+def compile_call(bound: BoundOp) -> Callable[..., Any]:
+    """The function that stands for the operation in a namespace."""
+    if not can_compile(bound.rule):
+        return bound.apply
+    return _compile(bound, bound.rule.signature_text, apply)
+
+
+def compile_operator(bound: BoundOp, *, swapped: bool = False) -> Callable[..., Any]:
+    """The method of an operator: a type it does not know gets its own turn."""
+    names = bound.rule.arrays[::-1] if swapped else bound.rule.arrays
+
+    def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
+        if any(bound.variable_class._is_foreign(a) for a in arrays):  # noqa: SLF001
+            return NotImplemented
+        return apply(bound, arrays, statics)
+
+    return _compile(bound, ", ".join(names), apply_or_decline)
+
+
+def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Callable[..., Any]:
+    rule = bound.rule
+    scope: dict[str, Any] = {
+        "V": bound.variable_class,
+        "PLAIN": bound.backend.plain_types,
+        "Node": Node,
+        "bound": bound,
+        "other": other,
+        "silent": silent_up_to,
+        "meta_of": bound.backend.meta,
+        "native": bound.native,
+        "plain": bound.variable_class._plain,  # noqa: SLF001
+        "is_float": lambda meta: bound.backend.dtype_kind(meta.dtype)[0],
+        "link": bound.variable_class._linked,  # noqa: SLF001
+    }
+    for index in range(len(rule.arrays)):
+        formula = rule.formula_of(index)
+        if formula is not None:
+            scope[f"f{index}"] = formula.function
+    name = rule.name.replace(".", "_")
+    lines = [f"def {name}({signature}):", *_indent(_body(bound))]
+    exec("\n".join(lines), scope)  # noqa: S102  written above, from the table alone
+    function = scope[name]
+    function.__module__ = "gradwrap"
+    function.__doc__ = getattr(bound.native, "__doc__", None)
+    return function  # type: ignore[no-any-return]
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def _body(bound: BoundOp) -> list[str]:
+    rule = bound.rule
+    arrays, statics = "".join(f"{a}, " for a in rule.arrays), "".join(f"{s}, " for s in rule.statics)
+    elsewhere = f"return other(bound, ({arrays}), ({statics}))"
+    lines: list[str] = []
+    for index, array in enumerate(rule.arrays):
+        lines += [f"if type({array}) is V:"]
+        lines += [f"    {array}_n = {array}._node; {array}_d = {array}._data"]
+        if rule.lacks(index):
+            lines += [f"    if {array}_n is not None: {elsewhere}"]
+        lines += [f"elif type({array}) in PLAIN:"]
+        lines += [f"    {array}_n = None; {array}_d = {array}"]
+        lines += ["else:", f"    {elsewhere}"]
+    lines += [f"out = {_native_call(bound)}"]
+    active = [i for i in range(len(rule.arrays)) if rule.formula_of(i) is not None]
+    if not active:
+        lines += [_result(rule, "plain(out)")]
+    elif len(active) == 1:
+        lines += _record_one(rule, active[0])
+    elif len(active) == 2:  # noqa: PLR2004
+        lines += _record_two(rule, active[0], active[1], elsewhere)
+    else:
+        lines += _record_many(rule, active, elsewhere)
+    return lines
+
+
+def _native_call(bound: BoundOp) -> str:
+    rule = bound.rule
+    data = [f"{a}_d" for a in rule.arrays]
+    if rule.symbol is not None and bound.backend.has_operators:
+        if len(data) == 1:
+            return rule.symbol + data[0]
+        return f" {rule.symbol} ".join(data)
+    passed = []
+    for name, parameter in rule.signature.parameters.items():
+        value = f"{name}_d" if name in rule.arrays else name
+        passed.append(f"{name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else value)
+    return f"native({', '.join(passed)})"
+
+
+def _result(rule: Rule, value: str) -> str:
+    if rule.views:
+        return f"return link({value}, {rule.arrays[0]}, bound, ({''.join(f'{s}, ' for s in rule.statics)}))"
+    return f"return {value}"
+
+
+def _edge(rule: Rule, index: int) -> str:
+    formula = rule.formula_of(index)
+    assert formula is not None
+    own = rule.arrays[index]
+    saved = "".join(f"{_saved(rule, name, own)}, " for name in formula.saved)
+    return f"({own}_n, f{index}, ({saved}), {index})"
+
+
+def _saved(rule: Rule, name: str, own: str) -> str:
+    if name in rule.arrays:
+        return f"{name}_d"
+    if name.endswith("_meta") and name not in rule.statics:
+        array = name.removesuffix("_meta")
+        if array == own:
+            return f"{array}_n.meta"
+        return f"({array}_n.meta if {array}_n is not None else meta_of({array}_d, {own}_n.meta.level))"
+    return name
+
+
+def _record_one(rule: Rule, index: int) -> list[str]:
+    x = rule.arrays[index]
+    others = [a for a in rule.arrays if a != x]
+    lines = [
+        f"if {x}_n is None or {x}_n.meta.level <= silent():",
+        "    " + _result(rule, "plain(out)"),
+    ]
+    if rule.same and not others:
+        lines += [f"meta = {x}_n.meta"]
+    else:
+        lines += [f"meta = meta_of(out, {x}_n.meta.level, {x}_n.meta)"]
+    if rule.casts:
+        lines += ["if not is_float(meta):", "    return plain(out)"]
+    lines += [_result(rule, f"V(out, Node(({_edge(rule, index)},), meta, bound))")]
+    return lines
+
+
+def _record_two(rule: Rule, first: int, second: int, elsewhere: str) -> list[str]:
+    a, b = rule.arrays[first], rule.arrays[second]
+    lines = [f"if {a}_n is None:"]
+    lines += _indent(_guarded(rule, second, a))
+    lines += [f"if {b}_n is None:"]
+    lines += _indent(_guarded(rule, first, b))
+    meta = f"meta_of(out, {a}_n.meta.level, {a}_n.meta)"
+    if rule.same and len(rule.arrays) == 2:  # noqa: PLR2004
+        meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
+    lines += [
+        f"if {a}_n.meta.level != {b}_n.meta.level: {elsewhere}",
+        f"if {a}_n.meta.level <= silent(): return plain(out)",
+        f"meta = {meta}",
+        f"return V(out, Node(({_edge(rule, first)}, {_edge(rule, second)}), meta, bound))",
+    ]
+    return lines
+
+
+def _guarded(rule: Rule, index: int, scalar: str) -> list[str]:
+    x = rule.arrays[index]
+    meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
+    if rule.same and len(rule.arrays) == 2:  # noqa: PLR2004
+        meta = f"{x}_n.meta if type({scalar}) is float else {meta}"
+    return [
+        f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)",
+        f"meta = {meta}",
+        f"return V(out, Node(({_edge(rule, index)},), meta, bound))",
+    ]
+
+
+def _record_many(rule: Rule, active: list[int], elsewhere: str) -> list[str]:
+    lines = ["level = -2"]
+    for index in active:
+        x = rule.arrays[index]
+        lines += [
+            f"if {x}_n is not None:",
+            f"    if level != -2 and {x}_n.meta.level != level: {elsewhere}",
+            f"    level = {x}_n.meta.level; like = {x}_n.meta",
+        ]
+    lines += ["if level <= silent(): return plain(out)", "edges = ()"]
+    for index in active:
+        lines += [f"if {rule.arrays[index]}_n is not None: edges += ({_edge(rule, index)},)"]
+    lines += ["return V(out, Node(edges, meta_of(out, level, like), bound))"]
+    return lines

@@ -1,0 +1,396 @@
+"""The backward pass: walk the recorded graph once, newest node first.
+
+Formulas run on native arrays with the native namespace, or, when the gradient is itself to be
+differentiated (`create_graph`), on variables with the wrapped one. Nothing here depends on the
+values of an array, so nothing here waits for a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.meta import Meta
+from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
+from gradwrap.errors import GraphFreedError, RuleResultError
+
+if TYPE_CHECKING:
+    from gradwrap.core.record import BoundOp
+
+__all__ = ["backward_pass", "fit"]
+
+Root = tuple["Node | Leaf", Any]
+# what has arrived at a node so far: the node, the sum, and whether its buffer is the engine's own
+Pending = list[Any]
+
+
+def backward_pass(
+    roots: Iterable[Root],
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    targets: set[Node | Leaf] | None = None,
+) -> dict[Node | Leaf, Any]:
+    """Carry the roots' cotangents back; give what arrives at each leaf, or at each target.
+
+    Parameters
+    ----------
+    roots
+        Nodes with their cotangents, each of its node's shape and dtype.
+    retain_graph
+        Keep what the formulas saved, so that the graph can be walked again.
+    create_graph
+        Record the pass itself. The cotangents of the roots are then variables.
+    targets
+        Stop at these nodes and at leaves, and visit only what leads to them.
+
+    Raises
+    ------
+    GraphFreedError
+        An earlier pass has released the graph.
+    """
+    pending: dict[int, Pending] = {}
+    heap: list[int] = []
+    arrived: dict[Node | Leaf, Any] = {}
+    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots])
+    for node, cotangent in roots:
+        _arrive(pending, heap, node, cotangent, owned=False)
+    while heap:
+        node, g, owned = pending.pop(heappop(heap))
+        if type(node) is Leaf:
+            arrived[node] = g
+            continue
+        if targets is not None:
+            if node in targets:
+                arrived[node] = g
+            if node not in on_path:  # type: ignore[operator]  # a set wherever targets is one
+                continue
+        edges = node.edges
+        if edges is None:
+            raise _freed(node)
+        op = node.op
+        if type(g) is list:
+            g = _materialised(node, g)
+            xp = op.namespaces[type(g[0])]
+        else:
+            xp = op.namespaces[type(g)]
+        if create_graph:
+            edges = _rewrapped(node, edges)
+        if node.meta.is_complex and op.holomorphic:
+            edges = _conjugated(xp, edges)
+            g, owned = _conjugate(xp, g), True
+        if op.consumes and not owned:  # its formula may write to the cotangent
+            g = xp.asarray(g, copy=True)
+        meta = node.meta
+        for parent, formula, saved, index in edges:
+            if index == JOINT:
+                _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved), on_path)
+                continue
+            if on_path is not None and parent not in on_path and parent not in targets:  # type: ignore[operator]
+                continue
+            cotangent = formula(xp, g, *saved)
+            if parent.meta is not meta or op.check:
+                cotangent = fit(xp, cotangent, parent.meta, node, index)
+            seq = parent.seq
+            arrival = pending.get(seq)
+            if arrival is None and type(cotangent) not in PARTS:
+                pending[seq] = [parent, cotangent, False]
+                heappush(heap, seq)
+            else:
+                _arrive(pending, heap, parent, cotangent, owned=False)
+        if not retain_graph:
+            node.edges = None
+    return arrived
+
+
+PARTS = frozenset({Scattered, OutputPart})
+
+
+def _arrive(
+    pending: dict[int, Pending], heap: list[int], node: Node | Leaf, cotangent: Any, *, owned: bool
+) -> None:
+    """Add a cotangent to what has arrived at a node."""
+    arrival = pending.get(node.seq)
+    if arrival is None:
+        arrival = pending[node.seq] = [node, None, False]
+        heappush(heap, node.seq)
+    kind = type(cotangent)
+    if kind is Scattered:
+        _scatter(arrival, cotangent)
+    elif kind is OutputPart:
+        _collect(arrival, cotangent)
+    elif arrival[1] is None:
+        arrival[1] = cotangent
+        arrival[2] = owned
+    else:
+        _add(arrival, cotangent)
+
+
+def _add(arrival: Pending, cotangent: Any) -> None:
+    node, total, owned = arrival
+    if owned and type(total) is type(cotangent):
+        arrival[1] = backend_for(node, total).accumulate(total, cotangent)
+    else:
+        arrival[1] = total + cotangent
+        arrival[2] = True
+
+
+def _scatter(arrival: Pending, part: Scattered) -> None:
+    """Add the cotangent of an indexed part into the one buffer of the whole array."""
+    node, total, owned = arrival
+    values = part.values
+    backend = backend_for(node, values)
+    if total is None:
+        total = zeros_of(backend.xp, node.meta)
+    elif backend_for(node, total) is not backend:
+        backend = max(backend, backend_for(node, total), key=lambda b: b.depth)
+        total = backend.copy(total)
+    elif not owned:
+        total = backend.copy(total)
+    arrival[1] = backend.scatter_add(total, part.key, values)
+    arrival[2] = True
+
+
+def _collect(arrival: Pending, part: OutputPart) -> None:
+    """Gather the cotangents of the outputs of one node in a list."""
+    parts = arrival[1]
+    if parts is None:
+        parts = arrival[1] = [None] * len(arrival[0].meta)
+    parts[part.index] = part.value
+
+
+def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
+    """Put zeros where no cotangent arrived at an output."""
+    present = next(part for part in parts if part is not None)
+    xp = node.op.namespaces[type(present)]
+    metas: Any = node.meta
+    return tuple(
+        zeros_of(xp, meta) if part is None else part
+        for part, meta in zip(parts, metas, strict=True)
+    )
+
+
+def backend_for(node: Any, value: Any) -> Any:
+    """The backend of a cotangent; one that is a Python number or scalar takes the node's."""
+    from gradwrap.core.backend import backend_of, find_backend
+
+    return find_backend(type(value)) or backend_of(value)
+
+
+def _arrive_jointly(
+    pending: dict[int, Pending],
+    heap: list[int],
+    node: Node,
+    parents: tuple[Node | Leaf | None, ...],
+    cotangents: Any,
+    on_path: set[Node | Leaf] | None,
+) -> None:
+    """Distribute the cotangents that one formula gave for all arguments."""
+    op = node.op
+    if not isinstance(cotangents, (tuple, list)) or len(cotangents) != len(parents):
+        got = len(cotangents) if isinstance(cotangents, (tuple, list)) else 1
+        raise RuleResultError(
+            f"The rule of {op.name} returned {got} cotangents for {len(parents)} arguments. "
+            "Fix: return a tuple with one for each, None where there is none."
+        )
+    for index, (parent, cotangent) in enumerate(zip(parents, cotangents, strict=True)):
+        if parent is None or cotangent is None:
+            continue
+        if type(cotangent) not in PARTS:
+            xp = op.namespaces[type(cotangent)]
+            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901
+        _arrive(pending, heap, parent, cotangent, owned=op.consumes and index == 0)
+
+
+def _freed(node: Node) -> GraphFreedError:
+    return GraphFreedError(
+        "Trying to backward through the graph a second time: what its operations saved was "
+        f"freed by the first backward (met at {node.op.name}). "
+        "Fix: pass retain_graph=True to the first one."
+    )
+
+
+def fit(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:
+    """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
+    if type(cotangent) in PARTS:
+        return cotangent
+    if node.op.check:
+        _check_result(cotangent, meta, node, index)
+    if cotangent.shape != meta.shape:
+        cotangent = _unbroadcast(xp, cotangent, meta.shape)
+    dtype = cotangent.dtype
+    if dtype != meta.dtype:
+        if not meta.is_complex and op_is_complex(node, dtype):
+            cotangent = xp.real(cotangent)
+        if cotangent.dtype != meta.dtype:
+            cotangent = xp.astype(cotangent, meta.dtype)
+    return cotangent
+
+
+def op_is_complex(node: Node, dtype: Any) -> bool:
+    """Whether a dtype of the node's library is complex."""
+    return bool(node.op.backend.dtype_kind(dtype)[1])
+
+
+def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an argument of this shape was repeated."""
+    have = cotangent.shape
+    extra = len(have) - len(shape)
+    if extra < 0:  # a formula may leave out axes of length one
+        return xp.broadcast_to(cotangent, shape)
+    axes = tuple(range(extra)) + tuple(
+        axis + extra
+        for axis, length in enumerate(shape)
+        if length == 1 and have[axis + extra] != 1
+    )
+    if axes:
+        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
+    if cotangent.shape == shape:
+        return cotangent
+    if cotangent.size == _size(shape):
+        return xp.reshape(cotangent, shape)
+    return xp.broadcast_to(cotangent, shape)
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def _check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
+    """Check what a user's rule returned; the library's own are checked by its tests."""
+    op: BoundOp = node.op
+    name = op.rule.arrays[0 if op.rule.variadic else index]
+    where = f"The rule of {op.name} for its argument {name} returned"
+    if not hasattr(cotangent, "shape"):
+        raise RuleResultError(f"{where} {type(cotangent).__name__}. Fix: return an array.")
+    shape = tuple(cotangent.shape)
+    if shape != meta.shape and not (
+        shape == node.meta.shape and _broadcasts_to(meta.shape, shape)
+    ):
+        raise RuleResultError(
+            f"{where} a cotangent of shape {shape}; the argument has shape {meta.shape}, the "
+            f"output {node.meta.shape}. Fix: return the argument's shape."
+        )
+    if not op.backend.dtype_kind(cotangent.dtype)[0]:
+        raise RuleResultError(
+            f"{where} a cotangent of dtype {cotangent.dtype}; the argument has {meta.dtype}. "
+            "Fix: return a floating-point array."
+        )
+
+
+def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(a in (1, b) for a, b in pairs)
+
+
+def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:
+    """The nodes that have a target among the nodes they were made from."""
+    reached: set[Node | Leaf] = set()
+    order: list[Node | Leaf] = []
+    seen: set[Node | Leaf] = set(roots)
+    heap = [(node.seq, node) for node in seen]
+    heap.sort(key=lambda entry: entry[0])
+    while heap:
+        _, node = heappop(heap)
+        order.append(node)
+        for parent in _parents(node):
+            if parent not in seen:
+                seen.add(parent)
+                heappush(heap, (parent.seq, parent))
+    for node in reversed(order):
+        if any(parent in targets or parent in reached for parent in _parents(node)):
+            reached.add(node)
+    return reached
+
+
+def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
+    if type(node) is Leaf:
+        return
+    for parent, _, _, index in node.edges or ():  # type: ignore[union-attr]
+        if index == JOINT:
+            yield from (one for one in parent if one is not None)
+        else:
+            yield parent
+
+
+def _conjugated(xp: Any, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
+    return tuple(
+        (parent, _ConjugateAfter(formula), saved, index)
+        for parent, formula, saved, index in edges
+    )
+
+
+class _ConjugateAfter:
+    __slots__ = ("formula",)
+
+    def __init__(self, formula: Any) -> None:
+        self.formula = formula
+
+    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
+        return _conjugate(xp, self.formula(xp, g, *saved))
+
+
+def _conjugate(xp: Any, cotangent: Any) -> Any:
+    if cotangent is None:
+        return None
+    if isinstance(cotangent, (tuple, list)):
+        return tuple(_conjugate(xp, part) for part in cotangent)
+    if type(cotangent) is Scattered:
+        return Scattered(cotangent.key, xp.conj(cotangent.values))
+    return xp.conj(cotangent)
+
+
+def _rewrapped(node: Node, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Give what the formulas saved its place in the graph again, so that they can be recorded."""
+    rule = getattr(node.op, "rule", None)
+    if rule is None:
+        return edges
+    variable = node.op.variable_class
+    parents: dict[str, Any] = {}
+    for parent, _, _, index in edges:
+        if index != JOINT:
+            parents[rule.arrays[index]] = parent
+        elif not rule.variadic:
+            parents.update(zip(rule.arrays, parent, strict=True))
+        else:
+            parents[rule.arrays[0]] = parent
+
+    def rewrap(name: str, value: Any) -> Any:
+        if name == "out":
+            if isinstance(value, (tuple, list)):
+                return tuple(_rewrap_output(variable, node, i, v) for i, v in enumerate(value))
+            return variable(value, node)
+        owner = parents.get(name)
+        if owner is None:
+            return value
+        if isinstance(owner, tuple):
+            return tuple(
+                item if one is None else variable(item, one)
+                for item, one in zip(value, owner, strict=True)
+            )
+        return variable(value, owner)
+
+    def rewrap_all(formula: Any, saved: tuple[Any, ...], index: int) -> tuple[Any, ...]:
+        names = rule.formulas[0 if rule.is_joint else index].saved
+        return tuple(rewrap(name, value) for name, value in zip(names, saved, strict=True))
+
+    return tuple(
+        (parent, formula, rewrap_all(formula, saved, index), index)
+        for parent, formula, saved, index in edges
+    )
+
+
+def _rewrap_output(variable: Any, node: Node, index: int, value: Any) -> Any:
+    """A saved output of several: differentiable again through a node that selects it."""
+    from gradwrap.core.record import SELECT, select_output
+
+    meta = node.meta[index]  # type: ignore[index]  # several metas
+    if not node.op.backend.dtype_kind(meta.dtype)[0]:
+        return value
+    return variable(value, Node(((node, select_output, (index,), 0),), meta, SELECT))

@@ -1,0 +1,42 @@
+"""NumPy's ufunc protocol on the usual path: one dictionary look-up from ufunc to operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core import protocol
+from gradwrap.core.registry import op_of_function
+
+__all__ = ["fast_array_ufunc"]
+
+
+class _CallOfUfunc(dict[Any, Any]):
+    """From a ufunc to the compiled call of its operation; None if it has none."""
+
+    def __init__(self, cls: Any) -> None:
+        super().__init__()
+        self._cls = cls
+
+    def __missing__(self, ufunc: Any) -> Any:
+        op = op_of_function(ufunc)
+        if op is None or op.rule_for(self._cls._backend.name) is None:
+            return None  # not kept: a rule may be registered later
+        call = self[ufunc] = self._cls._bind(op).call
+        return call
+
+
+def fast_array_ufunc(cls: Any) -> Any:
+    """The `__array_ufunc__` of a class of variables."""
+    calls = _CallOfUfunc(cls)
+    cls._ufunc_calls = calls
+
+    def __array_ufunc__(  # noqa: N807
+        self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+    ) -> Any:
+        if method == "__call__" and not kwargs:
+            call = calls[ufunc]
+            if call is not None:
+                return call(*inputs)
+        return protocol.call_ufunc(cls, ufunc, method, inputs, kwargs)
+
+    return __array_ufunc__

@@ -1,0 +1,45 @@
+"""What is known of an array without its values: shape, dtype, device, and the level that tracks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Meta", "same_space"]
+
+
+class Meta:
+    """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
+
+    `level` is the transform the array is tracked by: operations on two arrays that share one
+    `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
+    """
+
+    __slots__ = ("device", "dtype", "is_complex", "level", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.device = device
+        self.level = level
+        self.is_complex = is_complex
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for length in self.shape:
+            size *= length
+        return size
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def same_space(a: Meta, b: Meta) -> bool:
+    """Whether arrays of `a` and `b` agree in shape and dtype."""
+    return a is b or (a.shape == b.shape and a.dtype == b.dtype)

@@ -1,0 +1,202 @@
+"""Levels and recording modes.
+
+Every transform takes a fresh level from one increasing counter, so that a transform started
+inside another one always has the higher level, in whatever thread it runs. Nothing has to be
+reset when it ends or raises. The imperative tape is level 0.
+
+A mode is a threshold: levels up to it are not recorded. `no_grad` sets it to the newest level,
+so a transform started inside `no_grad` still records, as in `torch.func`. It is kept in a
+context variable: each thread and each asyncio task has its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from typing import Any, TypeVar, cast
+
+__all__ = [
+    "TAPE_LEVEL",
+    "differentiating",
+    "enable_grad",
+    "is_differentiating",
+    "is_grad_enabled",
+    "new_level",
+    "next_sequence_number",
+    "no_grad",
+    "set_grad_enabled",
+    "silent_up_to",
+]
+
+TAPE_LEVEL = 0
+_RECORD_ALL = -1
+
+_levels = itertools.count(1)
+_levels_lock = threading.Lock()
+_newest_level = TAPE_LEVEL
+
+_silent_up_to: ContextVar[int] = ContextVar("gradwrap_silent_up_to", default=_RECORD_ALL)
+_differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", default=False)
+
+silent_up_to = _silent_up_to.get
+"""The threshold of this context: an operation of a level up to it is not recorded."""
+
+next_sequence_number = itertools.count(0, -1).__next__
+"""Numbers the nodes, falling, so that a min-heap gives the newest node first."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def new_level() -> int:
+    """Take the level of a transform that starts now."""
+    global _newest_level  # noqa: PLW0603  the counter is the one thing all threads share
+    with _levels_lock:
+        _newest_level = next(_levels)
+        return _newest_level
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations on the tape are recorded in this context.
+
+    >>> import gradwrap as gw
+    >>> gw.is_grad_enabled()
+    True
+    """
+    return _silent_up_to.get() < TAPE_LEVEL
+
+
+class _Mode:
+    """A recording mode: a context manager, and a decorator of functions, generators, coroutines."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+        self._tokens: list[Token[int]] = []
+
+    def _threshold(self) -> int:
+        return _RECORD_ALL if self._mode else _newest_level
+
+    def __enter__(self) -> None:
+        self._tokens.append(_silent_up_to.set(self._threshold()))
+
+    def __exit__(self, *exc_info: object) -> None:
+        _silent_up_to.reset(self._tokens.pop())
+
+    def __call__(self, function: F) -> F:
+        mode = self._mode
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def in_mode_async(*args: Any, **kwargs: Any) -> Any:
+                with _Mode(mode):
+                    return await function(*args, **kwargs)
+
+            return cast("F", in_mode_async)
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def in_mode_generator(*args: Any, **kwargs: Any) -> Any:
+                return _resumed_in_mode(function(*args, **kwargs), mode)
+
+            return cast("F", in_mode_generator)
+
+        @functools.wraps(function)
+        def in_mode(*args: Any, **kwargs: Any) -> Any:
+            with _Mode(mode):
+                return function(*args, **kwargs)
+
+        return cast("F", in_mode)
+
+
+def _resumed_in_mode(generator: Any, mode: bool) -> Any:
+    """Run every step of `generator` in a mode, and give the caller's mode back at each yield."""
+    resume: Callable[[], Any] = functools.partial(next, generator)
+    while True:
+        try:
+            with _Mode(mode):
+                value = resume()
+        except StopIteration as stop:
+            return stop.value
+        try:
+            sent = yield value
+        except GeneratorExit:
+            with _Mode(mode):
+                generator.close()
+            raise
+        except BaseException as error:  # noqa: BLE001  handed on to the generator
+            resume = functools.partial(generator.throw, error)
+        else:
+            resume = functools.partial(generator.send, sent)
+
+
+class no_grad(_Mode):  # noqa: N801  PyTorch's name
+    """Switch recording off: a context manager, or a decorator.
+
+    Inside a function under a transform it stops that transform's recording too; a transform
+    that starts inside it records.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.ones(2), requires_grad=True)
+    >>> with gw.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def __init__(self) -> None:
+        super().__init__(mode=False)
+
+
+class enable_grad(_Mode):  # noqa: N801  PyTorch's name
+    """Switch recording on again inside `no_grad`: a context manager, or a decorator.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.ones(2), requires_grad=True)
+    >>> with gw.no_grad(), gw.enable_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    True
+    """
+
+    def __init__(self) -> None:
+        super().__init__(mode=True)
+
+
+class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
+    """Switch recording on or off at once, and back when used as a context manager.
+
+    >>> import gradwrap as gw
+    >>> with gw.set_grad_enabled(False):
+    ...     gw.is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+        self._tokens.append(_silent_up_to.set(self._threshold()))
+
+    def __enter__(self) -> None:
+        """Take effect already at construction; `__exit__` restores."""
+
+    def __call__(self, function: F) -> F:
+        self.__exit__()
+        return super().__call__(function)
+
+
+@contextmanager
+def differentiating() -> Iterator[None]:
+    """Mark that a transform runs, so that `gradwrap.numpy` makes arrays that can be filled."""
+    token = _differentiating.set(True)
+    try:
+        yield
+    finally:
+        _differentiating.reset(token)
+
+
+def is_differentiating() -> bool:
+    """Whether this context is inside a function that a transform is differentiating."""
+    return _differentiating.get()

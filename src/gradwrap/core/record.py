@@ -1,0 +1,339 @@
+"""From a call to a node: the one place where operations are performed and recorded.
+
+A `BoundOp` is an operation bound to a backend. Its `call` is compiled on first use for the usual
+case (`gradwrap.core.compile`); everything else comes to `apply` here: wrappers of several
+levels, sequences of arrays, several outputs, arrays that do not belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import find_backend
+from gradwrap.core.modes import silent_up_to
+from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.scatter import OutputPart
+from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
+
+if TYPE_CHECKING:
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.meta import Meta
+    from gradwrap.core.registry import Op
+    from gradwrap.core.rule import Rule
+
+__all__ = ["BoundOp", "apply", "no_rule", "record_in_place"]
+
+
+class BoundOp:
+    """An operation on the arrays of one backend: its native function, rule and compiled call."""
+
+    __slots__ = (
+        "backend",
+        "call",
+        "check",
+        "consumes",
+        "forward",
+        "holomorphic",
+        "name",
+        "namespaces",
+        "native",
+        "op",
+        "rule",
+        "split",
+        "variable_class",
+    )
+
+    def __init__(
+        self,
+        op: Op,
+        rule: Rule,
+        backend: Backend,
+        native: Callable[..., Any],
+        variable_class: Any,
+    ) -> None:
+        self.op = op
+        self.name = rule.name
+        self.rule = rule
+        self.backend = backend
+        self.native = native
+        self.namespaces = backend.namespaces
+        self.holomorphic = rule.holomorphic
+        self.consumes = rule.consumes
+        self.check = rule.checked
+        self.variable_class = variable_class
+        self.split, self.forward = _argument_handlers(rule)
+        self.call: Callable[..., Any] = self.apply
+
+    def apply(self, *args: Any, **kwargs: Any) -> Any:
+        """Call with any mixture of arguments."""
+        arrays, statics = self.split(*args, **kwargs)
+        return apply(self, arrays, statics)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} on {self.backend.name}>"
+
+
+def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Make the functions that take a call apart into (arrays, statics), and make it natively."""
+    names = ", ".join(rule.parameters)
+    arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
+    statics = "".join(f"{s}, " for s in rule.statics)
+    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))")  # noqa: S307
+    call = ", ".join(_passed(rule, name) for name in rule.parameters)
+    forward = eval(f"lambda native, {names}: native({call})")  # noqa: S307
+    return split, forward
+
+
+def _passed(rule: Rule, name: str) -> str:
+    kind = rule.signature.parameters[name].kind
+    if kind is kind.KEYWORD_ONLY:
+        return f"{name}={name}"
+    return f"*{name}" if kind is kind.VAR_POSITIONAL else name
+
+
+def no_rule(op: str, backend: str, argument: str, parameters: Sequence[str]) -> NoRuleError:
+    """The error for an operation that has no rule for a tracked argument."""
+    formulas = ", ".join(
+        f"lambda xp, g, {name}: ..." if name == argument else "None" for name in parameters
+    )
+    return NoRuleError(
+        f"{op} on {backend} arrays has no derivative with respect to its argument {argument}, "
+        f"which is tracked. Fix: gradwrap.defvjp({op}, {formulas}) gives it one, "
+        "or .detach() the argument if its gradient is not wanted."
+    )
+
+
+def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """Perform an operation on any mixture of wrapped and native arrays, and record it.
+
+    The highest level among the arguments records it; those of lower levels are data to it.
+    """
+    rule = bound.rule
+    level = _top_level(arrays)
+    data: list[Any] = []
+    nodes: list[Node | Leaf | None] = []
+    for array in arrays:
+        node = getattr(array, "_node", None)
+        if node is not None and node.meta.level == level:
+            data.append(array._data)  # noqa: SLF001
+            nodes.append(node)
+        else:
+            data.append(_as_data(bound, array))
+            nodes.append(None)
+    _check_one_library(bound, data)
+    wrapper = next((type(item) for item in data if hasattr(type(item), "_bind")), None)
+    if wrapper is not None:  # data of a lower level: the operation is performed, and recorded, there
+        out = apply(wrapper._bind(bound.op), data, statics)  # noqa: SLF001
+        first = out[0] if isinstance(out, (tuple, list)) else out
+        bound = type(first)._outer_class()._bind(bound.op)  # noqa: SLF001
+    else:
+        native_arguments = (data, *statics) if rule.variadic else (*data, *statics)
+        out = bound.forward(bound.native, *native_arguments)
+    if level <= silent_up_to() or not rule.differentiable:
+        return _untracked(bound, out)
+    return _recorded(bound, level, data, nodes, statics, out)
+
+
+def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any) -> Any:
+    """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
+    value_node = getattr(value, "_node", None)
+    value_data = value._data if hasattr(type(value), "_bind") else value  # noqa: SLF001
+    x._data[key] = value_data  # noqa: SLF001
+    nodes = (x._node, value_node)  # noqa: SLF001
+    level = max(node.meta.level for node in nodes if node is not None)
+    return _recorded(bound, level, (x._data, value_data), nodes, (key,), x._data)  # noqa: SLF001
+
+
+def _top_level(arrays: Sequence[Any]) -> int:
+    level = -2
+    for array in arrays:
+        node = getattr(array, "_node", None)
+        if node is not None and node.meta.level > level:
+            level = node.meta.level
+    return level
+
+
+def _as_data(bound: BoundOp, array: Any) -> Any:
+    """The data that an argument stands for at a level that does not track it."""
+    kind = type(array)
+    if hasattr(kind, "_bind"):
+        return array._data if array._node is None else array  # noqa: SLF001
+    if kind in bound.backend.plain_types or bound.backend.is_array(array):
+        return array
+    if isinstance(array, (list, tuple)):
+        return bound.variable_class._stacked(array)  # noqa: SLF001
+    if find_backend(kind) is not None or getattr(array, "__array_namespace__", None) is not None:
+        return array
+    raise NotAnArrayError(
+        f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "
+        f"Fix: pass {bound.backend.name} arrays or Python numbers."
+    )
+
+
+def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
+    names: set[str] = set()
+    for item in data:
+        backend = find_backend(type(item))
+        if backend is not None and getattr(item, "ndim", 0) is not None:
+            names.add(backend.name)
+    if len(names) > 1:
+        raise MixedLibrariesError(
+            f"{bound.name} got arrays of {' and '.join(sorted(names))}. "
+            "Fix: convert them to one library before the call, "
+            "for example with xp.asarray(numpy_array)."
+        )
+
+
+def _untracked(bound: BoundOp, out: Any) -> Any:
+    if isinstance(out, (tuple, list)):
+        wrapped = [_untracked(bound, part) for part in out]
+        return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+    return bound.variable_class._plain(out)  # noqa: SLF001
+
+
+def _recorded(
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Node | Leaf | None],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> Any:
+    rule = bound.rule
+    backend = bound.backend
+    like = next(node.meta for node in nodes if node is not None)
+    values = _named_values(bound, level, data, nodes, statics, out)
+    edges: list[Any] = []
+    if rule.is_joint:
+        formula = rule.formulas[0]
+        assert formula is not None
+        saved = tuple(values[name] for name in formula.saved)
+        edges.append((tuple(nodes), formula.function, saved, JOINT))
+    else:
+        for index, node in enumerate(nodes):
+            if node is None:
+                continue
+            one = rule.formula_of(index)
+            if one is None:
+                if rule.lacks(index):
+                    raise no_rule(rule.name, backend.name, rule.arrays[index], rule.arrays)
+                continue
+            saved = tuple(values[name] for name in one.saved)
+            edges.append((node, one.function, saved, index))
+    if not edges:
+        return _untracked(bound, out)
+    variable_class = bound.variable_class
+    if isinstance(out, (tuple, list)):
+        return _several(bound, level, edges, out)
+    meta = backend.meta(out, level, like)
+    if rule.casts and not backend.dtype_kind(meta.dtype)[0]:
+        return _untracked(bound, out)
+    return variable_class(out, Node(tuple(edges), meta, bound))
+
+
+def _named_values(
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Node | Leaf | None],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> _Values:
+    return _Values(bound, level, data, nodes, statics, out)
+
+
+class _Values:
+    """What the words of a formula stand for in one call; each is looked up only if it is used."""
+
+    def __init__(
+        self,
+        bound: BoundOp,
+        level: int,
+        data: Sequence[Any],
+        nodes: Sequence[Node | Leaf | None],
+        statics: tuple[Any, ...],
+        out: Any,
+    ) -> None:
+        self._bound = bound
+        self._level = level
+        self._data = data
+        self._nodes = nodes
+        self._statics = statics
+        self._out = out
+
+    def __getitem__(self, name: str) -> Any:
+        rule = self._bound.rule
+        if name == "out":
+            return self._out
+        if name == "metas":
+            return tuple(self._meta(i) for i in range(len(self._data)))
+        if name in rule.statics:
+            return self._statics[rule.statics.index(name)]
+        if rule.variadic and name == rule.arrays[0]:
+            return tuple(self._data)
+        if name in rule.arrays:
+            return self._data[rule.arrays.index(name)]
+        return self._meta(rule.arrays.index(name.removesuffix("_meta")))
+
+    def _meta(self, index: int) -> Meta | None:
+        node = self._nodes[index]
+        if node is not None:
+            return node.meta
+        value = self._data[index]
+        if not hasattr(value, "dtype"):
+            return None  # a Python number
+        return self._bound.backend.meta(value, self._level)
+
+
+class OutputsMeta(tuple[Any, ...]):
+    """The descriptions of several outputs."""
+
+    __slots__ = ()
+
+    @property
+    def is_complex(self) -> bool:
+        return any(meta.is_complex for meta in self)
+
+    @property
+    def level(self) -> int:
+        return int(self[0].level)
+
+
+def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
+    """Record an operation of several outputs: one node, and one that selects for each output."""
+    backend = bound.backend
+    metas = OutputsMeta(backend.meta(part, level) for part in out)
+    source = Node(tuple(edges), metas, bound)  # type: ignore[arg-type]  # several metas
+    wrapped = []
+    for index, (part, meta) in enumerate(zip(out, metas, strict=True)):
+        if backend.dtype_kind(meta.dtype)[0]:
+            edge = (source, select_output, (index,), 0)
+            wrapped.append(bound.variable_class(part, Node((edge,), meta, SELECT)))
+        else:
+            wrapped.append(_untracked(bound, part))
+    return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+
+
+def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
+    """Hand the cotangent of one output to the node of all."""
+    return OutputPart(index, g)
+
+
+class _Select(BoundOp):
+    """The binding of the nodes that select an output; nothing is ever called."""
+
+    def __init__(self) -> None:
+        self.name = "output"
+        self.holomorphic = False
+        self.consumes = False
+        self.check = False
+        self.namespaces = _NoNamespaces()  # type: ignore[assignment]  # never calls a function
+
+
+class _NoNamespaces(dict[type, None]):
+    def __missing__(self, kind: type) -> None:
+        return None
+
+
+SELECT = _Select()

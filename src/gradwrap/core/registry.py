@@ -1,0 +1,74 @@
+"""The table: operations by name, a generic rule for each, and what differs on a backend."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    from gradwrap.core.rule import Rule
+
+__all__ = ["Op", "find_op", "op_of_function", "ops", "register", "register_function"]
+
+GENERIC = "*"
+
+
+class Op:
+    """A named operation and its rules, one per backend that differs from the generic one.
+
+    `version` counts the changes, so that bindings made before a rule was registered are renewed.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rules: dict[str, Rule] = {}
+        self.version = 0
+
+    def rule_for(self, backend: str) -> Rule | None:
+        """The rule of `backend`, or else the generic one."""
+        return self.rules.get(backend) or self.rules.get(GENERIC)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+_ops: dict[str, Op] = {}
+_op_of_function: dict[Hashable, Op] = {}
+_lock = threading.Lock()
+
+
+def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
+    """Enter rules into the table, under their names."""
+    with _lock:
+        for rule in rules:
+            op = _ops.get(rule.name)
+            if op is None:
+                op = _ops[rule.name] = Op(rule.name)
+            op.rules[backend] = rule
+            op.version += 1
+
+
+def register_function(function: Hashable, op: Op) -> None:
+    """Let `op` answer for a library's function wherever it is called on tracked arrays."""
+    with _lock:
+        _op_of_function[function] = op
+
+
+def find_op(name: str) -> Op | None:
+    """The operation of that name, dotted for extensions (`linalg.inv`)."""
+    return _ops.get(name)
+
+
+def op_of_function(function: Any) -> Op | None:
+    """The operation that was registered for a library's function."""
+    try:
+        return _op_of_function.get(function)
+    except TypeError:  # not hashable, so never registered
+        return None
+
+
+def ops() -> Iterator[Op]:
+    """All named operations, in the order of the tables."""
+    return iter(tuple(_ops.values()))

@@ -1,0 +1,212 @@
+"""Rules: one entry of the table says all there is to say about an operation's derivative.
+
+The words of a formula are its parameter names. They say what it is given, and so what is saved:
+
+====================  =====================================================================
+`xp`                  the namespace of the arrays it is given
+`g`                   the cotangent of the output
+`out`                 the output
+`x`, `x1`, `x2`, ...  an argument, by its name in the signature
+`x_meta`, ...         shape, dtype and device of an argument; no values are saved
+`axis`, ...           a static argument
+====================  =====================================================================
+
+Formulas are written as for real numbers. For complex ones the engine conjugates the cotangent
+before and after, which is right for every holomorphic function (the Jacobian's adjoint is the
+conjugated transpose); `holomorphic=False` marks the others, whose formulas get the cotangent as
+it is. Reducing to the argument's shape after broadcasting, and projecting to its dtype and to the
+reals, are done by the engine, never by a formula.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradwrap.errors import RuleDefinitionError
+
+__all__ = [
+    "Formula",
+    "Rule",
+    "elementwise",
+    "general",
+    "joint",
+    "linear",
+    "nondifferentiable",
+    "reduction",
+    "zero",
+]
+
+FormulaFunction = Callable[..., Any]
+
+
+def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
+    """The derivative with respect to this argument is zero wherever there is one."""
+    return None
+
+
+
+class Formula:
+    """A cotangent's formula, with the names of what it saves."""
+
+    __slots__ = ("function", "saved")
+
+    def __init__(self, function: FormulaFunction, saved: tuple[str, ...]) -> None:
+        self.function = function
+        self.saved = saved
+
+
+class Rule:
+    """All that is known about an operation: signature, formulas, how the harness samples it."""
+
+    def __init__(  # noqa: PLR0913  an entry of the table; every field by keyword
+        self,
+        name: str,
+        signature: str,
+        formulas: Sequence[FormulaFunction | None],
+        *,
+        kind: str,
+        array_count: int | None = None,
+        is_joint: bool = False,
+        variadic: bool = False,
+        holomorphic: bool = True,
+        same: bool = False,
+        symbol: str | None = None,
+        native: Callable[..., Any] | None = None,
+        outputs: int = 1,
+        casts: bool = False,
+        views: bool = False,
+        consumes: bool = False,
+        domain: tuple[float, float] = (-2.0, 2.0),
+        samples: Sequence[str] = (),
+        only_real: bool = False,
+        convention: str = "",
+        reason: str = "",
+        checked: bool = False,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307
+        self.signature_text = signature
+        self.parameters = tuple(self.signature.parameters)
+        count = len(formulas) if array_count is None else array_count
+        self.arrays = self.parameters[:count]
+        self.statics = self.parameters[count:]
+        self.is_joint = is_joint
+        self.variadic = variadic
+        self.holomorphic = holomorphic
+        self.same = same
+        self.symbol = symbol
+        self.native = native
+        self.outputs = outputs
+        self.casts = casts
+        self.views = views
+        self.consumes = consumes
+        self.domain = domain
+        self.samples = tuple(samples)
+        self.only_real = only_real
+        self.convention = convention
+        self.reason = reason
+        self.checked = checked
+        self.formulas = tuple(None if f is None else self._read(f) for f in formulas)
+
+    @property
+    def differentiable(self) -> bool:
+        return any(f is not None and f.function is not zero for f in self.formulas)
+
+    def formula_of(self, index: int) -> Formula | None:
+        """The formula of an array argument's cotangent; None if it is zero or there is none."""
+        formula = self.formulas[0 if self.is_joint else index]
+        return None if formula is None or formula.function is zero else formula
+
+    def lacks(self, index: int) -> bool:
+        """Whether a tracked argument there is an error: differentiable op, no formula for it."""
+        return self.kind != "nondifferentiable" and not self.is_joint and (
+            self.formulas[index] is None
+        )
+
+    def words(self) -> tuple[str, ...]:
+        """The names a formula of this rule may use, besides `xp` and `g`."""
+        metas = ("metas",) if self.variadic else tuple(f"{a}_meta" for a in self.arrays)
+        return ("out", *self.parameters, *metas)
+
+    def _read(self, function: FormulaFunction) -> Formula:
+        """Resolve a formula's parameter names, once, when it is defined."""
+        given = _parameter_names(function)
+        if given[:2] != ("xp", "g"):
+            raise RuleDefinitionError(
+                f"{self.name}: a formula's first two parameters are xp and g, "
+                f"this one has ({', '.join(given)}). Fix: lambda xp, g, {self.parameters[0]}: ..."
+            )
+        unknown = [name for name in given[2:] if name not in self.words()]
+        if unknown:
+            raise RuleDefinitionError(
+                f"{self.name}: a formula names {', '.join(unknown)}, which it cannot be given. "
+                f"It may use xp, g, {', '.join(self.words())}."
+            )
+        return Formula(function, given[2:])
+
+
+def _parameter_names(function: FormulaFunction) -> tuple[str, ...]:
+    code = getattr(function, "__code__", None)
+    if code is not None and not hasattr(function, "__wrapped__"):
+        return tuple(code.co_varnames[: code.co_argcount])
+    return tuple(inspect.signature(function).parameters)
+
+
+def elementwise(
+    name: str,
+    params: str,
+    *formulas: FormulaFunction | None,
+    domain: tuple[float, float] = (-2.0, 2.0),
+    **options: Any,
+) -> Rule:
+    """An elementwise function: one formula per argument, `None` where it is not differentiable."""
+    signature = ", ".join(params.split()) + ", /"
+    options.setdefault("same", True)
+    return Rule(name, signature, formulas, kind="elementwise", domain=domain, **options)
+
+
+def linear(name: str, signature: str, transpose: FormulaFunction, **options: Any) -> Rule:
+    """A function linear in its one array: its transpose is the whole derivative."""
+    return Rule(name, signature, (transpose,), kind="linear", **options)
+
+
+def reduction(name: str, signature: str, formula: FormulaFunction, **options: Any) -> Rule:
+    """A function of one array along axes, not linear: max, prod, var ..."""
+    return Rule(name, signature, (formula,), kind="reduction", **options)
+
+
+def general(name: str, signature: str, *formulas: FormulaFunction | None, **options: Any) -> Rule:
+    """Any function, one formula per array argument (the first ones of the signature)."""
+    return Rule(name, signature, formulas, kind="general", **options)
+
+
+def joint(
+    name: str, signature: str, formula: FormulaFunction, arrays: int = 1, **options: Any
+) -> Rule:
+    """Any function whose one formula returns the cotangents of all its array arguments."""
+    return Rule(
+        name,
+        signature,
+        (formula,),
+        kind="general",
+        array_count=arrays,
+        is_joint=True,
+        **options,
+    )
+
+
+def nondifferentiable(
+    name: str, signature: str, reason: str, arrays: int = 1, **options: Any
+) -> Rule:
+    """A function without a derivative, or with a zero one, and the reason for it."""
+    return Rule(
+        name,
+        signature,
+        (None,) * arrays,
+        kind="nondifferentiable",
+        reason=reason,
+        **options,
+    )

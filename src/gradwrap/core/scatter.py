@@ -1,0 +1,72 @@
+"""Cotangents that arrive in parts: of the elements an index named, or of one output of several.
+
+Reading `x[i]` in a loop of n steps must not cost n arrays of the size of `x`. The formula of an
+index returns a part, and the engine adds it into one buffer per array.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.meta import Meta
+
+__all__ = ["OutputPart", "Scattered", "is_basic_key", "scatter_add_generic", "zeros_of"]
+
+
+class Scattered:
+    """The cotangent of `x` through `x[key]`: `values` at `key`, zero elsewhere."""
+
+    __slots__ = ("key", "values")
+
+    def __init__(self, key: Any, values: Any) -> None:
+        self.key = key
+        self.values = values
+
+
+class OutputPart:
+    """The cotangent of one output of an operation that has several."""
+
+    __slots__ = ("index", "value")
+
+    def __init__(self, index: int, value: Any) -> None:
+        self.index = index
+        self.value = value
+
+
+def zeros_of(xp: Any, meta: Meta) -> Any:
+    """An array of zeros in the space of `meta`."""
+    return xp.zeros(meta.shape, dtype=meta.dtype, device=meta.device)
+
+
+def is_basic_key(key: Any) -> bool:
+    """Whether a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(
+        part is None or part is Ellipsis or type(part) is int or isinstance(part, slice)
+        for part in parts
+    )
+
+
+def scatter_add_generic(backend: Backend, buffer: Any, key: Any, values: Any) -> Any:
+    """Add at indices by the standard's functions alone.
+
+    The standard has no scatter-add. Keys that name no element twice add in place; for integer
+    arrays, each flat position that the key names is found by indexing an array of positions,
+    and equal positions are summed by a product with a one-hot matrix.
+    """
+    xp = backend.xp
+    if is_basic_key(key) or getattr(key, "dtype", None) == xp.bool:
+        buffer[key] = buffer[key] + values
+        return buffer
+    device = backend.device(buffer)
+    size = 1
+    for length in buffer.shape:
+        size *= length
+    everywhere = xp.arange(size, device=device)
+    positions = xp.reshape(everywhere, buffer.shape)[key]
+    values = xp.reshape(xp.broadcast_to(values, positions.shape), (-1,))
+    named = xp.reshape(positions, (-1,))[None, :] == everywhere[:, None]
+    summed = xp.matmul(xp.astype(named, buffer.dtype), xp.astype(values, buffer.dtype))
+    return buffer + xp.reshape(summed, buffer.shape)

@@ -1,0 +1,156 @@
+"""The imperative tape: leaves made by `wrap`, and `backward` with PyTorch's meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar, overload
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.engine import backward_pass
+from gradwrap.core.inplace import native
+from gradwrap.core.node import Leaf, Node
+from gradwrap.core.variable import Variable, check_differentiable, variable_class
+from gradwrap.errors import BackwardError
+
+__all__ = ["backward", "own_buffers", "unwrap", "wrap"]
+
+A = TypeVar("A")
+
+
+def wrap(array: A, requires_grad: bool = False) -> Variable[A]:  # noqa: FBT001, FBT002  PyTorch's
+    """Wrap a native array, so that operations on it can be recorded.
+
+    The buffer is shared, and never written to.
+
+    Parameters
+    ----------
+    array
+        An array of any library that follows the standard; any shape and numeric dtype.
+    requires_grad
+        Track it: `backward` of a result will add to its `grad`.
+
+    Raises
+    ------
+    NonDifferentiableInputError
+        `requires_grad` for a dtype that is not floating-point, or an object array.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
+    Variable(array([1., 2.]), requires_grad=True)
+    """
+    if isinstance(array, Variable):
+        return array.requires_grad_() if requires_grad else array
+    backend = backend_of(array)
+    if not backend.is_numeric(array):
+        check_differentiable(backend, array, "the wrapped array")
+    variable = variable_class(backend)(array)
+    if requires_grad:
+        variable.requires_grad_()
+    return variable
+
+
+@overload
+def unwrap(value: Variable[A]) -> A: ...
+@overload
+def unwrap(value: A) -> A: ...
+def unwrap(value: Any) -> Any:
+    """The native array of a variable; anything else as it is.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.unwrap(gw.wrap(np.ones(2)))
+    array([1., 1.])
+    """
+    return native(value)
+
+
+def backward(
+    outputs: Sequence[Any],
+    gradients: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    inputs: Any,
+) -> None:
+    """Add the gradients of several outputs to the `grad` of the leaves."""
+    roots = [
+        (output._node, _root_cotangent(output, gradient, create_graph))
+        for output, gradient in zip(outputs, gradients, strict=True)
+    ]
+    targets = None if inputs is None else _leaves(inputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    arrived = backward_pass(
+        roots, retain_graph=keep, create_graph=create_graph, targets=targets
+    )
+    results = list(arrived.values())
+    own_buffers(results, [g for _, g in roots])
+    for leaf, gradient in zip(arrived, results, strict=True):
+        if isinstance(leaf, Leaf):
+            leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+
+
+def _leaves(inputs: Any) -> set[Node | Leaf]:
+    variables = (inputs,) if isinstance(inputs, Variable) else tuple(inputs)
+    if not variables:
+        raise BackwardError("`inputs` argument to backward() cannot be empty.")
+    for variable in variables:
+        if not isinstance(variable, Variable) or variable._node is None:
+            raise BackwardError("One of the inputs of backward() does not require grad.")
+        if not variable.is_leaf:
+            raise BackwardError(
+                "One of the inputs of backward() is not a leaf. "
+                "Fix: gradwrap.grad differentiates with respect to any array."
+            )
+    return {variable._node for variable in variables}
+
+
+def _root_cotangent(output: Any, gradient: Any, create_graph: bool) -> Any:
+    """The cotangent that a pass starts from, checked against the output."""
+    if not isinstance(output, Variable) or output._node is None:
+        raise BackwardError(
+            "the output does not require grad and does not have a grad_fn. Fix: make an array "
+            "it is computed from with gradwrap.wrap(array, requires_grad=True)."
+        )
+    meta = output._node.meta
+    if gradient is None:
+        if output.size != 1 or meta.is_complex:
+            raise BackwardError(
+                "grad can be implicitly created only for real scalar outputs; this one is "
+                f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
+            )
+        gradient = output._backend.xp.ones_like(output._data)
+    elif isinstance(gradient, Variable) and not create_graph:
+        gradient = native(gradient)
+    if not hasattr(gradient, "shape"):
+        gradient = output._backend.asarray(gradient)
+    if tuple(gradient.shape) != meta.shape:
+        raise BackwardError(
+            f"Mismatch in shape: gradient has shape {tuple(gradient.shape)}, "
+            f"the output has {meta.shape}."
+        )
+    if gradient.dtype != meta.dtype:
+        raise BackwardError(
+            f"Mismatch in dtype: gradient has {gradient.dtype}, the output has {meta.dtype}. "
+            "Fix: cast the gradient."
+        )
+    if create_graph and not isinstance(gradient, Variable):
+        return type(output)(gradient)
+    return gradient
+
+
+def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
+    """Give every gradient a buffer of its own, which its owner may write to.
+
+    A formula may hand on the cotangent it was given, or a view of it; so two gradients can
+    come out as one array.
+    """
+    taken = {id(start) for start in starts}
+    for position, gradient in enumerate(gradients):
+        if isinstance(gradient, Variable):
+            continue
+        backend = backend_of(gradient)
+        if id(gradient) in taken or not backend.owns_buffer(gradient):
+            gradients[position] = backend.copy(gradient)
+        taken.add(id(gradients[position]))
+
+

@@ -1,0 +1,70 @@
+"""Pytrees, through optree; a lone array never gets there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import optree
+
+__all__ = ["TreeDef", "flatten", "flatten_with_paths", "map_leaves", "unflatten"]
+
+
+class TreeDef:
+    """The structure of a pytree; None for a lone leaf."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: Any) -> None:
+        self.spec = spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TreeDef) and bool(self.spec == other.spec)
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+    def __repr__(self) -> str:
+        return "a lone leaf" if self.spec is None else str(self.spec).removeprefix("PyTreeSpec")
+
+
+LEAF = TreeDef(None)
+_CONTAINERS = (tuple, list, dict)
+
+
+def _is_lone(tree: Any) -> bool:
+    return not isinstance(tree, _CONTAINERS) and (
+        hasattr(tree, "dtype") or isinstance(tree, (int, float, complex, str))
+    )
+
+
+def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
+    """The leaves of a tree, and its structure. None is a leaf, which passes through."""
+    if _is_lone(tree):
+        return [tree], LEAF
+    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
+    return leaves, TreeDef(spec)
+
+
+def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], TreeDef]:
+    """The leaves with the expressions that reach them: `params['w'][0]`."""
+    if _is_lone(tree):
+        return [(name, tree)], LEAF
+    accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, none_is_leaf=True)
+    paths = [accessor.codify(name) for accessor in accessors]
+    return list(zip(paths, leaves, strict=True)), TreeDef(spec)
+
+
+def unflatten(treedef: TreeDef, leaves: Sequence[Any]) -> Any:
+    """Put leaves back into a structure."""
+    if treedef.spec is None:
+        return leaves[0]
+    return optree.tree_unflatten(treedef.spec, leaves)
+
+
+def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Apply a function to every leaf."""
+    if _is_lone(tree):
+        return function(tree)
+    leaves, treedef = flatten(tree)
+    return unflatten(treedef, [function(leaf) for leaf in leaves])

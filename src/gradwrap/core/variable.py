@@ -1,0 +1,650 @@
+"""`Variable`: an array with its place in the recorded graph.
+
+There is one class per array library, made when its first array is wrapped. `Variable` is what
+they share; the methods of an operation are bound to a class when they are first used.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Self, TypeVar
+
+from gradwrap.core import inplace, protocol
+from gradwrap.core.backend import Backend, backend_of, find_backend
+from gradwrap.core.compile import compile_call, compile_operator
+from gradwrap.core.fast_ufunc import fast_array_ufunc
+from gradwrap.core.meta import Meta
+from gradwrap.core.modes import TAPE_LEVEL
+from gradwrap.core.node import Leaf, Node
+from gradwrap.core.record import BoundOp
+from gradwrap.core.registry import Op, find_op
+from gradwrap.errors import (
+    BackwardError,
+    NonDifferentiableInputError,
+    NoRuleError,
+    TrackedValueError,
+)
+
+__all__ = ["Variable", "variable_class"]
+
+A = TypeVar("A")
+
+
+class Variable(Generic[A]):
+    """A native array, wrapped so that what is done to it can be recorded and differentiated.
+
+    It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
+    with `gradwrap.wrap`; functions under a transform receive them.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_leaf", "_node", "_view", "_views")
+
+    _data: Any
+    _node: Any
+    _leaf: Leaf | None
+
+    # Set in the class of each library
+    _backend: Any = None
+    _namespace: Any = None
+    _outer: Any = None
+    _bindings: Any = None
+    _ufunc_calls: Any = None
+
+    __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
+
+    def __init__(self, data: Any, node: Any = None) -> None:
+        self._data = data
+        self._node = node
+
+    # The library's class -----------------------------------------------------------------------
+
+    @classmethod
+    def _bind(cls, op: Op) -> BoundOp:
+        """The operation bound to this class; bound again if its rules have changed since."""
+        known: tuple[int, BoundOp] | None = cls._bindings.get(op)
+        if known is not None and known[0] == op.version:
+            return known[1]
+        rule = op.rule_for(cls._backend.name)
+        native = None if rule is None else rule.native or cls._backend.native(rule.name)
+        if rule is None or native is None:
+            raise NoRuleError(
+                f"{op.name} is not known on {cls._backend.name} arrays. "
+                f"Fix: gradwrap.defvjp gives it a rule."
+            )
+        if rule.native is not None or cls._backend.depth:
+            native = cls._backend.adapt(op, rule)
+        bound = BoundOp(op, rule, cls._backend, native, cls)
+        bound.call = compile_call(bound)
+        cls._bindings[op] = (op.version, bound)
+        return bound
+
+    @classmethod
+    def _outer_class(cls) -> type[Variable[Any]]:
+        """The class whose data are variables of this one: a transform inside a transform."""
+        if cls._outer is None:
+            backend = find_backend(cls)
+            assert backend is not None
+            cls._outer = variable_class(backend)
+        return cls._outer  # type: ignore[no-any-return]
+
+    @classmethod
+    def _plain(cls, data: Any) -> Any:
+        """Wrap a result that is not tracked, unless it is not an array at all."""
+        if type(data) in cls._backend.array_types or cls._backend.is_array(data):
+            return cls(data)
+        return cls._plain_other(data)
+
+    @classmethod
+    def _plain_other(cls, data: Any) -> Any:
+        if isinstance(data, tuple):
+            parts = [cls._plain(part) for part in data]
+            return type(data)(*parts) if hasattr(data, "_fields") else tuple(parts)
+        if isinstance(data, list):
+            return [cls._plain(part) for part in data]
+        return data
+
+    @classmethod
+    def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
+        return inplace.link(cls, result, source, bound, statics)
+
+    @classmethod
+    def _is_foreign(cls, value: Any) -> bool:
+        """Whether an operator leaves a value of this type to the other operand."""
+        kind = type(value)
+        return not (
+            isinstance(value, (Variable, list, tuple, bool, int, float, complex))
+            or find_backend(kind) is not None
+            or cls._backend.is_array(value)
+            or hasattr(kind, "__array_namespace__")
+        )
+
+    @classmethod
+    def _stacked(cls, values: Any) -> Any:
+        """Make one array of nested lists, which may hold variables."""
+        from gradwrap.core.nested import stack_nested
+
+        return stack_nested(cls, values)
+
+    def _operator(self, name: str, method: str, *, swapped: bool = False) -> Callable[..., Any]:
+        """Bind an operator to the class, in place of the general method."""
+        op = find_op(name)
+        assert op is not None, name
+        bound = self._bind(op)
+        function = compile_operator(bound, swapped=swapped)
+        setattr(type(self), method, function)
+        return function
+
+    def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._namespace, op_name)(self, *args, **kwargs)
+
+    # Attributes of an array --------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self._data.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the native array."""
+        return self._data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size = 1
+        for length in self._data.shape:
+            size *= length
+        return size
+
+    @property
+    def device(self) -> Any:
+        """The device of the native array."""
+        return self._backend.device(self._data)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+        """The array on another device; the gradient comes back to this one."""
+        return self._call("to_device", device, stream=stream)  # type: ignore[no-any-return]
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The namespace whose functions record; the same object for all arrays of a library."""
+        return self._namespace
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the native array in bytes."""
+        return self._data.nbytes  # type: ignore[no-any-return]
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self._data.dtype.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def T(self) -> Self:  # noqa: N802
+        """The array with its axes in reverse order."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Self:  # noqa: N802
+        """The array with its last two axes exchanged."""
+        return self._call("matrix_transpose")  # type: ignore[no-any-return]
+
+    @property
+    def real(self) -> Self:
+        """The real part."""
+        if not self._backend.dtype_kind(self.dtype)[1]:
+            return self
+        return self._call("real")  # type: ignore[no-any-return]
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary part; zeros for a real array."""
+        if not self._backend.dtype_kind(self.dtype)[1]:
+            return self._call("zeros_like")  # type: ignore[no-any-return]
+        return self._call("imag")  # type: ignore[no-any-return]
+
+    @property
+    def flat(self) -> Iterator[Self]:
+        """An iterator over the elements."""
+        return iter(self.reshape(-1))
+
+    # The graph ---------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> A:
+        """The native array itself, not a copy."""
+        return inplace.native(self)  # type: ignore[no-any-return]
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this array are recorded."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the array was made by the user rather than by a recorded operation."""
+        return self._node is None or type(self._node) is Leaf
+
+    @property
+    def grad(self) -> A | None:
+        """What `backward` has accumulated, as a native array; None before."""
+        leaf = getattr(self, "_leaf", None)
+        return None if leaf is None else leaf.grad
+
+    @grad.setter
+    def grad(self, value: A | None) -> None:
+        leaf = getattr(self, "_leaf", None)
+        if leaf is None:
+            leaf = self._leaf = Leaf(self._backend.meta(self._data, TAPE_LEVEL))
+        if value is not None:
+            _check_gradient(value, leaf.meta, "the assigned grad")
+        leaf.grad = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:  # noqa: FBT001, FBT002  PyTorch's
+        """Start (or stop) tracking a leaf, and return it.
+
+        Raises
+        ------
+        NonDifferentiableInputError
+            The dtype is not floating-point.
+        BackwardError
+            The array is not a leaf, and was to be no longer tracked.
+        """
+        if requires_grad and self._node is None:
+            check_differentiable(self._backend, self._data, "an array that requires grad")
+            leaf = getattr(self, "_leaf", None)
+            if leaf is None:
+                leaf = self._leaf = Leaf(self._backend.meta(self._data, TAPE_LEVEL))
+            self._node = leaf
+        elif not requires_grad and self._node is not None:
+            if not self.is_leaf:
+                raise BackwardError(
+                    "you can only change requires_grad flags of leaf variables. "
+                    "Fix: use .detach() to get an array that is not tracked."
+                )
+            self._node = None
+        return self
+
+    def detach(self) -> Self:
+        """The same data, not tracked at any level; the graph behind this array is untouched."""
+        return self._call("stop_gradient")  # type: ignore[no-any-return]
+
+    def backward(
+        self,
+        gradient: A | Variable[A] | None = None,
+        *,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Differentiate this array with respect to the leaves, and add to their `grad`.
+
+        Parameters
+        ----------
+        gradient
+            The cotangent of this array, of its shape. May be left out for a real scalar, for
+            which it is one.
+        retain_graph
+            Keep what was recorded, so that `backward` can run again. By default, `create_graph`.
+        create_graph
+            Record the pass itself; the gradients are then variables, to be differentiated again.
+        inputs
+            The leaves to differentiate for; all of them by default.
+
+        Raises
+        ------
+        BackwardError
+            The array is not tracked, or not a scalar and `gradient` is missing, or `gradient`
+            has another shape.
+        GraphFreedError
+            The graph was released by an earlier call.
+
+        Examples
+        --------
+        >>> import numpy as np, gradwrap as gw
+        >>> x = gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        array([2., 4.])
+        """
+        from gradwrap.core.tape import backward
+
+        backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    def item(self) -> Any:
+        """The one element as a Python number: the explicit way out of the graph."""
+        return inplace.native(self).item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers, outside of the graph."""
+        return inplace.native(self).tolist()
+
+    # Conversions: nothing leaves the graph unnoticed -------------------------------------------
+
+    def _untracked_data(self, what: str, fix: str) -> Any:
+        if self._node is not None:
+            raise TrackedValueError(
+                f"{what} would take a tracked value out of the graph, and drop its gradient. "
+                f"Fix: {fix}"
+            )
+        return inplace.native(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """NumPy's conversion; refused while tracked."""
+        data = self._untracked_data(
+            "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
+            "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
+            "np.array, np.asarray), which holds tracked values; "
+            "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
+        )
+        import numpy as np
+
+        return np.array(data, dtype=dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(
+            self._untracked_data(
+                "float() (also math functions, and a store into a plain numpy.ndarray)",
+                "use the array function (np.sin rather than math.sin), store into an array made "
+                "by gradwrap.numpy.zeros, or call .item() if no gradient is wanted.",
+            )
+        )
+
+    def __int__(self) -> int:
+        return int(self._untracked_data("int()", "call .item() if no gradient is wanted."))
+
+    def __complex__(self) -> complex:
+        return complex(self._untracked_data("complex()", "call .item() if no gradient is wanted."))
+
+    def __index__(self) -> int:
+        return self._untracked_data(  # type: ignore[no-any-return]
+            "Use as an index", "call int(x.item())."
+        ).__index__()
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+    def __len__(self) -> int:
+        if not self._data.shape:
+            raise TypeError("len() of a 0-d array")
+        return self._data.shape[0]  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self._data.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(self._namespace.any(self == value))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        text = repr(inplace.native(self))
+        if self._node is None:
+            return f"Variable({text})"
+        if self.is_leaf:
+            return f"Variable({text}, requires_grad=True)"
+        return f"Variable({text}, grad_fn=<{grad_fn_name(self._node)}>)"
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy of the data that keeps its place in the graph."""
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        from gradwrap.core.tape import wrap
+
+        if not self.is_leaf:
+            raise TrackedValueError(
+                "Only leaves can be pickled; this array is the result of a recorded operation. "
+                "Fix: pickle x.detach() or x.data."
+            )
+        return (wrap, (self.data, self.requires_grad))
+
+    # Indexing and in-place ---------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Self:
+        return self._operator("getitem", "__getitem__")(self, key)  # type: ignore[no-any-return]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        inplace.set_item(self, key, value)
+
+    # NumPy's doors -----------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return protocol.call_ufunc(type(self), ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return protocol.call_function(type(self), func, args, kwargs)
+
+    # NumPy's methods ---------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        method = None if name.startswith("_") else protocol.find_method(name)
+        if method is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return functools.partial(method, self)
+
+    def transpose(self, *axes: Any) -> Self:
+        """The array with its axes permuted, in reverse order by default."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        if not order:
+            order = tuple(range(self.ndim))[::-1]
+        return self._call("permute_dims", tuple(order))  # type: ignore[no-any-return]
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Self:
+        """The same elements in another shape."""
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        sizes = tuple(int(n) for n in sizes)
+        return self._call("reshape", sizes, **kwargs)  # type: ignore[no-any-return]
+
+    def copy(self, order: str = "C") -> Self:  # noqa: ARG002  NumPy's signature
+        """A copy that is part of the graph."""
+        return self._call("copy")  # type: ignore[no-any-return]
+
+    clone = copy
+
+
+def grad_fn_name(node: Any) -> str:
+    """The name of a node as PyTorch writes it: `MulBackward` after the operation."""
+    words = node.op.name.replace(".", "_").split("_")
+    return "".join(word.capitalize() for word in words) + "Backward"
+
+
+def check_differentiable(backend: Backend, data: Any, what: str) -> None:
+    """Refuse arrays that have no derivative: integers, bools, objects."""
+    if str(data.dtype) == "object":
+        raise NonDifferentiableInputError(
+            f"{what} has dtype object. gradwrap differentiates arrays of numbers. "
+            "Fix: convert it, for example with np.asarray(x, dtype=np.float64)."
+        )
+    if not backend.is_numeric(data) or not backend.is_float(data):
+        raise NonDifferentiableInputError(
+            f"{what} has dtype {data.dtype}; only floating-point and complex arrays can be "
+            "differentiated. Fix: cast it, for example x.astype(np.float64)."
+        )
+
+
+def _check_gradient(value: Any, meta: Meta, what: str) -> None:
+    if not hasattr(value, "shape") or tuple(value.shape) != meta.shape:
+        shape = getattr(value, "shape", None)
+        raise BackwardError(f"{what} has shape {shape}, the array has {meta.shape}.")
+    if value.dtype != meta.dtype:
+        raise BackwardError(f"{what} has dtype {value.dtype}, the array has {meta.dtype}.")
+
+
+# Operators: the general method binds the compiled one in its place, then calls it ---------------
+
+
+def _binary(method: str, op: str, *, swapped: bool = False) -> Callable[..., Any]:
+    def first_use(self: Any, other: Any) -> Any:
+        return self._operator(op, method, swapped=swapped)(self, other)
+
+    first_use.__name__ = method
+    return first_use
+
+
+def _unary(method: str, op: str) -> Callable[..., Any]:
+    def first_use(self: Any) -> Any:
+        return self._operator(op, method)(self)
+
+    first_use.__name__ = method
+    return first_use
+
+
+def _in_place(method: str, op: str) -> Callable[..., Any]:
+    def assign(self: Any, other: Any) -> Any:
+        return inplace.operate(self, op, other)
+
+    assign.__name__ = method
+    return assign
+
+
+OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}
+COMPARISONS = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+
+for _name, _op in OPERATORS.items():
+    setattr(Variable, f"__{_name}__", _binary(f"__{_name}__", _op))
+    setattr(Variable, f"__r{_name}__", _binary(f"__r{_name}__", _op, swapped=True))
+    setattr(Variable, f"__i{_name}__", _in_place(f"__i{_name}__", _op))
+for _name, _op in COMPARISONS.items():
+    setattr(Variable, f"__{_name}__", _binary(f"__{_name}__", _op))
+for _name, _op in UNARY.items():
+    setattr(Variable, f"__{_name}__", _unary(f"__{_name}__", _op))
+
+
+# One class per library ---------------------------------------------------------------------------
+
+
+class WrappedBackend(Backend):
+    """Variables as the data of other variables: the backend of a transform inside a transform."""
+
+    has_operators = False
+
+    def __init__(self, inner: type[Variable[Any]]) -> None:
+        base: Backend = inner._backend
+        super().__init__(base.name, inner._namespace, frozenset({inner}))
+        self._base = base
+        self.depth = base.depth + 1
+        self.plain_types = base.plain_types
+        self.namespaces = AlwaysNamespace(inner._namespace)
+        self._inner = inner
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, self._inner)
+
+    def device(self, array: Any) -> Any:
+        return array.device
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        return self._base.dtype_kind(dtype)
+
+    def is_numeric(self, array: Any) -> bool:
+        return self._base.is_numeric(array)
+
+    def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
+        return self._inner._bind(op).call
+
+    def copy(self, array: Any) -> Any:
+        return self.xp.copy(array)
+
+    def accumulate(self, total: Any, addend: Any) -> Any:
+        return total + addend
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
+
+
+class AlwaysNamespace(dict[type, Any]):
+    """The wrapped namespace, whatever the type of the cotangent: it takes native arrays too."""
+
+    def __init__(self, namespace: Any) -> None:
+        super().__init__()
+        self._wrapped = namespace
+
+    def __missing__(self, kind: type) -> Any:
+        return self._wrapped
+
+
+def variable_class(backend: Backend) -> type[Variable[Any]]:
+    """The class of the variables that hold arrays of a backend."""
+    known = backend.variable_class
+    if known is not None:
+        return known  # type: ignore[no-any-return]
+    from gradwrap.core import backend as backends
+    from gradwrap.core.namespace import WrappedNamespace
+
+    with backends._lock:  # noqa: SLF001  one class per backend, whatever the thread
+        if backend.variable_class is None:
+            name = "Variable"
+            made = type(name, (Variable,), {"__slots__": (), "__module__": "gradwrap"})
+            made._backend = backend
+            made._bindings = {}
+            made._outer = None
+            made._namespace = WrappedNamespace(made, f"gradwrap.{backend.name}")
+            backend.variable_class = made
+            made.__array_ufunc__ = fast_array_ufunc(made)
+            backends._by_type[made] = WrappedBackend(made)
+    return backend.variable_class  # type: ignore[no-any-return]
+
+
+def wrap_native(data: Any) -> Any:
+    """Wrap a native array, not tracked."""
+    return variable_class(backend_of(data))(data)
+
+
+def rebind(op: Op) -> None:
+    """Forget what was compiled for an operation whose rules have changed."""
+    from gradwrap.core.backend import known_classes
+
+    for cls in known_classes():
+        cls._bindings.pop(op, None)
+        cls._ufunc_calls.clear()
+        cls._namespace._rebind(op.name)
+        for method, name in _METHOD_OPS.items():
+            if name == op.name and method in cls.__dict__:
+                delattr(cls, method)
+
+
+_METHOD_OPS = {
+    **{f"__{m}__": op for m, op in (OPERATORS | COMPARISONS | UNARY).items()},
+    **{f"__r{m}__": op for m, op in OPERATORS.items()},
+    "__getitem__": "getitem",
+}

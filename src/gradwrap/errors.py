@@ -1,0 +1,79 @@
+"""Every error that gradwrap raises itself: one class per cause.
+
+Each derives from the built-in exception that NumPy, PyTorch or JAX users expect in its place.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArgnumsError",
+    "BackwardError",
+    "GradwrapError",
+    "GraphFreedError",
+    "InPlaceError",
+    "MixedLibrariesError",
+    "NoRuleError",
+    "NonDifferentiableInputError",
+    "NonScalarOutputError",
+    "NotAnArrayError",
+    "OutArgumentError",
+    "RuleDefinitionError",
+    "RuleResultError",
+    "TrackedValueError",
+]
+
+
+class GradwrapError(Exception):
+    """The base of all errors raised by gradwrap itself."""
+
+
+class ArgnumsError(GradwrapError, TypeError, ValueError):
+    """`argnums` is out of range or names no parameter."""
+
+
+class NonDifferentiableInputError(GradwrapError, TypeError):
+    """An integer, bool or object array was to be differentiated."""
+
+
+class NonScalarOutputError(GradwrapError, TypeError, RuntimeError):
+    """A gradient was asked of an output that is not a real scalar."""
+
+
+class NotAnArrayError(GradwrapError, TypeError):
+    """Something that is not an array stands where one is needed."""
+
+
+class TrackedValueError(GradwrapError, TypeError):
+    """A tracked value was about to leave the graph unnoticed."""
+
+
+class OutArgumentError(GradwrapError, TypeError):
+    """`out=` names a buffer that cannot hold a tracked result."""
+
+
+class NoRuleError(GradwrapError, NotImplementedError):
+    """An operation has no rule for a tracked argument."""
+
+
+class RuleDefinitionError(GradwrapError, TypeError, ValueError):
+    """A rule does not fit the function it is defined for."""
+
+
+class RuleResultError(GradwrapError, TypeError, ValueError):
+    """A user's rule returned a cotangent of the wrong shape, dtype or number."""
+
+
+class MixedLibrariesError(GradwrapError, TypeError):
+    """Arrays of two libraries met in one operation."""
+
+
+class InPlaceError(GradwrapError, RuntimeError):
+    """An in-place change that cannot be recorded."""
+
+
+class GraphFreedError(GradwrapError, RuntimeError):
+    """A second backward through a graph that the first one has freed."""
+
+
+class BackwardError(GradwrapError, RuntimeError, ValueError):
+    """`backward` was called on, or with, something it cannot start from."""

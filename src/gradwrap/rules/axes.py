@@ -1,0 +1,50 @@
+"""What formulas need to know of axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["as_axes", "axis_length", "inverse_permutation", "kept", "spread"]
+
+Axis = int | tuple[int, ...] | None
+
+
+def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """The axes as non-negative numbers; all of them for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    return tuple(a % ndim if ndim else a for a in axes)
+
+
+def axis_length(shape: tuple[int, ...], axis: Axis) -> int:
+    """The number of elements along the axes."""
+    count = 1
+    for a in as_axes(axis, len(shape)):
+        count *= shape[a]
+    return count
+
+
+def kept(xp: Any, reduced: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
+    """A reduction's result with the reduced axes put back, of length one."""
+    if keepdims or not ndim:
+        return reduced
+    axes = as_axes(axis, ndim)
+    shape = list(reduced.shape)
+    for a in sorted(axes):
+        shape.insert(a, 1)
+    return xp.reshape(reduced, tuple(shape))
+
+
+def spread(xp: Any, reduced: Any, meta: Any, axis: Axis, keepdims: bool) -> Any:
+    """Repeat a reduction's cotangent along the axes that were reduced."""
+    whole = kept(xp, reduced, len(meta.shape), axis, keepdims)
+    return xp.broadcast_to(whole, meta.shape)
+
+
+def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation that undoes another."""
+    inverse = [0] * len(axes)
+    for position, axis in enumerate(axes):
+        inverse[axis % len(axes)] = position
+    return tuple(inverse)

@@ -1,0 +1,237 @@
+"""Elementwise functions: a derivative per argument, as in a table of derivatives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradwrap.core.registry import register
+from gradwrap.core.rule import elementwise, nondifferentiable, zero
+
+LN2 = math.log(2.0)
+LN10 = math.log(10.0)
+
+
+def _where_nonzero(xp: Any, value: Any, otherwise: float) -> Any:
+    """Values to divide by: zeros replaced."""
+    return xp.where(value == 0, otherwise, value)
+
+
+def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
+    """The cotangent where `mine` was chosen, half of it where both were; NaN is always chosen."""
+    takes = xp.astype(chosen | (mine != mine), g.dtype)  # noqa: PLR0124  NaN
+    ties = xp.astype(mine == other, g.dtype)
+    return g * takes * (1.0 - 0.5 * ties)
+
+
+def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
+    """x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
+    exponent = xp.where(x2 == 0, 1, x2 - 1) if hasattr(x2, "dtype") else (x2 - 1 if x2 else 1)
+    return g * (x2 * x1**exponent)
+
+
+def _pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
+    """out * log(x1), and 0 at x1 = 0, where x1**x2 does not change with x2 > 0."""
+    if not hasattr(x1, "dtype"):
+        return g * out * _log_of_number(x1)
+    safe = _where_nonzero(xp, x1, 1.0)
+    return g * xp.where(x1 == 0, 0.0 * out, out * xp.log(safe))
+
+
+def _log_of_number(x: complex) -> complex:
+    if x == 0:
+        return 0.0
+    if isinstance(x, complex):
+        import cmath
+
+        return cmath.log(x)
+    return math.log(x) if x > 0 else math.nan
+
+
+def _hypot_part(xp: Any, g: Any, x: Any, out: Any) -> Any:
+    return g * xp.where(out == 0, 0.0 * out, x / _where_nonzero(xp, out, 1.0))
+
+
+def _atan2_part(xp: Any, g: Any, numerator: Any, x1: Any, x2: Any) -> Any:
+    square = x1 * x1 + x2 * x2
+    return g * xp.where(square == 0, 0.0 * square, numerator / _where_nonzero(xp, square, 1.0))
+
+
+def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
+    """g x/|x|, 0 at 0: the direction of steepest ascent, for complex x too."""
+    return g * xp.sign(x) if not xp.isdtype(x.dtype, "complex floating") else (
+        g * (x / _where_nonzero(xp, out, 1.0))
+    )
+
+
+def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
+    return g * (xp.sign(x1) * xp.sign(out))
+
+
+register(
+    [
+        # arithmetic
+        elementwise("add", "x1 x2", lambda xp, g: g, lambda xp, g: g, symbol="+"),
+        elementwise("subtract", "x1 x2", lambda xp, g: g, lambda xp, g: -g, symbol="-"),
+        elementwise(
+            "multiply", "x1 x2", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1, symbol="*"
+        ),
+        elementwise(
+            "divide",
+            "x1 x2",
+            lambda xp, g, x2: g / x2,
+            lambda xp, g, x2, out: -(g * out / x2),
+            symbol="/",
+            domain=(0.5, 2.0),
+        ),
+        elementwise("negative", "x", lambda xp, g: -g, symbol="-"),
+        elementwise("positive", "x", lambda xp, g: g, symbol="+"),
+        elementwise(
+            "reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)
+        ),
+        elementwise("square", "x", lambda xp, g, x: g * (2.0 * x)),
+        elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0)),
+        elementwise(
+            "pow",
+            "x1 x2",
+            _pow_base,
+            _pow_exponent,
+            symbol="**",
+            domain=(0.5, 2.0),
+            convention="0 where the exponent is 0, and in the exponent at a base of 0",
+        ),
+        elementwise(
+            "remainder",
+            "x1 x2",
+            lambda xp, g: g,
+            lambda xp, g, x1, x2: -(g * xp.floor(x1 / x2)),
+            symbol="%",
+            domain=(0.6, 1.9),
+            only_real=True,
+            convention="at a jump, the derivative on the right",
+        ),
+        # exponentials and logarithms
+        elementwise("exp", "x", lambda xp, g, out: g * out),
+        elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0)),
+        elementwise("log", "x", lambda xp, g, x: g / x, domain=(0.5, 3.0)),
+        elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0)),
+        elementwise("log2", "x", lambda xp, g, x: g / (x * LN2), domain=(0.5, 3.0)),
+        elementwise("log10", "x", lambda xp, g, x: g / (x * LN10), domain=(0.5, 3.0)),
+        elementwise(
+            "logaddexp",
+            "x1 x2",
+            lambda xp, g, x1, out: g * xp.exp(x1 - out),
+            lambda xp, g, x2, out: g * xp.exp(x2 - out),
+            only_real=True,
+        ),
+        # trigonometric
+        elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x)),
+        elementwise("cos", "x", lambda xp, g, x: -(g * xp.sin(x))),
+        elementwise("tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0)),
+        elementwise("asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
+        elementwise("acos", "x", lambda xp, g, x: -g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
+        elementwise("atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9)),
+        elementwise(
+            "atan2",
+            "x1 x2",
+            lambda xp, g, x1, x2: _atan2_part(xp, g, x2, x1, x2),
+            lambda xp, g, x1, x2: _atan2_part(xp, g, -x1, x1, x2),
+            only_real=True,
+            domain=(0.5, 2.0),
+            convention="0 at (0, 0)",
+        ),
+        # hyperbolic
+        elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x)),
+        elementwise("cosh", "x", lambda xp, g, x: g * xp.sinh(x)),
+        elementwise("tanh", "x", lambda xp, g, out: g * (1.0 - out * out)),
+        elementwise("asinh", "x", lambda xp, g, x: g / xp.sqrt(1.0 + x * x), domain=(-0.9, 0.9)),
+        elementwise(
+            "acosh",
+            "x",
+            lambda xp, g, x: g / (xp.sqrt(x - 1.0) * xp.sqrt(x + 1.0)),
+            domain=(1.5, 3.0),
+        ),
+        elementwise("atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8)),
+        # magnitudes and choices
+        elementwise(
+            "abs", "x", _abs, same=False, holomorphic=False, convention="0 at 0"
+        ),
+        elementwise(
+            "hypot",
+            "x1 x2",
+            lambda xp, g, x1, out: _hypot_part(xp, g, x1, out),
+            lambda xp, g, x2, out: _hypot_part(xp, g, x2, out),
+            only_real=True,
+            convention="0 at (0, 0), as a norm",
+        ),
+        elementwise(
+            "copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"
+        ),
+        elementwise(
+            "maximum",
+            "x1 x2",
+            lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 >= x2),
+            lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 >= x1),
+            only_real=True,
+            convention="shared evenly at a tie; to the NaN",
+        ),
+        elementwise(
+            "minimum",
+            "x1 x2",
+            lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 <= x2),
+            lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 <= x1),
+            only_real=True,
+            convention="shared evenly at a tie; to the NaN",
+        ),
+        # complex numbers: not holomorphic, their formulas are the adjoints themselves
+        elementwise("conj", "x", lambda xp, g: xp.conj(g), holomorphic=False),
+        elementwise(
+            "real", "x", lambda xp, g: g, same=False, holomorphic=False
+        ),
+        elementwise(
+            "imag",
+            "x",
+            lambda xp, g, x_meta: 1j * xp.astype(g, x_meta.dtype),
+            same=False,
+            holomorphic=False,
+        ),
+        # step functions: zero derivative wherever there is one
+        *(
+            nondifferentiable(name, "x, /", "piecewise constant")
+            for name in ("ceil", "floor", "round", "trunc", "sign", "signbit")
+        ),
+        nondifferentiable(
+            "floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"
+        ),
+        nondifferentiable("nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2),
+        *(
+            nondifferentiable(name, "x, /", "a yes or no")
+            for name in ("isfinite", "isinf", "isnan", "logical_not")
+        ),
+        nondifferentiable("bitwise_invert", "x, /", "of integers and bools", symbol="~"),
+        *(
+            nondifferentiable(name, "x1, x2, /", "a yes or no", arrays=2, symbol=symbol)
+            for name, symbol in (
+                ("equal", "=="),
+                ("not_equal", "!="),
+                ("less", "<"),
+                ("less_equal", "<="),
+                ("greater", ">"),
+                ("greater_equal", ">="),
+                ("logical_and", None),
+                ("logical_or", None),
+                ("logical_xor", None),
+            )
+        ),
+        *(
+            nondifferentiable(name, "x1, x2, /", "of integers and bools", arrays=2, symbol=symbol)
+            for name, symbol in (
+                ("bitwise_and", "&"),
+                ("bitwise_or", "|"),
+                ("bitwise_xor", "^"),
+                ("bitwise_left_shift", "<<"),
+                ("bitwise_right_shift", ">>"),
+            )
+        ),
+    ]
+)

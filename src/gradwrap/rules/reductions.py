@@ -1,0 +1,182 @@
+"""Reductions along axes, and running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core.registry import register
+from gradwrap.core.rule import linear, nondifferentiable, reduction
+from gradwrap.rules.axes import as_axes, axis_length, kept, spread
+
+AXES = "x, /, *, axis=None, keepdims=False"
+AXES_DTYPE = "x, /, *, axis=None, dtype=None, keepdims=False"
+SAMPLES = (
+    "x(3, 4)",
+    "x(3, 4), axis=0",
+    "x(2, 3, 4), axis=(0, -1)",
+    "x(3, 4), axis=-1, keepdims=True",
+    "x(5)",
+)
+
+
+def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
+    """Shared evenly among the elements equal to the extremum; to the NaN if there is one."""
+    whole = kept(xp, out, x.ndim, axis, keepdims)
+    chosen = xp.astype((x == whole) | (x != x), g.dtype)  # noqa: PLR0124  NaN
+    share = chosen / xp.sum(chosen, axis=axis, keepdims=True, dtype=g.dtype)
+    return kept(xp, g, x.ndim, axis, keepdims) * share
+
+
+def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """The product of all other elements, without division, so that zeros are exact."""
+    shape = x.shape
+    axes = as_axes(axis, len(shape))
+    rest = tuple(a for a in range(len(shape)) if a not in axes)
+    count = axis_length(shape, axes)
+    rows = xp.reshape(
+        xp.permute_dims(x, rest + axes), tuple(shape[a] for a in rest) + (count,)
+    )
+    others = _exclusive(xp, rows) * xp.flip(_exclusive(xp, xp.flip(rows, axis=-1)), axis=-1)
+    moved = tuple(shape[a] for a in rest + axes)
+    order = rest + axes
+    back = tuple(order.index(a) for a in range(len(shape)))
+    others = xp.permute_dims(xp.reshape(others, moved), back)
+    return kept(xp, g, len(shape), axis, keepdims) * others
+
+
+def _exclusive(xp: Any, rows: Any) -> Any:
+    """The product of the elements before each one, along the last axis."""
+    ones = xp.ones_like(rows[..., :1])
+    return xp.concat([ones, xp.cumulative_prod(rows[..., :-1], axis=-1)], axis=-1)
+
+
+def _cumulative_prod(
+    xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_initial: bool
+) -> Any:
+    """A linear recurrence from the right, solved by doubling: exact at zeros, no division.
+
+    With e the exclusive product and s[i] = g[i] + x[i+1] s[i+1], the cotangent is e s.
+    """
+    if not x_meta.size:
+        return xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device)
+    axis = 0 if axis is None else axis
+    rows = xp.moveaxis(x, axis, -1)
+    total = xp.moveaxis(g, axis, -1)
+    if include_initial:
+        total = total[..., 1:]
+    length = rows.shape[-1]
+    factor = xp.concat([rows[..., 1:], xp.zeros_like(rows[..., :1])], axis=-1)
+    step = 1
+    while step < length:
+        ahead = xp.zeros_like(total[..., :step])
+        total = total + factor * xp.concat([total[..., step:], ahead], axis=-1)
+        factor = factor * xp.concat([factor[..., step:], ahead], axis=-1)
+        step *= 2
+    return xp.moveaxis(_exclusive(xp, rows) * total, -1, axis)
+
+
+def _cumulative_sum(xp: Any, g: Any, axis: Any, include_initial: bool) -> Any:
+    axis = 0 if axis is None else axis
+    back = xp.flip(xp.cumulative_sum(xp.flip(g, axis=axis), axis=axis, dtype=g.dtype), axis=axis)
+    if include_initial:
+        keep = [slice(None)] * back.ndim
+        keep[axis] = slice(1, None)
+        back = back[tuple(keep)]
+    return back
+
+
+def _deviation(xp: Any, x: Any, axis: Any) -> Any:
+    return x - xp.mean(x, axis=axis, keepdims=True)
+
+
+def _var(xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool) -> Any:
+    free = axis_length(x.shape, axis) - correction
+    scale = 2.0 / free if free > 0 else float("nan")
+    return kept(xp, g, x.ndim, axis, keepdims) * (scale * _deviation(xp, x, axis))
+
+
+def _std(  # noqa: PLR0913  the words of a formula
+    xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
+    free = axis_length(x.shape, axis) - correction
+    whole = kept(xp, out, x.ndim, axis, keepdims)
+    slope = kept(xp, g, x.ndim, axis, keepdims) / xp.where(whole == 0, 1.0, whole)
+    slope = xp.where(whole == 0, 0.0 * whole, slope)
+    scale = 1.0 / free if free > 0 else float("nan")
+    return slope * (scale * _deviation(xp, x, axis))
+
+
+register(
+    [
+        linear(
+            "sum",
+            AXES_DTYPE,
+            lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
+            samples=SAMPLES,
+        ),
+        linear(
+            "mean",
+            AXES,
+            lambda xp, g, x_meta, axis, keepdims: spread(
+                xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
+            ),
+            samples=SAMPLES,
+        ),
+        reduction(
+            "prod",
+            AXES_DTYPE,
+            _prod,
+            samples=SAMPLES,
+            convention="exact where elements are 0",
+        ),
+        reduction(
+            "max",
+            AXES,
+            _extremum,
+            samples=SAMPLES,
+            only_real=True,
+            convention="shared evenly at a tie; to the NaN",
+        ),
+        reduction(
+            "min",
+            AXES,
+            _extremum,
+            samples=SAMPLES,
+            only_real=True,
+            convention="shared evenly at a tie; to the NaN",
+        ),
+        reduction(
+            "var",
+            "x, /, *, axis=None, correction=0.0, keepdims=False",
+            _var,
+            samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
+            only_real=True,
+        ),
+        reduction(
+            "std",
+            "x, /, *, axis=None, correction=0.0, keepdims=False",
+            _std,
+            samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
+            only_real=True,
+            convention="0 for a constant",
+        ),
+        linear(
+            "cumulative_sum",
+            "x, /, *, axis=None, dtype=None, include_initial=False",
+            _cumulative_sum,
+            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+        ),
+        reduction(
+            "cumulative_prod",
+            "x, /, *, axis=None, dtype=None, include_initial=False",
+            _cumulative_prod,
+            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+            convention="exact where elements are 0",
+        ),
+        nondifferentiable("all", AXES, "a yes or no"),
+        nondifferentiable("any", AXES, "a yes or no"),
+        nondifferentiable("count_nonzero", AXES, "a count"),
+        nondifferentiable("argmax", "x, /, *, axis=None, keepdims=False", "a position"),
+        nondifferentiable("argmin", "x, /, *, axis=None, keepdims=False", "a position"),
+    ]
+)

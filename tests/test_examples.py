@@ -1,0 +1,78 @@
+"""Each example runs, and comes to the numbers that it prints."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+pytest.importorskip("sklearn")
+
+
+def run(name: str, **options: int) -> Any:
+    """What the example's `main` returns."""
+    return runpy.run_path(str(EXAMPLES / name))["main"](**options)
+
+
+def test_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run("digits.py")
+    assert result.gradient_error < 1e-7
+    assert result.losses[0] > 0.5
+    assert result.losses[-1] < 0.01
+    assert result.train_accuracy > 0.99
+    assert result.test_accuracy > 0.97
+    printed = capsys.readouterr().out
+    assert "gradient checked against a numerical one" in printed
+    assert "\r" not in printed  # no bar where there is no terminal
+    assert all(line == line.rstrip() and len(line) < 80 for line in printed.splitlines())
+
+
+def test_digits_draws_a_bar_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    run("digits.py", epochs=2)
+    printed = capsys.readouterr().out
+    assert f"\r[{20 * '#'}{20 * '.'}] epoch 1 of 2" in printed
+    assert f"\r[{40 * '#'}] epoch 2 of 2" in printed
+
+
+def test_maximum_likelihood() -> None:
+    pytest.importorskip("scipy")
+    result = run("maximum_likelihood.py")
+    assert result.estimate_error < 1e-4
+    assert result.standard_error_error < 1e-6
+    gain = result.varying_width.log_likelihood - result.constant_width.log_likelihood
+    # HIPS autograd's gradients lead there too, by BFGS and by trust-exact.
+    assert gain == pytest.approx(17.47, abs=0.01)
+
+
+def test_any_array() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    runs = run("any_array.py", steps=20)
+    first = runs["numpy float64"]
+    for name, each in runs.items():
+        library = strict.Array if name.startswith("strict") else np.ndarray
+        tolerance = 1e-12 if name.endswith("64") else 1e-5
+        for a, b in [(each.gradient, first.gradient), (each.weights, first.weights)]:
+            assert isinstance(a, library)
+            assert str(a.dtype).endswith(name[-7:])
+            np.testing.assert_allclose(np.from_dlpack(a), b, rtol=tolerance, atol=tolerance)
+        assert each.accuracy == pytest.approx(first.accuracy, abs=0.01)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_runs_as_a_script_into_a_pipe(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, check=False, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert not done.stderr
