@@ -41,12 +41,12 @@ def by_hand() -> Peer:
 
 def gradwrap() -> Peer:
     """gradwrap, given NumPy itself and NumPy arrays."""
-    gw: Any = import_module("gradwrap")
+    import gradwrap as gw
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
         return partial(gw.grad(partial(workload.fun, np), workload.argnums), *args)
 
-    return Peer("gradwrap", "gradwrap", getattr(gw, "__version__", "?"), prepare, tuple)
+    return Peer("gradwrap", "gradwrap", gw.__version__, prepare, tuple)
 
 
 def autograd() -> Peer:

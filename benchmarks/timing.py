@@ -4,11 +4,13 @@ Everything that is compared is timed in turns, round after round, in one process
 the machine meets all alike. A sample is the mean of enough calls to last `SAMPLE_SECONDS`; the
 least sample counts, as the one that was disturbed least. The garbage collector is on, as in
 any program, and is run once before each sample, outside the time, so that nobody pays for the
-cycles that another left behind. A full run and one with
-``--no-peers`` differ in two ways. In a full run five libraries' modules are alive, and the collector
-walks them whenever a tape of many small objects sets it off: the Python loops take longer. And
-PyTorch, once imported, makes the allocator keep large blocks that it would else hand back to the
-system at each call: 8 MB arrays cost up to half as much. The bounds are meant for the full run.
+cycles that another left behind.
+
+A full run and one with ``--no-peers`` differ in two ways. In a full run five libraries' modules
+are alive, and the collector walks them whenever a tape of many small objects sets it off: the
+Python loops take longer. And once PyTorch is imported, large blocks are kept that would else go
+back to the system at each call: work on 8 MB arrays takes up to half the time, by hand too. The
+bounds are meant for the full run.
 """
 
 import gc

@@ -86,8 +86,9 @@ def _check(  # noqa: PLR0913  the recursion's state
 
     def difference(step: float) -> float:
         above, below = along(step), along(-step)
-        moved = [(np.asarray(a) - np.asarray(b)) / (2 * step)
-                 for a, b in zip(above, below, strict=True)]
+        moved = [
+            (np.asarray(a) - np.asarray(b)) / (2 * step) for a, b in zip(above, below, strict=True)
+        ]
         return _inner(cotangents, moved)
 
     # Richardson's extrapolation of two central differences: an error of the fourth order

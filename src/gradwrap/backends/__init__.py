@@ -12,6 +12,4 @@ def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
     numpy_functions.register_all()
-    protocol.install(
-        numpy_protocol.call_ufunc, numpy_protocol.call_function, numpy_methods.find
-    )
+    protocol.install(numpy_protocol.call_ufunc, numpy_protocol.call_function, numpy_methods.find)

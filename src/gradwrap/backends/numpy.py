@@ -20,13 +20,13 @@ BUILTIN = "biufc"
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
-    def __init__(self, xp: Any, kind: type) -> None:  # noqa: ARG002  the type is known
+    def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, (np.ndarray, np.generic))
 
-    def device(self, array: Any) -> Any:  # noqa: ARG002
+    def device(self, array: Any) -> Any:
         return "cpu"
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
@@ -35,7 +35,7 @@ class NumPyBackend(Backend):
     def is_numeric(self, array: Any) -> bool:
         return array.dtype.kind in BUILTIN
 
-    def asarray(self, value: Any, like: Any = None) -> Any:  # noqa: ARG002
+    def asarray(self, value: Any, like: Any = None) -> Any:
         return np.asarray(value)
 
     def scalar(self, value: complex) -> Any:

@@ -52,9 +52,7 @@ def _masked(xp: Any, a: Any, where: Any, neutral: Any) -> Any:
     return xp.where(xp.asarray(where), a, neutral)
 
 
-def _reduction(  # noqa: PLR0913  NumPy's signature
-    name: str, neutral: Any, combine: str, *, typed: bool
-) -> Implementation:
+def _reduction(name: str, neutral: Any, combine: str, *, typed: bool) -> Implementation:
     def reduce(  # noqa: PLR0913
         xp: Any,
         a: Any,
@@ -104,7 +102,7 @@ IMPLEMENTATIONS[np.min] = IMPLEMENTATIONS[np.amin] = _extremum("min", "minimum")
 
 
 @implements(np.mean)
-def mean(  # noqa: D103, PLR0913
+def mean(  # noqa: PLR0913
     xp: Any,
     a: Any,
     axis: Any = None,
@@ -208,7 +206,11 @@ IMPLEMENTATIONS[np.argmin] = _position("argmin")
 
 def _running(name: str) -> Implementation:
     def running(
-        xp: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None  # noqa: ARG001
+        xp: Any,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,  # noqa: ARG001
     ) -> Any:
         a = xp.asarray(a)
         if axis is None:
@@ -223,20 +225,43 @@ IMPLEMENTATIONS[np.cumprod] = _running("cumulative_prod")
 
 
 @implements(np.cumulative_sum)
-def cumulative_sum(xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None,
-                   out: Any = None, include_initial: bool = False) -> Any:  # noqa: ARG001
+def cumulative_sum(
+    xp: Any,
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Any:  # noqa: ARG001
     return xp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 @implements(np.cumulative_prod)
-def cumulative_prod(xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None,
-                    out: Any = None, include_initial: bool = False) -> Any:  # noqa: ARG001
+def cumulative_prod(
+    xp: Any,
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Any:  # noqa: ARG001
     return xp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 @implements(np.average)
-def average(xp: Any, a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *,
-            keepdims: Any = NoValue) -> Any:
+def average(
+    xp: Any,
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = NoValue,
+) -> Any:
     a = xp.asarray(a)
     if weights is None:
         result = xp.mean(a, axis=axis, keepdims=_flag(keepdims))
@@ -267,8 +292,16 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 
 @implements(np.reshape)
-def reshape(xp: Any, a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None,
-            copy: Any = None) -> Any:
+def reshape(
+    xp: Any,
+    a: Any,
+    /,
+    shape: Any = None,
+    order: str = "C",
+    *,
+    newshape: Any = None,
+    copy: Any = None,
+) -> Any:
     a = xp.asarray(a)
     shape = _sizes(newshape if shape is None else shape)
     if order == "F":
@@ -371,15 +404,30 @@ IMPLEMENTATIONS[np.atleast_3d] = _at_least(3)
 
 
 @implements(np.concatenate)
-def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None,
-                casting: str = "same_kind") -> Any:  # noqa: ARG001
+def concatenate(
+    xp: Any,
+    arrays: Any,
+    /,
+    axis: Any = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:  # noqa: ARG001
     joined = xp.concat([xp.asarray(a) for a in arrays], axis=axis)
     return joined if dtype is None else xp.astype(joined, dtype)
 
 
 @implements(np.stack)
-def stack(xp: Any, arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None,
-          casting: str = "same_kind") -> Any:  # noqa: ARG001
+def stack(
+    xp: Any,
+    arrays: Any,
+    axis: int = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:  # noqa: ARG001
     joined = xp.stack([xp.asarray(a) for a in arrays], axis=axis)
     return joined if dtype is None else xp.astype(joined, dtype)
 
@@ -498,7 +546,7 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Any:
 
 
 @implements(np.tile)
-def tile(xp: Any, A: Any, reps: Any) -> Any:  # noqa: N803  NumPy's name
+def tile(xp: Any, A: Any, reps: Any) -> Any:
     return xp.tile(A, _sizes(reps))
 
 
@@ -508,24 +556,27 @@ def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
 
 
 @implements(np.sort)
-def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
-         stable: Any = None) -> Any:  # noqa: ARG001
+def sort(
+    xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:  # noqa: ARG001
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), -1
     return xp.sort(a, axis=axis)
 
 
 @implements(np.argsort)
-def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
-            stable: Any = None) -> Any:  # noqa: ARG001
+def argsort(
+    xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:  # noqa: ARG001
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), -1
     return xp.argsort(a, axis=axis)
 
 
 @implements(np.take)
-def take(xp: Any, a: Any, indices: Any, axis: Any = None, out: Any = None,
-         mode: str = "raise") -> Any:  # noqa: ARG001
+def take(
+    xp: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"
+) -> Any:  # noqa: ARG001
     a = xp.asarray(a)
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), 0
@@ -540,8 +591,9 @@ def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 
 @implements(np.diff)
-def diff(xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue,
-         append: Any = NoValue) -> Any:
+def diff(
+    xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
+) -> Any:
     at = axis % a.ndim
     before = (slice(None),) * at
     pieces = []
@@ -584,8 +636,17 @@ def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any
 
 
 @implements(np.clip)
-def clip(xp: Any, a: Any, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *,  # noqa: ARG001
-         min: Any = NoValue, max: Any = NoValue, **_: Any) -> Any:  # noqa: A002
+def clip(
+    xp: Any,
+    a: Any,
+    a_min: Any = NoValue,
+    a_max: Any = NoValue,
+    out: Any = None,
+    *,  # noqa: ARG001
+    min: Any = NoValue,
+    max: Any = NoValue,
+    **_: Any,
+) -> Any:
     low = a_min if _given(a_min) else min if _given(min) else None
     high = a_max if _given(a_max) else max if _given(max) else None
     return xp.clip(a, low, high)
@@ -665,8 +726,14 @@ def sinc(xp: Any, x: Any) -> Any:
 
 
 @implements(np.nan_to_num)
-def nan_to_num(xp: Any, x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,  # noqa: ARG001
-               neginf: Any = None) -> Any:
+def nan_to_num(
+    xp: Any,
+    x: Any,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: Any = None,  # noqa: ARG001
+    neginf: Any = None,
+) -> Any:
     info = xp.finfo(x.dtype)
     high = float(info.max) if posinf is None else posinf
     low = float(info.min) if neginf is None else neginf
@@ -737,8 +804,15 @@ def kron(xp: Any, a: Any, b: Any) -> Any:
 
 
 @implements(np.trace)
-def trace(xp: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
-          out: Any = None) -> Any:  # noqa: ARG001
+def trace(
+    xp: Any,
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:  # noqa: ARG001
     return xp.linalg.trace(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
 
 
@@ -748,7 +822,7 @@ def linalg_trace(xp: Any, x: Any, /, *, offset: int = 0, dtype: Any = None) -> A
 
 
 @implements(np.linalg.norm)
-def norm(xp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+def norm(xp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = xp.asarray(x)
     if axis is None and ord is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
@@ -773,8 +847,17 @@ def _same_in_standard(name: str) -> Implementation:
     return call
 
 
-for _name in ("inv", "det", "slogdet", "vector_norm", "matrix_norm", "vecdot", "tensordot",
-              "diagonal", "matmul"):
+for _name in (
+    "inv",
+    "det",
+    "slogdet",
+    "vector_norm",
+    "matrix_norm",
+    "vecdot",
+    "tensordot",
+    "diagonal",
+    "matmul",
+):
     IMPLEMENTATIONS[getattr(np.linalg, _name)] = _same_in_standard(_name)
 
 
@@ -808,8 +891,16 @@ def matrix_power(xp: Any, a: Any, n: int) -> Any:
 
 
 def _like(name: str) -> Implementation:
-    def like(xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True,  # noqa: ARG001
-             shape: Any = None, *, device: Any = None) -> Any:  # noqa: ARG001
+    def like(
+        xp: Any,
+        a: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: bool = True,  # noqa: ARG001
+        shape: Any = None,
+        *,
+        device: Any = None,
+    ) -> Any:  # noqa: ARG001
         if shape is not None:
             return getattr(xp, name.removesuffix("_like"))(
                 _sizes(shape), dtype=a.dtype if dtype is None else dtype
@@ -824,8 +915,17 @@ for _name in ("zeros_like", "ones_like", "empty_like"):
 
 
 @implements(np.full_like)
-def full_like(xp: Any, a: Any, fill_value: Any, dtype: Any = None, order: str = "K",  # noqa: ARG001
-              subok: bool = True, shape: Any = None, *, device: Any = None) -> Any:  # noqa: ARG001
+def full_like(
+    xp: Any,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",  # noqa: ARG001
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Any:  # noqa: ARG001
     dtype = a.dtype if dtype is None else dtype
     filled = xp.astype(xp.asarray(fill_value), dtype)
     return xp.copy(xp.broadcast_to(filled, a.shape if shape is None else _sizes(shape)))
@@ -875,10 +975,28 @@ def _on_values(function: Any) -> None:
 
 
 for _function in (
-    np.allclose, np.isclose, np.array_equal, np.array_equiv, np.array_repr, np.array_str,
-    np.array2string, np.count_nonzero, np.argwhere, np.flatnonzero, np.searchsorted, np.isin,
-    np.may_share_memory, np.shares_memory, np.isposinf, np.isneginf, np.isreal, np.iscomplex,
-    np.can_cast, np.min_scalar_type, np.digitize, np.bincount,
+    np.allclose,
+    np.isclose,
+    np.array_equal,
+    np.array_equiv,
+    np.array_repr,
+    np.array_str,
+    np.array2string,
+    np.count_nonzero,
+    np.argwhere,
+    np.flatnonzero,
+    np.searchsorted,
+    np.isin,
+    np.may_share_memory,
+    np.shares_memory,
+    np.isposinf,
+    np.isneginf,
+    np.isreal,
+    np.iscomplex,
+    np.can_cast,
+    np.min_scalar_type,
+    np.digitize,
+    np.bincount,
 ):
     _on_values(_function)
 
@@ -888,33 +1006,53 @@ for _function in (
 OTHER_NAMES = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
 
 NUMPY_UFUNCS = [
-    elementwise("cbrt", "x", lambda xp, g, out: g / (3.0 * out * out), domain=(0.5, 2.0),
-                only_real=True),
+    elementwise(
+        "cbrt", "x", lambda xp, g, out: g / (3.0 * out * out), domain=(0.5, 2.0), only_real=True
+    ),
     elementwise("exp2", "x", lambda xp, g, out: g * (out * math.log(2.0))),
-    elementwise("logaddexp2", "x1 x2",
-                lambda xp, g, x1, out: g * 2.0 ** (x1 - out),
-                lambda xp, g, x2, out: g * 2.0 ** (x2 - out), only_real=True),
+    elementwise(
+        "logaddexp2",
+        "x1 x2",
+        lambda xp, g, x1, out: g * 2.0 ** (x1 - out),
+        lambda xp, g, x2, out: g * 2.0 ** (x2 - out),
+        only_real=True,
+    ),
     elementwise("deg2rad", "x", lambda xp, g: g * (math.pi / 180.0), only_real=True),
     elementwise("rad2deg", "x", lambda xp, g: g * (180.0 / math.pi), only_real=True),
     elementwise("radians", "x", lambda xp, g: g * (math.pi / 180.0), only_real=True),
     elementwise("degrees", "x", lambda xp, g: g * (180.0 / math.pi), only_real=True),
-    elementwise("fabs", "x", lambda xp, g, x: g * xp.sign(x), only_real=True,
-                convention="0 at 0"),
-    elementwise("fmax", "x1 x2",
-                lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 >= x2) | (x2 != x2)),
-                lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 >= x1) | (x1 != x1)),
-                only_real=True, convention="shared evenly at a tie; never to a NaN"),
-    elementwise("fmin", "x1 x2",
-                lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 <= x2) | (x2 != x2)),
-                lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 <= x1) | (x1 != x1)),
-                only_real=True, convention="shared evenly at a tie; never to a NaN"),
-    elementwise("float_power", "x1 x2",
-                lambda xp, g, x1, x2: g * x2 * x1 ** (x2 - 1),
-                lambda xp, g, x1, out: g * out * xp.log(xp.asarray(x1)), domain=(0.5, 2.0)),
-    elementwise("fmod", "x1 x2",
-                lambda xp, g: g,
-                lambda xp, g, x1, x2: -(g * xp.trunc(x1 / x2)), domain=(0.6, 1.9),
-                only_real=True),
+    elementwise("fabs", "x", lambda xp, g, x: g * xp.sign(x), only_real=True, convention="0 at 0"),
+    elementwise(
+        "fmax",
+        "x1 x2",
+        lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 >= x2) | (x2 != x2)),
+        lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 >= x1) | (x1 != x1)),
+        only_real=True,
+        convention="shared evenly at a tie; never to a NaN",
+    ),
+    elementwise(
+        "fmin",
+        "x1 x2",
+        lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 <= x2) | (x2 != x2)),
+        lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 <= x1) | (x1 != x1)),
+        only_real=True,
+        convention="shared evenly at a tie; never to a NaN",
+    ),
+    elementwise(
+        "float_power",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * x2 * x1 ** (x2 - 1),
+        lambda xp, g, x1, out: g * out * xp.log(xp.asarray(x1)),
+        domain=(0.5, 2.0),
+    ),
+    elementwise(
+        "fmod",
+        "x1 x2",
+        lambda xp, g: g,
+        lambda xp, g, x1, x2: -(g * xp.trunc(x1 / x2)),
+        domain=(0.6, 1.9),
+        only_real=True,
+    ),
     nondifferentiable("heaviside", "x1, x2, /", "piecewise constant", arrays=2),
     nondifferentiable("gcd", "x1, x2, /", "of integers", arrays=2),
     nondifferentiable("lcm", "x1, x2, /", "of integers", arrays=2),

@@ -14,13 +14,46 @@ __all__ = ["find"]
 Method = Callable[..., Any]
 
 SAME_NAME = frozenset(
-    "all any argmax argmin argsort clip cumprod cumsum diagonal dot max mean min nonzero prod ptp "
-    "ravel repeat round searchsorted squeeze std sum swapaxes take trace var".split()
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "clip",
+        "cumprod",
+        "cumsum",
+        "diagonal",
+        "dot",
+        "max",
+        "mean",
+        "min",
+        "nonzero",
+        "prod",
+        "ptp",
+        "ravel",
+        "repeat",
+        "round",
+        "searchsorted",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "take",
+        "trace",
+        "var",
+    ]
 )
 
 
-def _astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,  # noqa: ARG001
-            copy: bool = True) -> Any:
+def _astype(
+    x: Any,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,  # noqa: ARG001
+    copy: bool = True,
+) -> Any:
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
     return x._namespace.astype(x, dtype, copy=copy)

@@ -132,9 +132,7 @@ def _outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     return _call(cls, ufunc, (xp.reshape(a, tuple(a.shape) + (1,) * b.ndim), b), kwargs)
 
 
-def call_function(
-    cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy that is not a ufunc."""
     out = kwargs.get("out")
     if out is not None:

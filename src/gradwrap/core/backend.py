@@ -98,9 +98,7 @@ class Backend:
             and like.level == level
         ):
             return like
-        return Meta(
-            tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1]
-        )
+        return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     # What is done to arrays that are ours
 

@@ -53,10 +53,11 @@ def compile_call(bound: BoundOp) -> Callable[..., Any]:
 
 def compile_operator(bound: BoundOp, *, swapped: bool = False) -> Callable[..., Any]:
     """The method of an operator: a type it does not know gets its own turn."""
-    names = bound.rule.arrays[::-1] if swapped else bound.rule.arrays
+    rule = bound.rule
+    names = rule.arrays[::-1] if swapped else (*rule.arrays, *rule.statics)
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        if any(bound.variable_class._is_foreign(a) for a in arrays):  # noqa: SLF001
+        if any(bound.variable_class._is_foreign(a) for a in arrays):
             return NotImplemented
         return apply(bound, arrays, statics)
 
@@ -74,9 +75,9 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "silent": silent_up_to,
         "meta_of": bound.backend.meta,
         "native": bound.native,
-        "plain": bound.variable_class._plain,  # noqa: SLF001
+        "plain": bound.variable_class._plain,
         "is_float": lambda meta: bound.backend.dtype_kind(meta.dtype)[0],
-        "link": bound.variable_class._linked,  # noqa: SLF001
+        "link": bound.variable_class._linked,
     }
     for index in range(len(rule.arrays)):
         formula = rule.formula_of(index)
@@ -97,7 +98,10 @@ def _indent(lines: list[str]) -> list[str]:
 
 def _body(bound: BoundOp) -> list[str]:
     rule = bound.rule
-    arrays, statics = "".join(f"{a}, " for a in rule.arrays), "".join(f"{s}, " for s in rule.statics)
+    arrays, statics = (
+        "".join(f"{a}, " for a in rule.arrays),
+        "".join(f"{s}, " for s in rule.statics),
+    )
     elsewhere = f"return other(bound, ({arrays}), ({statics}))"
     lines: list[str] = []
     for index, array in enumerate(rule.arrays):
@@ -114,7 +118,7 @@ def _body(bound: BoundOp) -> list[str]:
         lines += [_result(rule, "plain(out)")]
     elif len(active) == 1:
         lines += _record_one(rule, active[0])
-    elif len(active) == 2:  # noqa: PLR2004
+    elif len(active) == 2:
         lines += _record_two(rule, active[0], active[1], elsewhere)
     else:
         lines += _record_many(rule, active, elsewhere)
@@ -156,7 +160,9 @@ def _saved(rule: Rule, name: str, own: str) -> str:
         array = name.removesuffix("_meta")
         if array == own:
             return f"{array}_n.meta"
-        return f"({array}_n.meta if {array}_n is not None else meta_of({array}_d, {own}_n.meta.level))"
+        return (
+            f"({array}_n.meta if {array}_n is not None else meta_of({array}_d, {own}_n.meta.level))"
+        )
     return name
 
 
@@ -184,7 +190,7 @@ def _record_two(rule: Rule, first: int, second: int, elsewhere: str) -> list[str
     lines += [f"if {b}_n is None:"]
     lines += _indent(_guarded(rule, first, b))
     meta = f"meta_of(out, {a}_n.meta.level, {a}_n.meta)"
-    if rule.same and len(rule.arrays) == 2:  # noqa: PLR2004
+    if rule.same and len(rule.arrays) == 2:
         meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
     lines += [
         f"if {a}_n.meta.level != {b}_n.meta.level: {elsewhere}",
@@ -198,7 +204,7 @@ def _record_two(rule: Rule, first: int, second: int, elsewhere: str) -> list[str
 def _guarded(rule: Rule, index: int, scalar: str) -> list[str]:
     x = rule.arrays[index]
     meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
-    if rule.same and len(rule.arrays) == 2:  # noqa: PLR2004
+    if rule.same and len(rule.arrays) == 2:
         meta = f"{x}_n.meta if type({scalar}) is float else {meta}"
     return [
         f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)",

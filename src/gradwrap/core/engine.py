@@ -241,9 +241,7 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
     if extra < 0:  # a formula may leave out axes of length one
         return xp.broadcast_to(cotangent, shape)
     axes = tuple(range(extra)) + tuple(
-        axis + extra
-        for axis, length in enumerate(shape)
-        if length == 1 and have[axis + extra] != 1
+        axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
     )
     if axes:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
@@ -269,9 +267,7 @@ def _check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
     if not hasattr(cotangent, "shape"):
         raise RuleResultError(f"{where} {type(cotangent).__name__}. Fix: return an array.")
     shape = tuple(cotangent.shape)
-    if shape != meta.shape and not (
-        shape == node.meta.shape and _broadcasts_to(meta.shape, shape)
-    ):
+    if shape != meta.shape and not (shape == node.meta.shape and _broadcasts_to(meta.shape, shape)):
         raise RuleResultError(
             f"{where} a cotangent of shape {shape}; the argument has shape {meta.shape}, the "
             f"output {node.meta.shape}. Fix: return the argument's shape."
@@ -321,8 +317,7 @@ def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
 def _conjugated(xp: Any, edges: tuple[Any, ...]) -> tuple[Any, ...]:
     """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
     return tuple(
-        (parent, _ConjugateAfter(formula), saved, index)
-        for parent, formula, saved, index in edges
+        (parent, _ConjugateAfter(formula), saved, index) for parent, formula, saved, index in edges
     )
 
 

@@ -36,7 +36,7 @@ def native(variable: Any) -> Any:
     """The native array at the bottom of all wrappers."""
     data = variable
     while hasattr(type(data), "_bind"):
-        data = data._data  # noqa: SLF001
+        data = data._data
     return data
 
 

@@ -18,11 +18,32 @@ Composite = Callable[..., Any]
 _composites: dict[str, Composite] = {}
 
 CREATION = frozenset(
-    "arange empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like "
-    "zeros zeros_like".split()
+    [
+        "arange",
+        "empty",
+        "empty_like",
+        "eye",
+        "from_dlpack",
+        "full",
+        "full_like",
+        "linspace",
+        "meshgrid",
+        "ones",
+        "ones_like",
+        "zeros",
+        "zeros_like",
+    ]
 )
 ABOUT = frozenset(
-    "can_cast finfo iinfo result_type isdtype broadcast_shapes __array_namespace_info__".split()
+    [
+        "can_cast",
+        "finfo",
+        "iinfo",
+        "result_type",
+        "isdtype",
+        "broadcast_shapes",
+        "__array_namespace_info__",
+    ]
 )
 EXTENSIONS = ("linalg", "fft", "special")
 
@@ -93,9 +114,7 @@ class WrappedNamespace:
             try:
                 return cls._bind(op).call
             except NoRuleError:
-                raise AttributeError(
-                    f"{backend.name} has no function {path}"
-                ) from None
+                raise AttributeError(f"{backend.name} has no function {path}") from None
         native = backend.native(path)
         if native is None:
             raise AttributeError(f"{self.__name__} has no attribute {path}")
@@ -140,8 +159,6 @@ def _is_tracked(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return holds_variable(value) and any(_is_tracked(part) for part in value)
     return getattr(value, "_node", None) is not None
-
-
 
 
 def wrap_namespace(xp: Any) -> Any:

@@ -18,7 +18,7 @@ def install(
     methods: Callable[[str], Callable[..., Any] | None],
 ) -> None:
     """Enter the handlers of the protocols and of NumPy's methods."""
-    global _ufunc, _function, _methods  # noqa: PLW0603  set once, at import
+    global _ufunc, _function, _methods
     _ufunc, _function, _methods = ufunc, function, methods
 
 

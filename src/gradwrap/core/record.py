@@ -116,17 +116,19 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     for array in arrays:
         node = getattr(array, "_node", None)
         if node is not None and node.meta.level == level:
-            data.append(array._data)  # noqa: SLF001
+            data.append(array._data)
             nodes.append(node)
         else:
             data.append(_as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
     wrapper = next((type(item) for item in data if hasattr(type(item), "_bind")), None)
-    if wrapper is not None:  # data of a lower level: the operation is performed, and recorded, there
-        out = apply(wrapper._bind(bound.op), data, statics)  # noqa: SLF001
+    if (
+        wrapper is not None
+    ):  # data of a lower level: the operation is performed, and recorded, there
+        out = apply(wrapper._bind(bound.op), data, statics)
         first = out[0] if isinstance(out, (tuple, list)) else out
-        bound = type(first)._outer_class()._bind(bound.op)  # noqa: SLF001
+        bound = type(first)._outer_class()._bind(bound.op)
     else:
         native_arguments = (data, *statics) if rule.variadic else (*data, *statics)
         out = bound.forward(bound.native, *native_arguments)
@@ -138,11 +140,11 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
 def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any) -> Any:
     """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
     value_node = getattr(value, "_node", None)
-    value_data = value._data if hasattr(type(value), "_bind") else value  # noqa: SLF001
-    x._data[key] = value_data  # noqa: SLF001
-    nodes = (x._node, value_node)  # noqa: SLF001
+    value_data = value._data if hasattr(type(value), "_bind") else value
+    x._data[key] = value_data
+    nodes = (x._node, value_node)
     level = max(node.meta.level for node in nodes if node is not None)
-    return _recorded(bound, level, (x._data, value_data), nodes, (key,), x._data)  # noqa: SLF001
+    return _recorded(bound, level, (x._data, value_data), nodes, (key,), x._data)
 
 
 def _top_level(arrays: Sequence[Any]) -> int:
@@ -158,11 +160,11 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type(array)
     if hasattr(kind, "_bind"):
-        return array._data if array._node is None else array  # noqa: SLF001
+        return array._data if array._node is None else array
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
     if isinstance(array, (list, tuple)):
-        return bound.variable_class._stacked(array)  # noqa: SLF001
+        return bound.variable_class._stacked(array)
     if find_backend(kind) is not None or getattr(array, "__array_namespace__", None) is not None:
         return array
     raise NotAnArrayError(
@@ -189,7 +191,7 @@ def _untracked(bound: BoundOp, out: Any) -> Any:
     if isinstance(out, (tuple, list)):
         wrapped = [_untracked(bound, part) for part in out]
         return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
-    return bound.variable_class._plain(out)  # noqa: SLF001
+    return bound.variable_class._plain(out)
 
 
 def _recorded(

@@ -46,7 +46,6 @@ def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
     return None
 
 
-
 class Formula:
     """A cotangent's formula, with the names of what it saves."""
 
@@ -122,8 +121,10 @@ class Rule:
 
     def lacks(self, index: int) -> bool:
         """Whether a tracked argument there is an error: differentiable op, no formula for it."""
-        return self.kind != "nondifferentiable" and not self.is_joint and (
-            self.formulas[index] is None
+        return (
+            self.kind != "nondifferentiable"
+            and not self.is_joint
+            and (self.formulas[index] is None)
         )
 
     def words(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ __all__ = ["backward", "own_buffers", "unwrap", "wrap"]
 A = TypeVar("A")
 
 
-def wrap(array: A, requires_grad: bool = False) -> Variable[A]:  # noqa: FBT001, FBT002  PyTorch's
+def wrap(array: A, requires_grad: bool = False) -> Variable[A]:
     """Wrap a native array, so that operations on it can be recorded.
 
     The buffer is shared, and never written to.
@@ -79,9 +79,7 @@ def backward(
     ]
     targets = None if inputs is None else _leaves(inputs)
     keep = create_graph if retain_graph is None else retain_graph
-    arrived = backward_pass(
-        roots, retain_graph=keep, create_graph=create_graph, targets=targets
-    )
+    arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph, targets=targets)
     results = list(arrived.values())
     own_buffers(results, [g for _, g in roots])
     for leaf, gradient in zip(arrived, results, strict=True):
@@ -152,5 +150,3 @@ def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
         if id(gradient) in taken or not backend.owns_buffer(gradient):
             gradients[position] = backend.copy(gradient)
         taken.add(id(gradients[position]))
-
-

@@ -16,7 +16,7 @@ from gradwrap.core.compile import compile_call, compile_operator
 from gradwrap.core.fast_ufunc import fast_array_ufunc
 from gradwrap.core.meta import Meta
 from gradwrap.core.modes import TAPE_LEVEL
-from gradwrap.core.node import Leaf, Node
+from gradwrap.core.node import Leaf
 from gradwrap.core.record import BoundOp
 from gradwrap.core.registry import Op, find_op
 from gradwrap.errors import (
@@ -251,7 +251,7 @@ class Variable(Generic[A]):
             _check_gradient(value, leaf.meta, "the assigned grad")
         leaf.grad = value
 
-    def requires_grad_(self, requires_grad: bool = True) -> Self:  # noqa: FBT001, FBT002  PyTorch's
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Start (or stop) tracking a leaf, and return it.
 
         Raises
@@ -453,7 +453,7 @@ class Variable(Generic[A]):
         sizes = tuple(int(n) for n in sizes)
         return self._call("reshape", sizes, **kwargs)  # type: ignore[no-any-return]
 
-    def copy(self, order: str = "C") -> Self:  # noqa: ARG002  NumPy's signature
+    def copy(self, order: str = "C") -> Self:
         """A copy that is part of the graph."""
         return self._call("copy")  # type: ignore[no-any-return]
 
@@ -611,7 +611,7 @@ def variable_class(backend: Backend) -> type[Variable[Any]]:
     from gradwrap.core import backend as backends
     from gradwrap.core.namespace import WrappedNamespace
 
-    with backends._lock:  # noqa: SLF001  one class per backend, whatever the thread
+    with backends._lock:
         if backend.variable_class is None:
             name = "Variable"
             made = type(name, (Variable,), {"__slots__": (), "__module__": "gradwrap"})

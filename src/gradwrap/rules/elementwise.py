@@ -31,7 +31,7 @@ def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
 
 
 def _pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
-    """out * log(x1), and 0 at x1 = 0, where x1**x2 does not change with x2 > 0."""
+    """Out * log(x1), and 0 at x1 = 0, where x1**x2 does not change with x2 > 0."""
     if not hasattr(x1, "dtype"):
         return g * out * _log_of_number(x1)
     safe = _where_nonzero(xp, x1, 1.0)
@@ -58,9 +58,11 @@ def _atan2_part(xp: Any, g: Any, numerator: Any, x1: Any, x2: Any) -> Any:
 
 
 def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """g x/|x|, 0 at 0: the direction of steepest ascent, for complex x too."""
-    return g * xp.sign(x) if not xp.isdtype(x.dtype, "complex floating") else (
-        g * (x / _where_nonzero(xp, out, 1.0))
+    """G x/|x|, 0 at 0: the direction of steepest ascent, for complex x too."""
+    return (
+        g * xp.sign(x)
+        if not xp.isdtype(x.dtype, "complex floating")
+        else (g * (x / _where_nonzero(xp, out, 1.0)))
     )
 
 
@@ -86,9 +88,7 @@ register(
         ),
         elementwise("negative", "x", lambda xp, g: -g, symbol="-"),
         elementwise("positive", "x", lambda xp, g: g, symbol="+"),
-        elementwise(
-            "reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)
-        ),
+        elementwise("reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)),
         elementwise("square", "x", lambda xp, g, x: g * (2.0 * x)),
         elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0)),
         elementwise(
@@ -153,9 +153,7 @@ register(
         ),
         elementwise("atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8)),
         # magnitudes and choices
-        elementwise(
-            "abs", "x", _abs, same=False, holomorphic=False, convention="0 at 0"
-        ),
+        elementwise("abs", "x", _abs, same=False, holomorphic=False, convention="0 at 0"),
         elementwise(
             "hypot",
             "x1 x2",
@@ -164,9 +162,7 @@ register(
             only_real=True,
             convention="0 at (0, 0), as a norm",
         ),
-        elementwise(
-            "copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"
-        ),
+        elementwise("copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"),
         elementwise(
             "maximum",
             "x1 x2",
@@ -185,9 +181,7 @@ register(
         ),
         # complex numbers: not holomorphic, their formulas are the adjoints themselves
         elementwise("conj", "x", lambda xp, g: xp.conj(g), holomorphic=False),
-        elementwise(
-            "real", "x", lambda xp, g: g, same=False, holomorphic=False
-        ),
+        elementwise("real", "x", lambda xp, g: g, same=False, holomorphic=False),
         elementwise(
             "imag",
             "x",
@@ -200,10 +194,10 @@ register(
             nondifferentiable(name, "x, /", "piecewise constant")
             for name in ("ceil", "floor", "round", "trunc", "sign", "signbit")
         ),
+        nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
         nondifferentiable(
-            "floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"
+            "nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2
         ),
-        nondifferentiable("nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2),
         *(
             nondifferentiable(name, "x, /", "a yes or no")
             for name in ("isfinite", "isinf", "isnan", "logical_not")

@@ -20,7 +20,7 @@ def _mT(xp: Any, x: Any) -> Any:  # noqa: N802  the standard's attribute
 
 
 def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
-    """g x2^T, vectors taken as one row or one column."""
+    """G x2^T, vectors taken as one row or one column."""
     if len(x1_meta.shape) > 1 and x2.ndim > 1:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
@@ -89,7 +89,7 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
     In the basis of the SVD the matrix is diagonal, where a product of two elements of g is
     multiplied by the product of all singular values but those of its two rows. O(n^3).
     """
-    if x.shape[-1] < 2:  # noqa: PLR2004  the cofactor of a number is one
+    if x.shape[-1] < 2:
         return xp.zeros_like(x)
     u, s, vh = xp.linalg.svd(x)
     phase = (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
@@ -138,8 +138,8 @@ def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     length = g.shape[-1]
     first = (max(-offset, 0), max(offset, 0))
     row = xp.arange(length) + first[0]
-    here = (xp.arange(rows)[:, None] == row[None, :])
-    there = (row[:, None] - first[0] + first[1] == xp.arange(columns)[None, :])
+    here = xp.arange(rows)[:, None] == row[None, :]
+    there = row[:, None] - first[0] + first[1] == xp.arange(columns)[None, :]
     left = xp.astype(here, g.dtype) * g[..., None, :]
     return xp.matmul(left, xp.astype(there, g.dtype))
 
@@ -149,9 +149,7 @@ def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     return g[..., None, None] * eye
 
 
-def _vector_norm(  # noqa: PLR0913  the words of a formula
-    xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any  # noqa: A002
-) -> Any:
+def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any) -> Any:
     """The direction of steepest ascent, 0 where the norm is; shared evenly at ties of inf."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     slope = kept(xp, g, x.ndim, axis, keepdims)
@@ -165,7 +163,7 @@ def _vector_norm(  # noqa: PLR0913  the words of a formula
         return xp.zeros_like(x)
     nothing = whole == 0
     safe = xp.where(nothing, 1.0, whole)
-    if ord == 2:  # noqa: PLR2004
+    if ord == 2:
         return slope * xp.where(nothing, 0.0 * x, x / safe)
     if ord == 1:
         return slope * xp.sign(x)
@@ -175,14 +173,14 @@ def _vector_norm(  # noqa: PLR0913  the words of a formula
     return slope * xp.where(nothing, 0.0 * x, power * direction)
 
 
-def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:  # noqa: A002
+def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
     """Nuclear norm: U V^H over the singular values above rounding; 2 and -2: u v^H, ties shared."""
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
     if ord == "nuc":
         precision = xp.finfo(s.dtype).eps * max(x.shape[-2:])
         weights = xp.astype(s > precision * s[..., :1], s.dtype)
     else:
-        chosen = s == (s[..., :1] if ord == 2 else s[..., -1:])  # noqa: PLR2004
+        chosen = s == (s[..., :1] if ord == 2 else s[..., -1:])
         weights = xp.astype(chosen, s.dtype)
         weights = weights / xp.sum(weights, axis=-1, keepdims=True)
     slope = g if keepdims else g[..., None, None]
@@ -216,9 +214,7 @@ def _einsum(
     return cotangents
 
 
-def _to_diagonals(
-    xp: Any, whole: Any, unique: str, letters: str, lengths: dict[str, int]
-) -> Any:
+def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[str, int]) -> Any:
     """Put back the axes that one letter named twice: zero off their diagonal."""
     seen = unique
     for position, letter in enumerate(letters):
@@ -348,7 +344,7 @@ register(
             "x, /, *, keepdims=False, ord='nuc'",
             _matrix_norm,
             holomorphic=False,
-            native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(  # noqa: A006
+            native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
                 x, keepdims=keepdims, ord=ord
             ),
             samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2"),
@@ -385,9 +381,7 @@ def einsum(xp: Any, subscripts: str, *operands: Any, **_: Any) -> Any:
 
 
 @composite("linalg.matrix_norm")
-def matrix_norm(
-    xp: Any, x: Any, /, *, keepdims: bool = False, ord: Any = "fro"  # noqa: A002
-) -> Any:
+def matrix_norm(xp: Any, x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Every order: by the elements, by sums of rows or columns, or by singular values."""
     if ord in ("fro", None):
         return xp.linalg.vector_norm(x, axis=(-2, -1), keepdims=keepdims)
@@ -426,8 +420,10 @@ def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         first = tuple(range(x1.ndim - axes, x1.ndim))
         second = tuple(range(axes))
     else:
-        first, second = (as_axes(a if isinstance(a, int) else tuple(a), n) for a, n in
-                         zip(axes, (x1.ndim, x2.ndim), strict=True))
+        first, second = (
+            as_axes(a if isinstance(a, int) else tuple(a), n)
+            for a, n in zip(axes, (x1.ndim, x2.ndim), strict=True)
+        )
     free1 = tuple(a for a in range(x1.ndim) if a not in first)
     free2 = tuple(a for a in range(x2.ndim) if a not in second)
     shape = tuple(x1.shape[a] for a in free1) + tuple(x2.shape[a] for a in free2)

@@ -81,9 +81,7 @@ def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
     return written
 
 
-def _setitem_cotangents(
-    xp: Any, g: Any, key: Any, value_meta: Any
-) -> tuple[Any, Any]:
+def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
     """What was written gets the cotangent at `key`, what it replaced gets zero there."""
     at_key = xp.asarray(g[key], copy=True)
     if not is_basic_key(key) and value_meta is not None and value_meta.shape:
@@ -157,7 +155,7 @@ def _broadcast_to(xp: Any, g: Any) -> Any:
     return g  # the engine sums to the argument's shape
 
 
-def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:  # noqa: A002  the standard's
+def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
     inside = x == x  # noqa: PLR0124  all but NaN
     if min is not None:
         inside = inside & (x >= min)
@@ -253,8 +251,13 @@ register(
             casts=True,
             samples=("x(3), xp.float64",),
         ),
-        linear("copy", "x, /", lambda xp, g: g, native=lambda xp, x: xp.asarray(x, copy=True),
-               samples=("x(3)",)),
+        linear(
+            "copy",
+            "x, /",
+            lambda xp, g: g,
+            native=lambda xp, x: xp.asarray(x, copy=True),
+            samples=("x(3)",),
+        ),
         linear(
             "tril",
             "x, /, *, k=0",
@@ -272,7 +275,11 @@ register(
             "arrays, /, *, axis=0",
             _concat,
             variadic=True,
-            samples=("[x(2, 3), x(1, 3)]", "[x(2, 3), x(2, 1)], axis=-1", "[x(2), x(2, 2)], axis=None"),
+            samples=(
+                "[x(2, 3), x(1, 3)]",
+                "[x(2, 3), x(2, 1)], axis=-1",
+                "[x(2), x(2, 2)], axis=None",
+            ),
         ),
         joint(
             "stack",

@@ -33,9 +33,7 @@ def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     axes = as_axes(axis, len(shape))
     rest = tuple(a for a in range(len(shape)) if a not in axes)
     count = axis_length(shape, axes)
-    rows = xp.reshape(
-        xp.permute_dims(x, rest + axes), tuple(shape[a] for a in rest) + (count,)
-    )
+    rows = xp.reshape(xp.permute_dims(x, rest + axes), tuple(shape[a] for a in rest) + (count,))
     others = _exclusive(xp, rows) * xp.flip(_exclusive(xp, xp.flip(rows, axis=-1)), axis=-1)
     moved = tuple(shape[a] for a in rest + axes)
     order = rest + axes
@@ -50,9 +48,7 @@ def _exclusive(xp: Any, rows: Any) -> Any:
     return xp.concat([ones, xp.cumulative_prod(rows[..., :-1], axis=-1)], axis=-1)
 
 
-def _cumulative_prod(
-    xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_initial: bool
-) -> Any:
+def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_initial: bool) -> Any:
     """A linear recurrence from the right, solved by doubling: exact at zeros, no division.
 
     With e the exclusive product and s[i] = g[i] + x[i+1] s[i+1], the cotangent is e s.
@@ -95,9 +91,7 @@ def _var(xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool) 
     return kept(xp, g, x.ndim, axis, keepdims) * (scale * _deviation(xp, x, axis))
 
 
-def _std(  # noqa: PLR0913  the words of a formula
-    xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool
-) -> Any:
+def _std(xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool) -> Any:
     free = axis_length(x.shape, axis) - correction
     whole = kept(xp, out, x.ndim, axis, keepdims)
     slope = kept(xp, g, x.ndim, axis, keepdims) / xp.where(whole == 0, 1.0, whole)

@@ -140,9 +140,11 @@ def _place(
         )
     index = argnum + len(args) if argnum < 0 else argnum
     if not 0 <= index < len(args):
-        hint = f" Fix: pass it by position, or use argnums={names[index]!r}." if (
-            0 <= index < len(names) and names[index] in kwargs
-        ) else ""
+        hint = (
+            f" Fix: pass it by position, or use argnums={names[index]!r}."
+            if (0 <= index < len(names) and names[index] in kwargs)
+            else ""
+        )
         raise ArgnumsError(
             f"argnums={argnum} is out of range: {called} was called with {len(args)} "
             f"positional arguments.{hint}"
@@ -156,5 +158,3 @@ def _parameter_names(fun: Callable[..., Any]) -> list[str]:
     except (TypeError, ValueError):
         return []
     return [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-
-

@@ -42,14 +42,14 @@ class Primitive:
         return f"<primitive {self.op.name}>"
 
 
-def call_op(
-    op: Op, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def call_op(op: Op, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call an operation with at least one variable among its arguments."""
     values = [*args, *kwargs.values()]
-    variable = next(v for v in values if isinstance(v, Variable)) if any(
-        isinstance(v, Variable) for v in values
-    ) else None
+    variable = (
+        next(v for v in values if isinstance(v, Variable))
+        if any(isinstance(v, Variable) for v in values)
+        else None
+    )
     cls = None if variable is None else type(variable)
     backend = "" if cls is None else cls._backend.name
     if cls is None or op.rule_for(backend) is None:
@@ -197,8 +197,7 @@ def _array_parameters(function: Any, params: str | None) -> list[str]:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise RuleDefinitionError(
-            f"The parameters of {function!r} cannot be inspected. "
-            'Fix: name them, params="x1 x2".'
+            f'The parameters of {function!r} cannot be inspected. Fix: name them, params="x1 x2".'
         ) from None
     return [p.name for p in found if p.kind is not p.VAR_KEYWORD]
 
@@ -206,5 +205,3 @@ def _array_parameters(function: Any, params: str | None) -> list[str]:
 def _signature_text(function: Any, names: list[str]) -> str:
     """The signature of a function as it stands in the table, defaults by their values."""
     return ", ".join(names)
-
-

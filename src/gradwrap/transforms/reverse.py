@@ -45,8 +45,7 @@ class Recording:
                 places[place] = Tracked(value, name, self.level)
             self.tracked.append(places[place])
         entered = [
-            places[i].value if i in places else wrapped_untracked(arg)
-            for i, arg in enumerate(args)
+            places[i].value if i in places else wrapped_untracked(arg) for i, arg in enumerate(args)
         ]
         named = {
             key: places[key].value if key in places else wrapped_untracked(value)
@@ -95,7 +94,9 @@ class Recording:
 def _zeros(leaf: Any, original: Any) -> Any:
     """The gradient of an argument that the output does not depend on."""
     if not hasattr(original, "shape"):
-        original = type(leaf.meta.dtype.type(0))(0) if hasattr(leaf.meta.dtype, "type") else original
+        original = (
+            type(leaf.meta.dtype.type(0))(0) if hasattr(leaf.meta.dtype, "type") else original
+        )
     return zeros_of(backend_of(original).xp, leaf.meta)
 
 
@@ -119,9 +120,11 @@ def _scalar_output(recording: Recording, out: Any, name: str, holomorphic: bool)
     if out._node.meta.is_complex != holomorphic:
         raise NonScalarOutputError(
             f"{name} returned a {'complex' if not holomorphic else 'real'} scalar, "
-            f"{out.dtype}. " + (
-                "holomorphic=True needs a complex one." if holomorphic else
-                "grad needs a real one. Fix: take .real or abs, or pass holomorphic=True for the "
+            f"{out.dtype}. "
+            + (
+                "holomorphic=True needs a complex one."
+                if holomorphic
+                else "grad needs a real one. Fix: take .real or abs, or pass holomorphic=True for the "
                 "complex derivative of a holomorphic function."
             )
         )
@@ -163,7 +166,7 @@ def value_and_grad(
         out = recording.out
         aux = None
         if has_aux:
-            if not isinstance(out, tuple) or len(out) != 2:  # noqa: PLR2004
+            if not isinstance(out, tuple) or len(out) != 2:
                 raise NotAnArrayError(
                     f"has_aux=True needs a function that returns a pair (scalar, aux); {name} "
                     f"returned a {type(out).__name__}. Fix: return scalar, aux."
@@ -332,6 +335,8 @@ def _checked_cotangents(cotangent: Any, outputs: list[Any], treedef: TreeDef) ->
 def _like_output(value: Any, output: Variable[Any]) -> Any:
     """A Python number (or list) as a cotangent of the output's dtype."""
     backend = output._backend
-    return backend.ones_like(output._data) * value if isinstance(value, (int, float)) else (
-        backend.asarray(value)
+    return (
+        backend.ones_like(output._data) * value
+        if isinstance(value, (int, float))
+        else (backend.asarray(value))
     )
