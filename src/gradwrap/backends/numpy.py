@@ -55,11 +55,6 @@ class NumPyBackend(Backend):
     def may_be_view(self, array: Any) -> bool:
         return type(array) is np.ndarray and array.base is not None
 
-    def accumulate(self, total: Any, addend: Any) -> Any:
-        if type(total) is np.ndarray and total.ndim:
-            return np.add(total, addend, out=total)
-        return total + addend
-
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values

@@ -52,6 +52,7 @@ class Backend:
         self.name = name
         self.xp = xp
         self.array_types = array_types
+        self.native_types = array_types
         self.plain_types: frozenset[type] = array_types | PYTHON_SCALARS | {type(None)}
         self.namespaces = NamespaceByType(xp)
         self._dtype_kinds: dict[Any, tuple[bool, bool]] = {}
@@ -140,11 +141,6 @@ class Backend:
         Where it is not, writing to a variable always copies first.
         """
         return False
-
-    def accumulate(self, total: Any, addend: Any) -> Any:
-        """Add to a buffer that is the engine's own, in place where the library can."""
-        total += addend
-        return total
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add `values` to `buffer[key]`, once for each time an element is named."""

@@ -18,8 +18,8 @@ For `multiply`, it reads:
         out = x1_d * x2_d
         if x1_n is None:
             if x2_n is None or x2_n.meta.level <= silent(): return V(out, None)
-            meta = x2_n.meta if type(x1) is float else meta_of(out, x2_n.meta.level, x2_n.meta)
-            return V(out, Node(((x2_n, f1, (x1_d,), 1), ), meta, bound))
+            meta = x2_n.meta if type(x1) in (float, int) else meta_of(out, x2_n.meta.level, x2_n.meta)
+            return V(out, Node(x2_n, f1, (x1_d,), 1, meta, bound))
         ...
 """
 
@@ -149,8 +149,10 @@ def _edge(rule: Rule, index: int) -> str:
     formula = rule.formula_of(index)
     assert formula is not None
     own = rule.arrays[index]
+    if len(formula.saved) == 1 and (formula.saved[0] in (*rule.arrays, "out")):
+        return f"{own}_n, f{index}, {_saved(rule, formula.saved[0], own)}, {index}"
     saved = "".join(f"{_saved(rule, name, own)}, " for name in formula.saved)
-    return f"({own}_n, f{index}, ({saved}), {index})"
+    return f"{own}_n, f{index}, ({saved}), {index}"
 
 
 def _saved(rule: Rule, name: str, own: str) -> str:
@@ -179,7 +181,7 @@ def _record_one(rule: Rule, index: int) -> list[str]:
         lines += [f"meta = meta_of(out, {x}_n.meta.level, {x}_n.meta)"]
     if rule.casts:
         lines += ["if not is_float(meta):", "    return plain(out)"]
-    lines += [_result(rule, f"V(out, Node(({_edge(rule, index)},), meta, bound))")]
+    lines += [_result(rule, f"V(out, Node({_edge(rule, index)}, meta, bound))")]
     return lines
 
 
@@ -196,7 +198,7 @@ def _record_two(rule: Rule, first: int, second: int, elsewhere: str) -> list[str
         f"if {a}_n.meta.level != {b}_n.meta.level: {elsewhere}",
         f"if {a}_n.meta.level <= silent(): return plain(out)",
         f"meta = {meta}",
-        f"return V(out, Node(({_edge(rule, first)}, {_edge(rule, second)}), meta, bound))",
+        f"return V(out, Node({_edge(rule, first)}, meta, bound, ({_edge(rule, second)})))",
     ]
     return lines
 
@@ -205,11 +207,11 @@ def _guarded(rule: Rule, index: int, scalar: str) -> list[str]:
     x = rule.arrays[index]
     meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
     if rule.same and len(rule.arrays) == 2:
-        meta = f"{x}_n.meta if type({scalar}) is float else {meta}"
+        meta = f"{x}_n.meta if type({scalar}) in (float, int) else {meta}"
     return [
         f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)",
         f"meta = {meta}",
-        f"return V(out, Node(({_edge(rule, index)},), meta, bound))",
+        f"return V(out, Node({_edge(rule, index)}, meta, bound))",
     ]
 
 
@@ -224,6 +226,7 @@ def _record_many(rule: Rule, active: list[int], elsewhere: str) -> list[str]:
         ]
     lines += ["if level <= silent(): return plain(out)", "edges = ()"]
     for index in active:
-        lines += [f"if {rule.arrays[index]}_n is not None: edges += ({_edge(rule, index)},)"]
-    lines += ["return V(out, Node(edges, meta_of(out, level, like), bound))"]
+        lines += [f"if {rule.arrays[index]}_n is not None: edges += ({_edge(rule, index)})"]
+    meta = "meta_of(out, level, like)"
+    lines += [f"return V(out, Node(*edges[:4], {meta}, bound, edges[4:]))"]
     return lines

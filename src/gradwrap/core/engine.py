@@ -11,12 +11,14 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.meta import Meta
-from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
 if TYPE_CHECKING:
+    from gradwrap.core.backend import Backend
     from gradwrap.core.record import BoundOp
 
 __all__ = ["backward_pass", "fit"]
@@ -55,61 +57,128 @@ def backward_pass(
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots])
-    for node, cotangent in roots:
-        _arrive(pending, heap, node, cotangent, owned=False)
-    while heap:
-        node, g, owned = pending.pop(heappop(heap))
+    for root, cotangent in roots:
+        _arrive(pending, heap, root, cotangent)
+    # The next node to visit is held in hand while it is newer than all in the heap: a chain of
+    # operations never touches heap and dictionary.
+    node: Any = None
+    while node is not None or heap:
+        if node is None:
+            node, g, owned = pending.pop(heappop(heap))
         if type(node) is Leaf:
             arrived[node] = g
+            node = None
             continue
         if targets is not None:
             if node in targets:
                 arrived[node] = g
             if node not in on_path:  # type: ignore[operator]  # a set wherever targets is one
+                node = None
                 continue
-        edges = node.edges
-        if edges is None:
+        formula = node.formula
+        if formula is None:
             raise _freed(node)
         op = node.op
-        if type(g) is list:
-            g = _materialised(node, g)
-            xp = op.namespaces[type(g[0])]
-        else:
-            xp = op.namespaces[type(g)]
-        if create_graph:
-            edges = _rewrapped(node, edges)
-        if node.meta.is_complex and op.holomorphic:
-            edges = _conjugated(xp, edges)
-            g, owned = _conjugate(xp, g), True
-        if op.consumes and not owned:  # its formula may write to the cotangent
-            g = xp.asarray(g, copy=True)
         meta = node.meta
-        for parent, formula, saved, index in edges:
-            if index == JOINT:
-                _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved), on_path)
-                continue
-            if on_path is not None and parent not in on_path and parent not in targets:  # type: ignore[operator]
-                continue
-            cotangent = formula(xp, g, *saved)
-            if parent.meta is not meta or op.check:
-                cotangent = fit(xp, cotangent, parent.meta, node, index)
-            seq = parent.seq
-            arrival = pending.get(seq)
-            if arrival is None and type(cotangent) not in PARTS:
-                pending[seq] = [parent, cotangent, False]
-                heappush(heap, seq)
-            else:
-                _arrive(pending, heap, parent, cotangent, owned=False)
+        if op.special or meta.is_complex or create_graph:
+            _visit_specially(
+                pending, heap, node, g, owned, create_graph=create_graph, on_path=on_path,
+                targets=targets,
+            )
+            if not retain_graph:
+                node.free()
+            node = None
+            continue
+        xp = op.namespaces[type(g)]
+        following = None
+        next_seq = 0
+        parent, saved, index, more = node.parent, node.saved, node.index, node.more
+        while True:
+            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]
+                if type(saved) is tuple:
+                    cotangent = formula(xp, g, *saved)
+                else:
+                    cotangent = formula(xp, g, saved)
+                if parent.meta is not meta:
+                    cotangent = fit(xp, cotangent, parent.meta, node, index)
+                seq = parent.seq
+                if following is None and (not heap or seq < heap[0]):
+                    following, next_seq, next_g, owned = parent, seq, cotangent, False
+                elif seq == next_seq and following is not None:
+                    next_g = next_g + cotangent
+                    owned = type(next_g) in op.backend.native_types
+                elif following is not None and seq < next_seq:
+                    pending[next_seq] = [following, next_g, owned]
+                    heappush(heap, next_seq)
+                    following, next_seq, next_g, owned = parent, seq, cotangent, False
+                else:
+                    arrival = pending.get(seq)
+                    if arrival is None:
+                        pending[seq] = [parent, cotangent, False]
+                        heappush(heap, seq)
+                    elif arrival[2] and type(arrival[1]) is type(cotangent):
+                        arrival[1] += cotangent
+                    else:
+                        _add(arrival, cotangent, op)
+            if not more:
+                break
+            parent, formula, saved, index = more[:EDGE]
+            more = more[EDGE:]
         if not retain_graph:
-            node.edges = None
+            node.parent = node.formula = node.saved = node.more = None
+        node = following
+        if node is not None:
+            g = next_g
     return arrived
+
+
+def _visit_specially(  # noqa: PLR0913  the state of the pass
+    pending: dict[int, Pending],
+    heap: list[int],
+    node: Node,
+    g: Any,
+    owned: bool,
+    *,
+    create_graph: bool,
+    on_path: set[Node | Leaf] | None,
+    targets: set[Node | Leaf] | None,
+) -> None:
+    """Visit a node that is more than one formula per argument on plain real arrays."""
+    op = node.op
+    edges: Any = node.edges
+    if type(g) is list:
+        g = _materialised(node, g)
+        xp = op.namespaces[type(g[0])]
+    else:
+        xp = op.namespaces[type(g)]
+    if create_graph:
+        edges = _rewrapped(node, edges)
+    if node.meta.is_complex and op.holomorphic:
+        edges = _conjugated(xp, edges)
+        g, owned = _conjugate(xp, g), True
+    if op.consumes and not owned:  # its formula may write to the cotangent
+        g = xp.asarray(g, copy=True)
+    for parent, formula, saved, index in edges:
+        if index == JOINT:
+            _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
+        elif on_path is None or parent in on_path or parent in (targets or ()):
+            cotangent = formula(xp, g, *saved)
+            if parent.meta is not node.meta or op.check:
+                cotangent = fit(xp, cotangent, parent.meta, node, index)
+            _arrive(pending, heap, parent, cotangent, op)
 
 
 PARTS = frozenset({Scattered, OutputPart})
 
 
 def _arrive(
-    pending: dict[int, Pending], heap: list[int], node: Node | Leaf, cotangent: Any, *, owned: bool
+    pending: dict[int, Pending],
+    heap: list[int],
+    node: Node | Leaf,
+    cotangent: Any,
+    op: BoundOp | None = None,
+    *,
+    owned: bool = False,
 ) -> None:
     """Add a cotangent to what has arrived at a node."""
     arrival = pending.get(node.seq)
@@ -125,32 +194,40 @@ def _arrive(
         arrival[1] = cotangent
         arrival[2] = owned
     else:
-        _add(arrival, cotangent)
+        _add(arrival, cotangent, op)
 
 
-def _add(arrival: Pending, cotangent: Any) -> None:
-    node, total, owned = arrival
-    if owned and type(total) is type(cotangent):
-        arrival[1] = backend_for(node, total).accumulate(total, cotangent)
-    else:
-        arrival[1] = total + cotangent
-        arrival[2] = True
+def _add(arrival: Pending, cotangent: Any, op: BoundOp | None) -> None:
+    """Add to what has arrived: in place, where the sum's buffer is the engine's own."""
+    total = arrival[1]
+    if arrival[2] and type(total) is type(cotangent):
+        total += cotangent
+        arrival[1] = total
+        return
+    arrival[1] = total = total + cotangent
+    # sums of variables are new variables each time: adding in place is for native arrays
+    arrival[2] = op is not None and type(total) in op.backend.native_types
 
 
 def _scatter(arrival: Pending, part: Scattered) -> None:
     """Add the cotangent of an indexed part into the one buffer of the whole array."""
     node, total, owned = arrival
-    values = part.values
-    backend = backend_for(node, values)
+    backend = find_backend(type(part.values)) or backend_of(part.values)
     if total is None:
         total = zeros_of(backend.xp, node.meta)
-    elif backend_for(node, total) is not backend:
-        backend = max(backend, backend_for(node, total), key=lambda b: b.depth)
-        total = backend.copy(total)
-    elif not owned:
-        total = backend.copy(total)
-    arrival[1] = backend.scatter_add(total, part.key, values)
-    arrival[2] = True
+    else:
+        if backend.depth or type(total) not in backend.native_types:
+            backend = _deeper(backend, total)
+        if not owned:
+            total = backend.copy(total)
+    arrival[1] = backend.scatter_add(total, part.key, part.values)
+    arrival[2] = not backend.depth
+
+
+def _deeper(backend: Backend, total: Any) -> Backend:
+    """The backend that can add a variable into a buffer that may be native."""
+    other = find_backend(type(total)) or backend_of(total)
+    return max(backend, other, key=lambda one: one.depth)
 
 
 def _collect(arrival: Pending, part: OutputPart) -> None:
@@ -172,20 +249,12 @@ def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
     )
 
 
-def backend_for(node: Any, value: Any) -> Any:
-    """The backend of a cotangent; one that is a Python number or scalar takes the node's."""
-    from gradwrap.core.backend import backend_of, find_backend
-
-    return find_backend(type(value)) or backend_of(value)
-
-
 def _arrive_jointly(
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
     parents: tuple[Node | Leaf | None, ...],
     cotangents: Any,
-    on_path: set[Node | Leaf] | None,
 ) -> None:
     """Distribute the cotangents that one formula gave for all arguments."""
     op = node.op
@@ -201,7 +270,7 @@ def _arrive_jointly(
         if type(cotangent) not in PARTS:
             xp = op.namespaces[type(cotangent)]
             cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901
-        _arrive(pending, heap, parent, cotangent, owned=op.consumes and index == 0)
+        _arrive(pending, heap, parent, cotangent, op, owned=op.consumes and index == 0)
 
 
 def _freed(node: Node) -> GraphFreedError:
@@ -307,7 +376,7 @@ def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node
 def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
     if type(node) is Leaf:
         return
-    for parent, _, _, index in node.edges or ():  # type: ignore[union-attr]
+    for parent, _, _, index in node.edges:
         if index == JOINT:
             yield from (one for one in parent if one is not None)
         else:
@@ -383,9 +452,9 @@ def _rewrapped(node: Node, edges: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _rewrap_output(variable: Any, node: Node, index: int, value: Any) -> Any:
     """A saved output of several: differentiable again through a node that selects it."""
-    from gradwrap.core.record import SELECT, select_output
+    from gradwrap.core.record import output_node
 
     meta = node.meta[index]  # type: ignore[index]  # several metas
     if not node.op.backend.dtype_kind(meta.dtype)[0]:
         return value
-    return variable(value, Node(((node, select_output, (index,), 0),), meta, SELECT))
+    return variable(value, output_node(node, index, meta))

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
 
-__all__ = ["JOINT", "Leaf", "Node"]
+__all__ = ["EDGE", "JOINT", "Leaf", "Node"]
+
+EDGE = 4
+"""The length of an edge."""
 
 JOINT = -1
 """The argument index of an edge whose formula gives the cotangents of all arguments at once."""
@@ -23,17 +26,49 @@ JOINT = -1
 class Node:
     """One recorded operation.
 
-    `edges` holds, for every tracked argument, its node, the formula of its cotangent, what that
-    formula saves, and the argument's index. `seq` falls with time. `meta` describes the output.
+    An edge leads to each tracked argument: its node, the formula of its cotangent, what that
+    formula saves, and the argument's index. The first edge lies in the node itself, further ones
+    one after the other in `more`; what is saved is a tuple, or the array alone if it is one. The
+    fewer containers a graph is made of, the less time the garbage collector spends on it. `seq` falls with time. `meta` describes the output.
     """
 
-    __slots__ = ("__weakref__", "edges", "meta", "op", "seq")
+    __slots__ = (
+        "__weakref__", "formula", "index", "meta", "more", "op", "parent", "saved", "seq",
+    )
 
-    def __init__(self, edges: tuple[Edge, ...], meta: Meta, op: BoundOp) -> None:
+    def __init__(  # noqa: PLR0917  made once per operation
+        self,
+        parent: Any,
+        formula: Any,
+        saved: Any,
+        index: int,
+        meta: Meta,
+        op: BoundOp,
+        more: tuple[Any, ...] | None = None,
+    ) -> None:
         self.seq = next_sequence_number()
-        self.edges: tuple[Edge, ...] | None = edges
+        self.parent = parent
+        self.formula = formula
+        self.saved = saved
+        self.index = index
         self.meta = meta
         self.op = op
+        self.more = more
+
+    @property
+    def edges(self) -> list[Edge]:
+        """All edges; none once the graph is freed."""
+        if self.formula is None:
+            return []
+        flat = (self.parent, self.formula, self.saved, self.index, *(self.more or ()))
+        return [
+            (parent, formula, saved if type(saved) is tuple else (saved,), index)
+            for parent, formula, saved, index in zip(*[iter(flat)] * EDGE, strict=True)
+        ]
+
+    def free(self) -> None:
+        """Let go of the arguments' nodes and of what the formulas saved."""
+        self.parent = self.formula = self.saved = self.more = None
 
 
 class Leaf:

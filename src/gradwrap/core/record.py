@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import find_backend
 from gradwrap.core.modes import silent_up_to
-from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
@@ -40,6 +40,7 @@ class BoundOp:
         "native",
         "op",
         "rule",
+        "special",
         "split",
         "variable_class",
     )
@@ -61,6 +62,7 @@ class BoundOp:
         self.holomorphic = rule.holomorphic
         self.consumes = rule.consumes
         self.check = rule.checked
+        self.special = rule.checked or rule.consumes or rule.is_joint or rule.parts
         self.variable_class = variable_class
         self.split, self.forward = _argument_handlers(rule)
         self.call: Callable[..., Any] = self.apply
@@ -211,7 +213,7 @@ def _recorded(
         formula = rule.formulas[0]
         assert formula is not None
         saved = tuple(values[name] for name in formula.saved)
-        edges.append((tuple(nodes), formula.function, saved, JOINT))
+        edges += (tuple(nodes), formula.function, saved, JOINT)
     else:
         for index, node in enumerate(nodes):
             if node is None:
@@ -222,7 +224,7 @@ def _recorded(
                     raise no_rule(rule.name, backend.name, rule.arrays[index], rule.arrays)
                 continue
             saved = tuple(values[name] for name in one.saved)
-            edges.append((node, one.function, saved, index))
+            edges += (node, one.function, saved, index)
     if not edges:
         return _untracked(bound, out)
     variable_class = bound.variable_class
@@ -231,7 +233,7 @@ def _recorded(
     meta = backend.meta(out, level, like)
     if rule.casts and not backend.dtype_kind(meta.dtype)[0]:
         return _untracked(bound, out)
-    return variable_class(out, Node(tuple(edges), meta, bound))
+    return variable_class(out, _node(edges, meta, bound))
 
 
 def _named_values(
@@ -306,15 +308,25 @@ def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     """Record an operation of several outputs: one node, and one that selects for each output."""
     backend = bound.backend
     metas = OutputsMeta(backend.meta(part, level) for part in out)
-    source = Node(tuple(edges), metas, bound)  # type: ignore[arg-type]  # several metas
+    source = _node(edges, metas, bound)
     wrapped = []
     for index, (part, meta) in enumerate(zip(out, metas, strict=True)):
         if backend.dtype_kind(meta.dtype)[0]:
-            edge = (source, select_output, (index,), 0)
-            wrapped.append(bound.variable_class(part, Node((edge,), meta, SELECT)))
+            wrapped.append(bound.variable_class(part, output_node(source, index, meta)))
         else:
             wrapped.append(_untracked(bound, part))
     return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+
+
+def _node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
+    """A node of edges that lie one after the other."""
+    parent, formula, saved, index = edges[:EDGE]
+    return Node(parent, formula, saved, index, meta, bound, tuple(edges[EDGE:]) or None)
+
+
+def output_node(source: Node, index: int, meta: Meta) -> Node:
+    """The node of one output of several."""
+    return Node(source, select_output, (index,), 0, meta, SELECT)
 
 
 def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
@@ -330,6 +342,7 @@ class _Select(BoundOp):
         self.holomorphic = False
         self.consumes = False
         self.check = False
+        self.special = True
         self.namespaces = _NoNamespaces()  # type: ignore[assignment]  # never calls a function
 
 

@@ -77,6 +77,7 @@ class Rule:
         casts: bool = False,
         views: bool = False,
         consumes: bool = False,
+        parts: bool = False,
         domain: tuple[float, float] = (-2.0, 2.0),
         samples: Sequence[str] = (),
         only_real: bool = False,
@@ -102,6 +103,7 @@ class Rule:
         self.casts = casts
         self.views = views
         self.consumes = consumes
+        self.parts = parts
         self.domain = domain
         self.samples = tuple(samples)
         self.only_real = only_real

@@ -563,6 +563,7 @@ class WrappedBackend(Backend):
         super().__init__(base.name, inner._namespace, frozenset({inner}))
         self._base = base
         self.depth = base.depth + 1
+        self.native_types = base.native_types
         self.plain_types = base.plain_types
         self.namespaces = AlwaysNamespace(inner._namespace)
         self._inner = inner
@@ -584,9 +585,6 @@ class WrappedBackend(Backend):
 
     def copy(self, array: Any) -> Any:
         return self.xp.copy(array)
-
-    def accumulate(self, total: Any, addend: Any) -> Any:
-        return total + addend
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)

@@ -295,6 +295,7 @@ register(
             lambda xp, g, key: Scattered(key, g),
             native=lambda xp, x, key: x[key],
             views=INDEX,
+            parts=True,
             samples=(
                 "x(5), 2",
                 "x(5), slice(1, None, 2)",
@@ -325,6 +326,7 @@ register(
             "x, indices, /, *, axis=None",
             _take,
             None,
+            parts=True,
             samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1"),
         ),
         general(
@@ -332,6 +334,7 @@ register(
             "x, indices, /, *, axis=-1",
             _take_along_axis,
             None,
+            parts=True,
             samples=("x(4), i(0, 3, 3)", "x(2, 3), i(1, 0).reshape(2, 1), axis=1"),
         ),
         general(
