@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from gradwrap.core.backend import Backend
+from gradwrap.core.backend import Backend, NamespaceByType
 from gradwrap.core.scatter import is_basic_key
 
 __all__ = ["NumPyBackend"]
@@ -17,11 +19,30 @@ SCALAR_TYPES = frozenset(
 BUILTIN = "biufc"
 
 
+def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    return np.add.reduce(x, axis, dtype, None, keepdims)
+
+
+def _direct(xp: ModuleType) -> ModuleType:
+    """The namespace for formulas, without the Python around what NumPy has in C.
+
+    Of these functions, array_api_compat's and NumPy's own do nothing but call what stands here;
+    on small arrays that call costs as much as the work.
+    """
+    direct = ModuleType(xp.__name__)
+    direct.__dict__.update(vars(xp))
+    direct.__dict__.update(
+        matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum
+    )
+    return direct
+
+
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
+        self.namespaces = NamespaceByType(_direct(xp))
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, (np.ndarray, np.generic))

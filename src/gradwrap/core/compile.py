@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.node import Node
 from gradwrap.core.record import apply
+from gradwrap.core.unwrapping import unwrapped_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +76,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "silent": silent_up_to,
         "meta_of": bound.backend.meta,
         "native": bound.native,
+        "unwrapped_key": unwrapped_key,
         "plain": bound.variable_class._plain,
         "is_float": lambda meta: bound.backend.dtype_kind(meta.dtype)[0],
         "link": bound.variable_class._linked,
@@ -112,6 +114,8 @@ def _body(bound: BoundOp) -> list[str]:
         lines += [f"elif type({array}) in PLAIN:"]
         lines += [f"    {array}_n = None; {array}_d = {array}"]
         lines += ["else:", f"    {elsewhere}"]
+    if rule.key is not None:
+        lines += [f"if type({rule.key}) is not int: {rule.key} = unwrapped_key({rule.key})"]
     lines += [f"out = {_native_call(bound)}"]
     active = [i for i in range(len(rule.arrays)) if rule.formula_of(i) is not None]
     if not active:

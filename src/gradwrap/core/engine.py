@@ -90,6 +90,7 @@ def backward_pass(
             node = None
             continue
         xp = op.namespaces[type(g)]
+        parts = op.parts
         following = None
         next_seq = 0
         parent, saved, index, more = node.parent, node.saved, node.index, node.more
@@ -99,10 +100,12 @@ def backward_pass(
                     cotangent = formula(xp, g, *saved)
                 else:
                     cotangent = formula(xp, g, saved)
-                if parent.meta is not meta:
+                if parent.meta is not meta and not parts:
                     cotangent = fit(xp, cotangent, parent.meta, node, index)
                 seq = parent.seq
-                if following is None and (not heap or seq < heap[0]):
+                if parts:
+                    _arrive(pending, heap, parent, cotangent)
+                elif following is None and (not heap or seq < heap[0]):
                     following, next_seq, next_g, owned = parent, seq, cotangent, False
                 elif seq == next_seq and following is not None:
                     next_g = next_g + cotangent

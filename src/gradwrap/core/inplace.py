@@ -20,6 +20,7 @@ from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import record_in_place
 from gradwrap.core.registry import find_op
+from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -30,27 +31,6 @@ __all__ = ["link", "native", "operate", "set_item", "unwrapped_key"]
 PERMUTATION = "permutation"
 INDEX = "index"
 _PRUNE_FROM = 32
-
-
-def native(variable: Any) -> Any:
-    """The native array at the bottom of all wrappers."""
-    data = variable
-    while hasattr(type(data), "_bind"):
-        data = data._data
-    return data
-
-
-def unwrapped_key(key: Any) -> Any:
-    """An index without wrappers: the arrays in it are data."""
-    if hasattr(type(key), "_bind"):
-        return native(key)
-    if isinstance(key, (tuple, list)):
-        return type(key)(unwrapped_key(part) for part in key)
-    if isinstance(key, slice):
-        parts = (key.start, key.stop, key.step)
-        if any(hasattr(type(part), "_bind") for part in parts):
-            return slice(*(None if p is None else int(p) for p in parts))
-    return key
 
 
 # Views ------------------------------------------------------------------------------------------

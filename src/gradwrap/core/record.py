@@ -14,6 +14,7 @@ from gradwrap.core.backend import find_backend
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart
+from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class BoundOp:
         "namespaces",
         "native",
         "op",
+        "parts",
         "rule",
         "special",
         "split",
@@ -62,7 +64,8 @@ class BoundOp:
         self.holomorphic = rule.holomorphic
         self.consumes = rule.consumes
         self.check = rule.checked
-        self.special = rule.checked or rule.consumes or rule.is_joint or rule.parts
+        self.parts = rule.parts
+        self.special = rule.checked or rule.consumes or rule.is_joint
         self.variable_class = variable_class
         self.split, self.forward = _argument_handlers(rule)
         self.call: Callable[..., Any] = self.apply
@@ -112,6 +115,9 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     The highest level among the arguments records it; those of lower levels are data to it.
     """
     rule = bound.rule
+    if rule.key is not None:
+        at = rule.statics.index(rule.key)
+        statics = (*statics[:at], unwrapped_key(statics[at]), *statics[at + 1 :])
     level = _top_level(arrays)
     data: list[Any] = []
     nodes: list[Node | Leaf | None] = []
@@ -343,6 +349,7 @@ class _Select(BoundOp):
         self.consumes = False
         self.check = False
         self.special = True
+        self.parts = True
         self.namespaces = _NoNamespaces()  # type: ignore[assignment]  # never calls a function
 
 

@@ -78,6 +78,7 @@ class Rule:
         views: bool = False,
         consumes: bool = False,
         parts: bool = False,
+        key: str | None = None,
         domain: tuple[float, float] = (-2.0, 2.0),
         samples: Sequence[str] = (),
         only_real: bool = False,
@@ -104,6 +105,7 @@ class Rule:
         self.views = views
         self.consumes = consumes
         self.parts = parts
+        self.key = key
         self.domain = domain
         self.samples = tuple(samples)
         self.only_real = only_real

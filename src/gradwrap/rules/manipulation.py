@@ -242,6 +242,7 @@ register(
             "repeat",
             "x, repeats, /, *, axis=None",
             _repeat,
+            key="repeats",
             samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
         ),
         linear(
@@ -295,6 +296,7 @@ register(
             lambda xp, g, key: Scattered(key, g),
             native=lambda xp, x, key: x[key],
             views=INDEX,
+            key="key",
             parts=True,
             samples=(
                 "x(5), 2",
