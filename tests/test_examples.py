@@ -27,7 +27,7 @@ def test_digits(capsys: pytest.CaptureFixture[str]) -> None:
     assert result.losses[0] > 0.5
     assert result.losses[-1] < 0.01
     assert result.train_accuracy > 0.99
-    assert result.test_accuracy > 0.97
+    assert result.test_accuracy > 0.96
     printed = capsys.readouterr().out
     assert "gradient checked against a numerical one" in printed
     assert "\r" not in printed  # no bar where there is no terminal
@@ -59,7 +59,7 @@ def test_any_array() -> None:
     runs = run("any_array.py", steps=20)
     first = runs["numpy float64"]
     for name, each in runs.items():
-        library = strict.Array if name.startswith("strict") else np.ndarray
+        library = type(strict.empty(0)) if name.startswith("strict") else np.ndarray
         tolerance = 1e-12 if name.endswith("64") else 1e-5
         for a, b in [(each.gradient, first.gradient), (each.weights, first.weights)]:
             assert isinstance(a, library)

@@ -18,7 +18,10 @@ For `multiply`, it reads:
         out = x1_d * x2_d
         if x1_n is None:
             if x2_n is None or x2_n.meta.level <= silent(): return V(out, None)
-            meta = x2_n.meta if type(x1) in (float, int) else meta_of(out, x2_n.meta.level, x2_n.meta)
+            if type(x1) in (float, int):
+                meta = x2_n.meta
+            else:
+                meta = meta_of(out, x2_n.meta.level, x2_n.meta)
             return V(out, Node(x2_n, f1, (x1_d,), 1, meta, bound))
         ...
 """
@@ -30,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.node import Node
 from gradwrap.core.record import apply
+from gradwrap.core.rule import passes
 from gradwrap.core.unwrapping import unwrapped_key
 
 if TYPE_CHECKING:
@@ -208,15 +212,20 @@ def _record_two(rule: Rule, first: int, second: int, elsewhere: str) -> list[str
 
 
 def _guarded(rule: Rule, index: int, scalar: str) -> list[str]:
+    """Record one of two arguments, where the other is not tracked."""
     x = rule.arrays[index]
     meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
-    if rule.same and len(rule.arrays) == 2:
-        meta = f"{x}_n.meta if type({scalar}) in (float, int) else {meta}"
-    return [
-        f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)",
-        f"meta = {meta}",
-        f"return V(out, Node({_edge(rule, index)}, meta, bound))",
-    ]
+    lines = [f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)"]
+    if rule.same and len(rule.arrays) == 2:  # noqa: PLR2004
+        formula = rule.formula_of(index)
+        unchanged = formula is not None and formula.function is passes
+        lines += [f"if type({scalar}) in (float, int):"]
+        if unchanged:
+            lines += [f"    if {x}_n.meta.level: return V(out, {x}_n)"]
+        lines += [f"    meta = {x}_n.meta", "else:", f"    meta = {meta}"]
+    else:
+        lines += [f"meta = {meta}"]
+    return [*lines, f"return V(out, Node({_edge(rule, index)}, meta, bound))"]
 
 
 def _record_many(rule: Rule, active: list[int], elsewhere: str) -> list[str]:

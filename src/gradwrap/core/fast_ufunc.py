@@ -10,6 +10,9 @@ from gradwrap.core.registry import op_of_function
 __all__ = ["fast_array_ufunc"]
 
 
+MISSING: Any = object()
+
+
 class _CallOfUfunc(dict[Any, Any]):
     """From a ufunc to the compiled call of its operation; None if it has none."""
 
@@ -30,13 +33,20 @@ def fast_array_ufunc(cls: Any) -> Any:
     calls = _CallOfUfunc(cls)
     cls._ufunc_calls = calls
 
-    def __array_ufunc__(  # noqa: N807
-        self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+    def __array_ufunc__(  # noqa: N807, PLR0917  one or two inputs by position: the quick call
+        self: Any,
+        ufunc: Any,
+        method: str,
+        x1: Any,
+        x2: Any = MISSING,
+        *more: Any,
+        **kwargs: Any,
     ) -> Any:
-        if method == "__call__" and not kwargs:
+        if method == "__call__" and not kwargs and not more:
             call = calls[ufunc]
             if call is not None:
-                return call(*inputs)
+                return call(x1) if x2 is MISSING else call(x1, x2)
+        inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
         return protocol.call_ufunc(cls, ufunc, method, inputs, kwargs)
 
     return __array_ufunc__

@@ -34,6 +34,7 @@ __all__ = [
     "joint",
     "linear",
     "nondifferentiable",
+    "passes",
     "reduction",
     "zero",
 ]
@@ -44,6 +45,15 @@ FormulaFunction = Callable[..., Any]
 def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
     """The derivative with respect to this argument is zero wherever there is one."""
     return None
+
+
+def passes(xp: Any, g: Any) -> Any:  # noqa: ARG001  the form of a formula
+    """The cotangent passes unchanged.
+
+    Where the other argument is a number and the transform is the only one to see the graph,
+    nothing is recorded at all: the result takes the place of the argument in the graph.
+    """
+    return g
 
 
 class Formula:

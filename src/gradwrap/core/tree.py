@@ -7,7 +7,7 @@ from typing import Any
 
 import optree
 
-__all__ = ["TreeDef", "flatten", "flatten_with_paths", "map_leaves", "unflatten"]
+__all__ = ["TreeDef", "flatten", "flatten_with_paths", "map_leaves", "path_of", "unflatten"]
 
 
 class TreeDef:
@@ -17,6 +17,11 @@ class TreeDef:
 
     def __init__(self, spec: Any) -> None:
         self.spec = spec
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether it is no structure at all."""
+        return self.spec is None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TreeDef) and bool(self.spec == other.spec)
@@ -53,6 +58,11 @@ def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], Tre
     accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, none_is_leaf=True)
     paths = [accessor.codify(name) for accessor in accessors]
     return list(zip(paths, leaves, strict=True)), TreeDef(spec)
+
+
+def path_of(tree: Any, name: str, index: int) -> str:
+    """The expression that reaches a leaf."""
+    return flatten_with_paths(tree, name)[0][index][0]
 
 
 def unflatten(treedef: TreeDef, leaves: Sequence[Any]) -> Any:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise, nondifferentiable, zero
+from gradwrap.core.rule import elementwise, nondifferentiable, passes, zero
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -76,8 +76,8 @@ def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
 register(
     [
         # arithmetic
-        elementwise("add", "x1 x2", lambda xp, g: g, lambda xp, g: g, symbol="+"),
-        elementwise("subtract", "x1 x2", lambda xp, g: g, lambda xp, g: -g, symbol="-"),
+        elementwise("add", "x1 x2", passes, passes, symbol="+"),
+        elementwise("subtract", "x1 x2", passes, lambda xp, g: -g, symbol="-"),
         elementwise(
             "multiply", "x1 x2", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1, symbol="*"
         ),
@@ -146,7 +146,7 @@ register(
         # hyperbolic
         elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x)),
         elementwise("cosh", "x", lambda xp, g, x: g * xp.sinh(x)),
-        elementwise("tanh", "x", lambda xp, g, out: g * (1.0 - out * out)),
+        elementwise("tanh", "x", lambda xp, g, out: g - g * out * out),
         elementwise("asinh", "x", lambda xp, g, x: g / xp.sqrt(1.0 + x * x), domain=(-0.9, 0.9)),
         elementwise(
             "acosh",

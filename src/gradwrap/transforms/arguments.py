@@ -4,56 +4,102 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import EllipsisType
+from typing import Any, TypeAlias
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.node import Leaf
-from gradwrap.core.tree import flatten_with_paths, map_leaves, unflatten
+from gradwrap.core.tree import flatten, map_leaves, path_of, unflatten
 from gradwrap.core.variable import Variable, check_differentiable, variable_class
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 
-__all__ = ["Argnums", "Tracked", "is_array", "selected", "unwrapped", "wrapped_untracked"]
+__all__ = ["Argnums", "Tracked", "is_array", "name_of", "selected", "unwrapped", "wrapped_untracked"]
 
-Argnums = int | str | Sequence[int | str]
+Argnums: TypeAlias = int | str | Sequence[int | str]
+Place: TypeAlias = int | str
+"""Where an argument stands in a call: its position, or its keyword."""
+
+NUMBERS = (int, float, complex)
+PASSED_THROUGH = (Variable, int, float, complex, str, bytes, type(None), EllipsisType)
 
 
 class Tracked:
-    """One argument under differentiation: its leaves, and how to give gradients back in its form."""
+    """One argument under differentiation: its leaves, and how to give gradients back in its form.
 
-    def __init__(self, value: Any, name: str, level: int) -> None:
-        pairs, self.treedef = flatten_with_paths(value, name)
-        self.originals = [leaf for _, leaf in pairs]
-        self.leaves: list[Leaf] = []
-        variables = []
-        for path, leaf in pairs:
-            variable = track(leaf, path, level)
+    None, and what is neither an array nor a number, passes through where it is a part of a
+    pytree; the gradient has None in its place.
+    """
+
+    def __init__(self, value: Any, level: int, name: Callable[[], str]) -> None:
+        self.originals, self.treedef = flatten(value)
+        self.leaves: list[Leaf | None] = []
+        variables: list[Any] = []
+        for index, original in enumerate(self.originals):
+            if not self.treedef.is_lone and passes_through(original):
+                self.leaves.append(None)
+                variables.append(original)
+                continue
+            variable = self._track(original, index, value, level, name)
             self.leaves.append(variable._node)
             variables.append(variable)
+        if variables and not any(self.leaves):
+            raise NotAnArrayError(
+                f"argument {name()} holds no array: there is nothing to differentiate. "
+                "Fix: leave it out of argnums."
+            )
         self.value = unflatten(self.treedef, variables)
+
+    def _track(
+        self, original: Any, index: int, value: Any, level: int, name: Callable[[], str]
+    ) -> Variable[Any]:
+        try:
+            return track(original, level)
+        except (NonDifferentiableInputError, NotAnArrayError):
+            path = path_of(value, name(), index)
+        # again, with the path in the message, which takes time to find
+        return track(original, level, f"argument {path}")
 
     def restored(self, gradients: Sequence[Any]) -> Any:
         """Gradients in the argument's structure, and each of its leaf's type."""
         pairs = zip(gradients, self.originals, strict=True)
-        return unflatten(self.treedef, [as_original(g, leaf) for g, leaf in pairs])
-
-
-def track(value: Any, path: str, level: int) -> Variable[Any]:
-    """Wrap an array, or a number, as a leaf of a level."""
-    if isinstance(value, bool):
-        raise NonDifferentiableInputError(
-            f"argument {path} is a bool; only floating-point and complex values can be "
-            "differentiated. Fix: leave it out of argnums."
+        return unflatten(
+            self.treedef, [None if g is None else as_original(g, leaf) for g, leaf in pairs]
         )
-    if isinstance(value, (int, float, complex)) and find_backend(type(value)) is None:
+
+
+def passes_through(leaf: Any) -> bool:
+    """Whether a leaf is no candidate for differentiation: a name, a flag, None, a function."""
+    if isinstance(leaf, NUMBERS):
+        return isinstance(leaf, bool)
+    return not hasattr(leaf, "dtype") and not is_array(leaf)
+
+
+def track(value: Any, level: int, what: str = "argument") -> Variable[Any]:
+    """Wrap an array, or a number, as a leaf of a level."""
+    if isinstance(value, NUMBERS) and find_backend(type(value)) is None:
+        if isinstance(value, bool):
+            raise NonDifferentiableInputError(
+                f"{what} is a bool; only floating-point and complex values can be "
+                "differentiated. Fix: leave it out of argnums."
+            )
         value = default_scalar(value)
     if not is_array(value):
         raise NotAnArrayError(
-            f"argument {path} is a {type(value).__name__}, which cannot be differentiated. "
-            "Fix: pass an array or a number, or leave it out of argnums."
+            f"{what} is a {type(value).__qualname__}, which cannot be differentiated. "
+            f"Fix: {_remedy(value, what)}."
         )
     backend = backend_of(value)
-    check_differentiable(backend, value, f"argument {path}")
+    if not backend.is_float(value):
+        check_differentiable(backend, value, what)
     return variable_class(backend)(value, Leaf(backend.meta(value, level)))
+
+
+def _remedy(value: Any, what: str) -> str:
+    if what == "argument self":
+        return "on a method, self is argument 0; take argnums=1 for the one after it"
+    if hasattr(value, "__array__"):
+        return "convert it to an array, for example with np.asarray, before the call"
+    return "pass an array or a number, or leave it out of argnums"
 
 
 def default_scalar(value: complex) -> Any:
@@ -93,7 +139,7 @@ def wrapped_untracked(tree: Any) -> Any:
 
 
 def _wrap_leaf(leaf: Any) -> Any:
-    if isinstance(leaf, (Variable, int, float, complex, str)) or not is_array(leaf):
+    if isinstance(leaf, PASSED_THROUGH) or not is_array(leaf):
         return leaf
     backend = backend_of(leaf)
     return variable_class(backend)(leaf) if backend.is_numeric(leaf) else leaf
@@ -113,48 +159,102 @@ def unwrapped(tree: Any, level: int) -> Any:
     return map_leaves(strip, tree)
 
 
-Selection = list[tuple[str, int | str]]
+def name_of(fun: Callable[..., Any]) -> str:
+    """What messages call a function."""
+    return getattr(fun, "__name__", type(fun).__name__)
 
 
 def selected(
-    fun: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Selection:
-    """The arguments that `argnums` names: for each its display name, and its place."""
-    wanted = [argnums] if isinstance(argnums, (int, str)) else list(argnums)
-    return [_place(fun, one, args, kwargs) for one in wanted]
+    fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
+) -> list[Place]:
+    """The places of the arguments that `argnums` names in a call."""
+    if argnums == 0 and type(argnums) is int and args:
+        return [0]
+    wanted = [argnums] if isinstance(argnums, (int, str)) else argnums
+    try:
+        return [_place(fun, one, args, kwargs) for one in wanted]
+    except TypeError as error:
+        if isinstance(error, ArgnumsError):
+            raise
+        raise _not_argnums(argnums) from None
+
+
+def _not_argnums(argnums: object) -> ArgnumsError:
+    return ArgnumsError(
+        f"argnums={argnums!r}. Fix: give a position (an int), a parameter's name (a str), "
+        "or a sequence of them."
+    )
 
 
 def _place(
-    fun: Callable[..., Any], argnum: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[str, int | str]:
-    names = _parameter_names(fun)
-    called = getattr(fun, "__name__", type(fun).__name__)
+    fun: Callable[..., Any], argnum: int | str, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Place:
     if isinstance(argnum, str):
-        if argnum in kwargs:
-            return argnum, argnum
-        if argnum in names and names.index(argnum) < len(args):
-            return argnum, names.index(argnum)
-        raise ArgnumsError(
-            f"argnums names {argnum!r}, but {called} was not called with it; its parameters are "
-            f"({', '.join(names)}). Fix: name one of them, and pass it."
-        )
+        return _place_of_name(fun, argnum, args, kwargs)
+    if isinstance(argnum, bool) or not hasattr(type(argnum), "__index__"):
+        raise _not_argnums(argnum)
     index = argnum + len(args) if argnum < 0 else argnum
-    if not 0 <= index < len(args):
-        hint = (
-            f" Fix: pass it by position, or use argnums={names[index]!r}."
-            if (0 <= index < len(names) and names[index] in kwargs)
-            else ""
-        )
+    if 0 <= index < len(args):
+        return int(index)
+    names = positional_names(fun)
+    count = f"{len(args)} positional argument{'' if len(args) == 1 else 's'}"
+    if 0 <= index < len(names) and names[index] in kwargs:
+        fix = f"pass {names[index]} by position, or use argnums={names[index]!r}"
+    elif 0 <= index < len(names):
+        fix = f"pass {names[index]}; a default is not differentiated"
+    elif args:
+        fix = f"use a position from 0 to {len(args) - 1}, or a parameter's name"
+    else:
+        fix = "pass the argument by position, or use its name, as in argnums='x'"
+    raise ArgnumsError(
+        f"argnums={argnum} is out of range: {name_of(fun)} was called with {count}. Fix: {fix}."
+    )
+
+
+def _place_of_name(
+    fun: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Place:
+    if name in kwargs:
+        return name
+    names = positional_names(fun)
+    if name in names and names.index(name) < len(args):
+        return names.index(name)
+    known = parameter_names(fun)
+    if name in known:
         raise ArgnumsError(
-            f"argnums={argnum} is out of range: {called} was called with {len(args)} "
-            f"positional arguments.{hint}"
+            f"argnums={name!r}: {name_of(fun)} has this parameter, but was called without it. "
+            f"Fix: pass {name}; a default is not differentiated."
         )
-    return (names[index] if index < len(names) else f"{index}"), index
+    raise ArgnumsError(
+        f"argnums={name!r} names no parameter of {name_of(fun)}({', '.join(known)}). "
+        "Fix: name one of its parameters."
+    )
 
 
-def _parameter_names(fun: Callable[..., Any]) -> list[str]:
+def described(fun: Callable[..., Any], place: Place) -> str:
+    """What messages call an argument."""
+    if isinstance(place, str):
+        return place
+    names = positional_names(fun)
+    return names[place] if place < len(names) else str(place)
+
+
+def positional_names(fun: Callable[..., Any]) -> list[str]:
+    """The parameters that can be passed by position."""
+    return [
+        p.name
+        for p in _parameters(fun)
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+
+
+def parameter_names(fun: Callable[..., Any]) -> list[str]:
+    """All parameters that have a name."""
+    return [p.name for p in _parameters(fun) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
+def _parameters(fun: Callable[..., Any]) -> Sequence[inspect.Parameter]:
     try:
-        parameters = inspect.signature(fun).parameters.values()
+        return tuple(inspect.signature(fun).parameters.values())
     except (TypeError, ValueError):
-        return []
-    return [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+        return ()
