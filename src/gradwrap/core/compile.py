@@ -141,9 +141,9 @@ def _native_call(bound: BoundOp) -> str:
             return rule.symbol + data[0]
         return f" {rule.symbol} ".join(data)
     passed = []
-    for name, parameter in rule.signature.parameters.items():
+    for name in rule.parameters:
         value = f"{name}_d" if name in rule.arrays else name
-        passed.append(f"{name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else value)
+        passed.append(f"{name}={value}" if name in rule.keyword_only else value)
     return f"native({', '.join(passed)})"
 
 

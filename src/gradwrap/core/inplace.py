@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
-from gradwrap.core.record import record_in_place
+from gradwrap.core.record import apply, record_in_place
 from gradwrap.core.registry import find_op
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import InPlaceError
@@ -56,20 +56,9 @@ def _refresh_views(variable: Any) -> None:
         if view is None:
             continue
         _, op, statics = view._view
-        again = type(variable)._bind(op).call(variable, *_call_order(op, variable, statics))
+        again = apply(type(variable)._bind(op), [variable], statics)
         view._data, view._node = again._data, again._node
         _refresh_views(view)
-
-
-def _call_order(op: Any, variable: Any, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The static arguments that an operation takes by position."""
-    rule = op.rule_for(variable._backend.name)
-    parameters = rule.signature.parameters
-    return tuple(
-        value
-        for name, value in zip(rule.statics, statics, strict=True)
-        if parameters[name].kind is not parameters[name].KEYWORD_ONLY
-    )
 
 
 def _put_into_base(view: Any, value: Any) -> None:

@@ -12,7 +12,6 @@ context variable: each thread and each asyncio task has its own.
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import threading
 from collections.abc import Callable, Iterator
@@ -87,6 +86,8 @@ class _Mode:
         _silent_up_to.reset(self._tokens.pop())
 
     def __call__(self, function: F) -> F:
+        import inspect  # slow to import, and needed by decorators alone
+
         mode = self._mode
         if inspect.iscoroutinefunction(function):
 

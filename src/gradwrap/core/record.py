@@ -91,10 +91,7 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
 
 
 def _passed(rule: Rule, name: str) -> str:
-    kind = rule.signature.parameters[name].kind
-    if kind is kind.KEYWORD_ONLY:
-        return f"{name}={name}"
-    return f"*{name}" if kind is kind.VAR_POSITIONAL else name
+    return f"{name}={name}" if name in rule.keyword_only else name
 
 
 def no_rule(op: str, backend: str, argument: str, parameters: Sequence[str]) -> NoRuleError:

@@ -20,7 +20,6 @@ reals, are done by the engine, never by a formula.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -98,9 +97,11 @@ class Rule:
     ) -> None:
         self.name = name
         self.kind = kind
-        self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307
+        code = eval(f"lambda {signature}: None").__code__  # noqa: S307
         self.signature_text = signature
-        self.parameters = tuple(self.signature.parameters)
+        by_position = code.co_argcount
+        self.parameters = code.co_varnames[: by_position + code.co_kwonlyargcount]
+        self.keyword_only = frozenset(self.parameters[by_position:])
         count = len(formulas) if array_count is None else array_count
         self.arrays = self.parameters[:count]
         self.statics = self.parameters[count:]
@@ -167,6 +168,8 @@ def _parameter_names(function: FormulaFunction) -> tuple[str, ...]:
     code = getattr(function, "__code__", None)
     if code is not None and not hasattr(function, "__wrapped__"):
         return tuple(code.co_varnames[: code.co_argcount])
+    import inspect  # slow to import, and hardly ever needed
+
     return tuple(inspect.signature(function).parameters)
 
 
