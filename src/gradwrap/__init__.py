@@ -10,11 +10,11 @@ from gradwrap import errors as errors
 from gradwrap import rules as _rules
 from gradwrap import testing as testing
 from gradwrap.backends import register_all as _register_all
+from gradwrap.core.classes import wrap_namespace as wrap_namespace
 from gradwrap.core.modes import enable_grad as enable_grad
 from gradwrap.core.modes import is_grad_enabled as is_grad_enabled
 from gradwrap.core.modes import no_grad as no_grad
 from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
-from gradwrap.core.namespace import wrap_namespace as wrap_namespace
 from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.variable import Variable as Variable

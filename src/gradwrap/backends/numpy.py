@@ -17,10 +17,11 @@ SCALAR_TYPES = frozenset(
     kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_))
 )
 BUILTIN = "biufc"
+ADD_REDUCE: Any = np.add.reduce
 
 
-def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return np.add.reduce(x, axis, dtype, None, keepdims)
+def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+    return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
 def _direct(xp: ModuleType) -> ModuleType:
@@ -58,9 +59,6 @@ class NumPyBackend(Backend):
 
     def asarray(self, value: Any, like: Any = None) -> Any:
         return np.asarray(value)
-
-    def scalar(self, value: complex) -> Any:
-        return np.complex128(value) if isinstance(value, complex) else np.float64(value)
 
     def ones_like(self, array: Any) -> Any:
         return np.ones_like(array) if array.ndim else array.dtype.type(1)

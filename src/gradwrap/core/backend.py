@@ -122,12 +122,6 @@ class Backend:
         device = None if like is None else self.device(like)
         return self.xp.asarray(value, device=device)
 
-    def scalar(self, value: complex) -> Any:
-        """Give a Python number a floating dtype, so that it can be differentiated."""
-        if not isinstance(value, complex):
-            value = float(value)
-        return self.xp.asarray(value)
-
     def ones_like(self, array: Any) -> Any:
         """The cotangent to start from."""
         return self.xp.ones_like(array)

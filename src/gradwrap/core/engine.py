@@ -82,7 +82,13 @@ def backward_pass(
         meta = node.meta
         if op.special or meta.is_complex or create_graph:
             _visit_specially(
-                pending, heap, node, g, owned, create_graph=create_graph, on_path=on_path,
+                pending,
+                heap,
+                node,
+                g,
+                owned,
+                create_graph=create_graph,
+                on_path=on_path,
                 targets=targets,
             )
             if not retain_graph:
@@ -379,7 +385,7 @@ def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node
 def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
     if type(node) is Leaf:
         return
-    for parent, _, _, index in node.edges:
+    for parent, _, _, index in node.edges:  # type: ignore[union-attr]  # not a leaf
         if index == JOINT:
             yield from (one for one in parent if one is not None)
         else:

@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.backend import backend_of_namespace
 from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.registry import find_op
 from gradwrap.errors import NoRuleError
 
-__all__ = ["WrappedNamespace", "composite", "composites", "wrap_namespace"]
+__all__ = ["WrappedNamespace", "composite", "composites"]
 
 Composite = Callable[..., Any]
 _composites: dict[str, Composite] = {}
@@ -159,21 +158,3 @@ def _is_tracked(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return holds_variable(value) and any(_is_tracked(part) for part in value)
     return getattr(value, "_node", None) is not None
-
-
-def wrap_namespace(xp: Any) -> Any:
-    """An Array API namespace whose arrays are variables, creation functions included.
-
-    `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
-    `array_api_compat.cupy`. The result is the same object for the same library.
-
-    Examples
-    --------
-    >>> import numpy, gradwrap as gw
-    >>> xp = gw.wrap_namespace(numpy)
-    >>> xp.sum(xp.ones(3))
-    Variable(np.float64(3.0))
-    """
-    from gradwrap.core.variable import variable_class
-
-    return variable_class(backend_of_namespace(xp))._namespace

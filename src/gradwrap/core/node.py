@@ -33,7 +33,15 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__", "formula", "index", "meta", "more", "op", "parent", "saved", "seq",
+        "__weakref__",
+        "formula",
+        "index",
+        "meta",
+        "more",
+        "op",
+        "parent",
+        "saved",
+        "seq",
     )
 
     def __init__(  # noqa: PLR0917  made once per operation

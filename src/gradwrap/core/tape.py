@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.inplace import native
 from gradwrap.core.node import Leaf, Node
-from gradwrap.core.variable import Variable, check_differentiable, variable_class
+from gradwrap.core.variable import Variable, check_differentiable
 from gradwrap.errors import BackwardError
 
 __all__ = ["backward", "own_buffers", "unwrap", "wrap"]
@@ -144,7 +145,7 @@ def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     """
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):
-        if isinstance(gradient, Variable):
+        if gradient is None or isinstance(gradient, Variable):
             continue
         backend = backend_of(gradient)
         if id(gradient) in taken or not backend.owns_buffer(gradient):

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
-from gradwrap.core.backend import Backend, backend_of, find_backend
+from gradwrap.core.backend import Backend, find_backend
 from gradwrap.core.compile import compile_call, compile_operator
-from gradwrap.core.fast_ufunc import fast_array_ufunc
 from gradwrap.core.meta import Meta
 from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf
+from gradwrap.core.operators import Operators
 from gradwrap.core.record import BoundOp
 from gradwrap.core.registry import Op, find_op
 from gradwrap.errors import (
@@ -31,7 +31,7 @@ __all__ = ["Variable", "variable_class"]
 A = TypeVar("A")
 
 
-class Variable(Generic[A]):
+class Variable(Operators, Generic[A]):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
@@ -47,7 +47,7 @@ class Variable(Generic[A]):
     # Set in the class of each library
     _backend: Any = None
     _namespace: Any = None
-    _outer: Any = None
+    _outer_class: Any = None
     _bindings: Any = None
     _ufunc_calls: Any = None
 
@@ -78,15 +78,6 @@ class Variable(Generic[A]):
         bound.call = compile_call(bound)
         cls._bindings[op] = (op.version, bound)
         return bound
-
-    @classmethod
-    def _outer_class(cls) -> type[Variable[Any]]:
-        """The class whose data are variables of this one: a transform inside a transform."""
-        if cls._outer is None:
-            backend = find_backend(cls)
-            assert backend is not None
-            cls._outer = variable_class(backend)
-        return cls._outer  # type: ignore[no-any-return]
 
     @classmethod
     def _plain(cls, data: Any) -> Any:
@@ -213,7 +204,7 @@ class Variable(Generic[A]):
     @property
     def flat(self) -> Iterator[Self]:
         """An iterator over the elements."""
-        return iter(self.reshape(-1))
+        return self.reshape(-1).__iter__()
 
     # The graph ---------------------------------------------------------------------------------
 
@@ -388,9 +379,6 @@ class Variable(Generic[A]):
     def __contains__(self, value: Any) -> bool:
         return bool(self._namespace.any(self == value))
 
-    def __hash__(self) -> int:
-        return id(self)
-
     def __repr__(self) -> str:
         text = repr(inplace.native(self))
         if self._node is None:
@@ -486,163 +474,3 @@ def _check_gradient(value: Any, meta: Meta, what: str) -> None:
         raise BackwardError(f"{what} has shape {shape}, the array has {meta.shape}.")
     if value.dtype != meta.dtype:
         raise BackwardError(f"{what} has dtype {value.dtype}, the array has {meta.dtype}.")
-
-
-# Operators: the general method binds the compiled one in its place, then calls it ---------------
-
-
-def _binary(method: str, op: str, *, swapped: bool = False) -> Callable[..., Any]:
-    def first_use(self: Any, other: Any) -> Any:
-        return self._operator(op, method, swapped=swapped)(self, other)
-
-    first_use.__name__ = method
-    return first_use
-
-
-def _unary(method: str, op: str) -> Callable[..., Any]:
-    def first_use(self: Any) -> Any:
-        return self._operator(op, method)(self)
-
-    first_use.__name__ = method
-    return first_use
-
-
-def _in_place(method: str, op: str) -> Callable[..., Any]:
-    def assign(self: Any, other: Any) -> Any:
-        return inplace.operate(self, op, other)
-
-    assign.__name__ = method
-    return assign
-
-
-OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "pow",
-    "matmul": "matmul",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-}
-COMPARISONS = {
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}
-UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
-
-for _name, _op in OPERATORS.items():
-    setattr(Variable, f"__{_name}__", _binary(f"__{_name}__", _op))
-    setattr(Variable, f"__r{_name}__", _binary(f"__r{_name}__", _op, swapped=True))
-    setattr(Variable, f"__i{_name}__", _in_place(f"__i{_name}__", _op))
-for _name, _op in COMPARISONS.items():
-    setattr(Variable, f"__{_name}__", _binary(f"__{_name}__", _op))
-for _name, _op in UNARY.items():
-    setattr(Variable, f"__{_name}__", _unary(f"__{_name}__", _op))
-
-
-# One class per library ---------------------------------------------------------------------------
-
-
-class WrappedBackend(Backend):
-    """Variables as the data of other variables: the backend of a transform inside a transform."""
-
-    has_operators = False
-
-    def __init__(self, inner: type[Variable[Any]]) -> None:
-        base: Backend = inner._backend
-        super().__init__(base.name, inner._namespace, frozenset({inner}))
-        self._base = base
-        self.depth = base.depth + 1
-        self.native_types = base.native_types
-        self.plain_types = base.plain_types
-        self.namespaces = AlwaysNamespace(inner._namespace)
-        self._inner = inner
-
-    def is_array(self, value: object) -> bool:
-        return isinstance(value, self._inner)
-
-    def device(self, array: Any) -> Any:
-        return array.device
-
-    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
-        return self._base.dtype_kind(dtype)
-
-    def is_numeric(self, array: Any) -> bool:
-        return self._base.is_numeric(array)
-
-    def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
-        return self._inner._bind(op).call
-
-    def copy(self, array: Any) -> Any:
-        return self.xp.copy(array)
-
-    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
-        return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
-
-
-class AlwaysNamespace(dict[type, Any]):
-    """The wrapped namespace, whatever the type of the cotangent: it takes native arrays too."""
-
-    def __init__(self, namespace: Any) -> None:
-        super().__init__()
-        self._wrapped = namespace
-
-    def __missing__(self, kind: type) -> Any:
-        return self._wrapped
-
-
-def variable_class(backend: Backend) -> type[Variable[Any]]:
-    """The class of the variables that hold arrays of a backend."""
-    known = backend.variable_class
-    if known is not None:
-        return known  # type: ignore[no-any-return]
-    from gradwrap.core import backend as backends
-    from gradwrap.core.namespace import WrappedNamespace
-
-    with backends._lock:
-        if backend.variable_class is None:
-            name = "Variable"
-            made = type(name, (Variable,), {"__slots__": (), "__module__": "gradwrap"})
-            made._backend = backend
-            made._bindings = {}
-            made._outer = None
-            made._namespace = WrappedNamespace(made, f"gradwrap.{backend.name}")
-            backend.variable_class = made
-            made.__array_ufunc__ = fast_array_ufunc(made)
-            backends._by_type[made] = WrappedBackend(made)
-    return backend.variable_class  # type: ignore[no-any-return]
-
-
-def wrap_native(data: Any) -> Any:
-    """Wrap a native array, not tracked."""
-    return variable_class(backend_of(data))(data)
-
-
-def rebind(op: Op) -> None:
-    """Forget what was compiled for an operation whose rules have changed."""
-    from gradwrap.core.backend import known_classes
-
-    for cls in known_classes():
-        cls._bindings.pop(op, None)
-        cls._ufunc_calls.clear()
-        cls._namespace._rebind(op.name)
-        for method, name in _METHOD_OPS.items():
-            if name == op.name and method in cls.__dict__:
-                delattr(cls, method)
-
-
-_METHOD_OPS = {
-    **{f"__{m}__": op for m, op in (OPERATORS | COMPARISONS | UNARY).items()},
-    **{f"__r{m}__": op for m, op in OPERATORS.items()},
-    "__getitem__": "getitem",
-}

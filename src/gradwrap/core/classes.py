@@ -1,0 +1,125 @@
+"""One class of variables for each array library, and one for variables of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core import backend as backends
+from gradwrap.core.backend import (
+    Backend,
+    NamespaceByType,
+    backend_of_namespace,
+    find_backend,
+    known_classes,
+)
+from gradwrap.core.fast_ufunc import fast_array_ufunc
+from gradwrap.core.namespace import WrappedNamespace
+from gradwrap.core.operators import METHOD_OPS
+from gradwrap.core.variable import Variable
+
+if TYPE_CHECKING:
+    from gradwrap.core.registry import Op
+
+__all__ = ["WrappedBackend", "rebind", "variable_class", "wrap_namespace"]
+
+
+class WrappedBackend(Backend):
+    """Variables as the data of other variables: the backend of a transform inside a transform."""
+
+    has_operators = False
+
+    def __init__(self, inner: type[Variable[Any]]) -> None:
+        base: Backend = inner._backend
+        super().__init__(base.name, inner._namespace, frozenset({inner}))
+        self._base = base
+        self.depth = base.depth + 1
+        self.native_types = base.native_types
+        self.plain_types = base.plain_types
+        self.namespaces = AlwaysNamespace(inner._namespace)
+        self._inner = inner
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, self._inner)
+
+    def device(self, array: Any) -> Any:
+        return array.device
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        return self._base.dtype_kind(dtype)
+
+    def is_numeric(self, array: Any) -> bool:
+        return self._base.is_numeric(array)
+
+    def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
+        return self._inner._bind(op).call
+
+    def copy(self, array: Any) -> Any:
+        return self.xp.copy(array)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
+
+
+class AlwaysNamespace(NamespaceByType):
+    """The wrapped namespace, whatever the type of the cotangent: it takes native arrays too."""
+
+    def __init__(self, namespace: Any) -> None:
+        super().__init__(namespace)
+        self._wrapped = namespace
+
+    def __missing__(self, kind: type) -> Any:
+        return self._wrapped
+
+
+def variable_class(backend: Backend) -> type[Variable[Any]]:
+    """The class of the variables that hold arrays of a backend."""
+    known = backend.variable_class
+    if known is not None:
+        return known  # type: ignore[no-any-return]
+    with backends._lock:
+        if backend.variable_class is None:
+            name = "Variable"
+            made: Any = type(name, (Variable,), {"__slots__": (), "__module__": "gradwrap"})
+            made._backend = backend
+            made._bindings = {}
+            made._outer_class = classmethod(_outer_class)
+            made._namespace = WrappedNamespace(made, f"gradwrap.{backend.name}")
+            backend.variable_class = made
+            made.__array_ufunc__ = fast_array_ufunc(made)
+            backends._by_type[made] = WrappedBackend(made)
+    return backend.variable_class  # type: ignore[no-any-return]
+
+
+def _outer_class(cls: type[Variable[Any]]) -> type[Variable[Any]]:
+    """The class whose data are variables of this one: a transform inside a transform."""
+    backend = find_backend(cls)
+    assert backend is not None
+    return variable_class(backend)
+
+
+def wrap_namespace(xp: Any) -> Any:
+    """An Array API namespace whose arrays are variables, creation functions included.
+
+    `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
+    `array_api_compat.cupy`. The result is the same object for the same library.
+
+    Examples
+    --------
+    >>> import numpy, gradwrap as gw
+    >>> xp = gw.wrap_namespace(numpy)
+    >>> xp.sum(xp.ones(3))
+    Variable(np.float64(3.0))
+    """
+    return variable_class(backend_of_namespace(xp))._namespace
+
+
+def rebind(op: Op) -> None:
+    """Forget what was compiled for an operation whose rules have changed."""
+    for cls in known_classes():
+        cls._bindings.pop(op, None)
+        cls._ufunc_calls.clear()
+        cls._namespace._rebind(op.name)
+        for method, name in METHOD_OPS.items():
+            if name == op.name and method in cls.__dict__:
+                delattr(cls, method)

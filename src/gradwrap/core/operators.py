@@ -1,0 +1,235 @@
+"""The operators of a variable.
+
+Each binds the compiled call of its operation to the class of the library when it is first used, in
+its own place; from then on Python calls that. In place, an operator changes the variable and
+records the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from gradwrap.core import inplace
+
+__all__ = ["METHOD_OPS", "Operators"]
+
+
+class Operators:
+    """What `+`, `*`, `@`, `<` ... do: an operation each."""
+
+    __slots__ = ()
+
+    def _operator(self, name: str, method: str, *, swapped: bool = False) -> Callable[..., Any]:
+        """Bind an operation to the class in place of the method that asks for it."""
+        raise NotImplementedError
+
+    # The other operand is an array of the library, a variable, or a Python number.
+
+    def __add__(self, other: Any, /) -> Self:
+        return self._operator("add", "__add__")(self, other)  # type: ignore[no-any-return]
+
+    def __radd__(self, other: Any, /) -> Self:
+        bound = self._operator("add", "__radd__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __iadd__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "add", other)  # type: ignore[no-any-return]
+
+    def __sub__(self, other: Any, /) -> Self:
+        return self._operator("subtract", "__sub__")(self, other)  # type: ignore[no-any-return]
+
+    def __rsub__(self, other: Any, /) -> Self:
+        bound = self._operator("subtract", "__rsub__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __isub__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "subtract", other)  # type: ignore[no-any-return]
+
+    def __mul__(self, other: Any, /) -> Self:
+        return self._operator("multiply", "__mul__")(self, other)  # type: ignore[no-any-return]
+
+    def __rmul__(self, other: Any, /) -> Self:
+        bound = self._operator("multiply", "__rmul__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __imul__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "multiply", other)  # type: ignore[no-any-return]
+
+    def __truediv__(self, other: Any, /) -> Self:
+        return self._operator("divide", "__truediv__")(self, other)  # type: ignore[no-any-return]
+
+    def __rtruediv__(self, other: Any, /) -> Self:
+        bound = self._operator("divide", "__rtruediv__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __itruediv__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "divide", other)  # type: ignore[no-any-return]
+
+    def __floordiv__(self, other: Any, /) -> Self:
+        return self._operator("floor_divide", "__floordiv__")(self, other)  # type: ignore[no-any-return]
+
+    def __rfloordiv__(self, other: Any, /) -> Self:
+        bound = self._operator("floor_divide", "__rfloordiv__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __ifloordiv__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "floor_divide", other)  # type: ignore[no-any-return]
+
+    def __mod__(self, other: Any, /) -> Self:
+        return self._operator("remainder", "__mod__")(self, other)  # type: ignore[no-any-return]
+
+    def __rmod__(self, other: Any, /) -> Self:
+        bound = self._operator("remainder", "__rmod__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __imod__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "remainder", other)  # type: ignore[no-any-return]
+
+    def __pow__(self, other: Any, /) -> Self:
+        return self._operator("pow", "__pow__")(self, other)  # type: ignore[no-any-return]
+
+    def __rpow__(self, other: Any, /) -> Self:
+        bound = self._operator("pow", "__rpow__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __ipow__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "pow", other)  # type: ignore[no-any-return]
+
+    def __matmul__(self, other: Any, /) -> Self:
+        return self._operator("matmul", "__matmul__")(self, other)  # type: ignore[no-any-return]
+
+    def __rmatmul__(self, other: Any, /) -> Self:
+        bound = self._operator("matmul", "__rmatmul__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __imatmul__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "matmul", other)  # type: ignore[no-any-return]
+
+    def __and__(self, other: Any, /) -> Self:
+        return self._operator("bitwise_and", "__and__")(self, other)  # type: ignore[no-any-return]
+
+    def __rand__(self, other: Any, /) -> Self:
+        bound = self._operator("bitwise_and", "__rand__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __iand__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "bitwise_and", other)  # type: ignore[no-any-return]
+
+    def __or__(self, other: Any, /) -> Self:
+        return self._operator("bitwise_or", "__or__")(self, other)  # type: ignore[no-any-return]
+
+    def __ror__(self, other: Any, /) -> Self:
+        bound = self._operator("bitwise_or", "__ror__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __ior__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "bitwise_or", other)  # type: ignore[no-any-return]
+
+    def __xor__(self, other: Any, /) -> Self:
+        return self._operator("bitwise_xor", "__xor__")(self, other)  # type: ignore[no-any-return]
+
+    def __rxor__(self, other: Any, /) -> Self:
+        bound = self._operator("bitwise_xor", "__rxor__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __ixor__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "bitwise_xor", other)  # type: ignore[no-any-return]
+
+    def __lshift__(self, other: Any, /) -> Self:
+        return self._operator("bitwise_left_shift", "__lshift__")(self, other)  # type: ignore[no-any-return]
+
+    def __rlshift__(self, other: Any, /) -> Self:
+        bound = self._operator("bitwise_left_shift", "__rlshift__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __ilshift__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "bitwise_left_shift", other)  # type: ignore[no-any-return]
+
+    def __rshift__(self, other: Any, /) -> Self:
+        return self._operator("bitwise_right_shift", "__rshift__")(self, other)  # type: ignore[no-any-return]
+
+    def __rrshift__(self, other: Any, /) -> Self:
+        bound = self._operator("bitwise_right_shift", "__rrshift__", swapped=True)
+        return bound(self, other)  # type: ignore[no-any-return]
+
+    def __irshift__(self, other: Any, /) -> Self:
+        return inplace.operate(self, "bitwise_right_shift", other)  # type: ignore[no-any-return]
+
+    def __eq__(  # type: ignore[override]  # an array of bools, as in NumPy
+        self, other: Any, /
+    ) -> Self:
+        return self._operator("equal", "__eq__")(self, other)  # type: ignore[no-any-return]
+
+    def __ne__(  # type: ignore[override]  # an array of bools, as in NumPy
+        self, other: Any, /
+    ) -> Self:
+        return self._operator("not_equal", "__ne__")(self, other)  # type: ignore[no-any-return]
+
+    def __lt__(self, other: Any, /) -> Self:
+        return self._operator("less", "__lt__")(self, other)  # type: ignore[no-any-return]
+
+    def __le__(self, other: Any, /) -> Self:
+        return self._operator("less_equal", "__le__")(self, other)  # type: ignore[no-any-return]
+
+    def __gt__(self, other: Any, /) -> Self:
+        return self._operator("greater", "__gt__")(self, other)  # type: ignore[no-any-return]
+
+    def __ge__(self, other: Any, /) -> Self:
+        return self._operator("greater_equal", "__ge__")(self, other)  # type: ignore[no-any-return]
+
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Self:
+        return self._operator("negative", "__neg__")(self)  # type: ignore[no-any-return]
+
+    def __pos__(self) -> Self:
+        return self._operator("positive", "__pos__")(self)  # type: ignore[no-any-return]
+
+    def __abs__(self) -> Self:
+        return self._operator("abs", "__abs__")(self)  # type: ignore[no-any-return]
+
+    def __invert__(self) -> Self:
+        return self._operator("bitwise_invert", "__invert__")(self)  # type: ignore[no-any-return]
+
+
+METHOD_OPS = {
+    "__add__": "add",
+    "__radd__": "add",
+    "__sub__": "subtract",
+    "__rsub__": "subtract",
+    "__mul__": "multiply",
+    "__rmul__": "multiply",
+    "__truediv__": "divide",
+    "__rtruediv__": "divide",
+    "__floordiv__": "floor_divide",
+    "__rfloordiv__": "floor_divide",
+    "__mod__": "remainder",
+    "__rmod__": "remainder",
+    "__pow__": "pow",
+    "__rpow__": "pow",
+    "__matmul__": "matmul",
+    "__rmatmul__": "matmul",
+    "__and__": "bitwise_and",
+    "__rand__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__ror__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__rxor__": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift",
+    "__rlshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "__rrshift__": "bitwise_right_shift",
+    "__eq__": "equal",
+    "__ne__": "not_equal",
+    "__lt__": "less",
+    "__le__": "less_equal",
+    "__gt__": "greater",
+    "__ge__": "greater_equal",
+    "__neg__": "negative",
+    "__pos__": "positive",
+    "__abs__": "abs",
+    "__invert__": "bitwise_invert",
+    "__getitem__": "getitem",
+}
+"""The operation of each method that binds itself."""
