@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, overload, TYPE_CHECKING
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
@@ -12,6 +11,9 @@ from gradwrap.core.inplace import native
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.variable import Variable, check_differentiable
 from gradwrap.errors import BackwardError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["backward", "own_buffers", "unwrap", "wrap"]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import optree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["TreeDef", "flatten", "flatten_with_paths", "map_leaves", "path_of", "unflatten"]
 
@@ -48,7 +50,7 @@ def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
     if _is_lone(tree):
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
-    return leaves, TreeDef(spec)
+    return leaves, LEAF if spec.is_leaf() else TreeDef(spec)
 
 
 def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], TreeDef]:
@@ -57,7 +59,7 @@ def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], Tre
         return [(name, tree)], LEAF
     accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, none_is_leaf=True)
     paths = [accessor.codify(name) for accessor in accessors]
-    return list(zip(paths, leaves, strict=True)), TreeDef(spec)
+    return list(zip(paths, leaves, strict=True)), LEAF if spec.is_leaf() else TreeDef(spec)
 
 
 def path_of(tree: Any, name: str, index: int) -> str:

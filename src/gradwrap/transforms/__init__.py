@@ -1,0 +1,1 @@
+"""The transforms: functions of functions."""

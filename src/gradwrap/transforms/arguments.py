@@ -8,12 +8,23 @@ from types import EllipsisType
 from typing import Any, TypeAlias
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.classes import variable_class
 from gradwrap.core.node import Leaf
+from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, map_leaves, path_of, unflatten
-from gradwrap.core.variable import Variable, check_differentiable, variable_class
+from gradwrap.core.variable import Variable, check_differentiable
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 
-__all__ = ["Argnums", "Tracked", "is_array", "name_of", "selected", "unwrapped", "wrapped_untracked"]
+__all__ = [
+    "Argnums",
+    "Tracked",
+    "described",
+    "is_array",
+    "name_of",
+    "selected",
+    "unwrapped",
+    "wrapped_untracked",
+]
 
 Argnums: TypeAlias = int | str | Sequence[int | str]
 Place: TypeAlias = int | str
@@ -32,16 +43,16 @@ class Tracked:
 
     def __init__(self, value: Any, level: int, name: Callable[[], str]) -> None:
         self.originals, self.treedef = flatten(value)
-        self.leaves: list[Leaf | None] = []
         variables: list[Any] = []
         for index, original in enumerate(self.originals):
             if not self.treedef.is_lone and passes_through(original):
-                self.leaves.append(None)
                 variables.append(original)
-                continue
-            variable = self._track(original, index, value, level, name)
-            self.leaves.append(variable._node)
-            variables.append(variable)
+            else:
+                variables.append(self._track(original, index, value, level, name))
+        # the function may write to its arguments, which gives them other nodes
+        self.leaves = [
+            (v._node, v._backend.xp) if isinstance(v, Variable) else None for v in variables
+        ]
         if variables and not any(self.leaves):
             raise NotAnArrayError(
                 f"argument {name()} holds no array: there is nothing to differentiate. "
@@ -49,8 +60,9 @@ class Tracked:
             )
         self.value = unflatten(self.treedef, variables)
 
+    @staticmethod
     def _track(
-        self, original: Any, index: int, value: Any, level: int, name: Callable[[], str]
+        original: Any, index: int, value: Any, level: int, name: Callable[[], str]
     ) -> Variable[Any]:
         try:
             return track(original, level)
@@ -58,6 +70,17 @@ class Tracked:
             path = path_of(value, name(), index)
         # again, with the path in the message, which takes time to find
         return track(original, level, f"argument {path}")
+
+    def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
+        """What has arrived at each leaf: zeros at one that the output does not depend on."""
+        return [
+            None
+            if leaf is None
+            else arrived[leaf[0]]
+            if leaf[0] in arrived
+            else zeros_of(leaf[1], leaf[0].meta)
+            for leaf in self.leaves
+        ]
 
     def restored(self, gradients: Sequence[Any]) -> Any:
         """Gradients in the argument's structure, and each of its leaf's type."""
@@ -106,7 +129,7 @@ def default_scalar(value: complex) -> Any:
     """A Python number as a NumPy scalar, which is a float (complex) too."""
     import numpy as np
 
-    return np.complex128(value) if isinstance(value, complex) else np.float64(value)
+    return np.float64(value) if isinstance(value, (int, float)) else np.complex128(value)
 
 
 def is_array(value: Any) -> bool:
@@ -191,7 +214,7 @@ def _place(
 ) -> Place:
     if isinstance(argnum, str):
         return _place_of_name(fun, argnum, args, kwargs)
-    if isinstance(argnum, bool) or not hasattr(type(argnum), "__index__"):
+    if type(argnum) is bool or not hasattr(type(argnum), "__index__"):
         raise _not_argnums(argnum)
     index = argnum + len(args) if argnum < 0 else argnum
     if 0 <= index < len(args):
@@ -242,9 +265,7 @@ def described(fun: Callable[..., Any], place: Place) -> str:
 def positional_names(fun: Callable[..., Any]) -> list[str]:
     """The parameters that can be passed by position."""
     return [
-        p.name
-        for p in _parameters(fun)
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        p.name for p in _parameters(fun) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
 
 

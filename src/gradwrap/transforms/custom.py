@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, TYPE_CHECKING
 
+from gradwrap.core.classes import rebind
 from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.record import no_rule
 from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, register_function
 from gradwrap.core.rule import FormulaFunction, Rule
-from gradwrap.core.variable import Variable, rebind
+from gradwrap.core.variable import Variable
 from gradwrap.errors import RuleDefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Primitive", "defvjp", "primitive"]
 

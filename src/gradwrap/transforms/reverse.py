@@ -1,193 +1,144 @@
-"""Reverse mode: run a function on wrapped arguments, then walk back what it recorded."""
+"""Reverse mode: gradients and vector-Jacobian products of functions.
+
+The overloads keep the types of the user's function: the gradient of an argument has the type of
+the argument, and the other parameters stay as they are. A position that is not written out, or a
+name, gives `Any`. The type variables of arguments are bound to `Any`, so that a type checker
+takes a lambda's parameters for `Any` rather than for `object`.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from gradwrap.core.backend import backend_of
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.modes import _differentiating, new_level
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.tape import own_buffers
-from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, unflatten
-from gradwrap.core.variable import Variable
-from gradwrap.errors import BackwardError, NonScalarOutputError, NotAnArrayError
-from gradwrap.transforms.arguments import (
-    Argnums,
-    Tracked,
-    is_array,
-    selected,
-    unwrapped,
-    wrapped_untracked,
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    SupportsComplex,
+    SupportsFloat,
+    TypeAlias,
+    TypeVar,
+    TypeVarTuple,
+    overload,
 )
 
-__all__ = ["Recording", "elementwise_grad", "grad", "value_and_grad", "vjp"]
+from gradwrap.core.backend import backend_of
+from gradwrap.core.tree import flatten, unflatten
+from gradwrap.transforms.recording import (
+    Recording,
+    checked_cotangents,
+    elementwise_seed,
+    scalar_and_aux,
+    scalar_seed,
+)
+
+if TYPE_CHECKING:
+    from gradwrap.transforms.arguments import Argnums
+    from collections.abc import Callable, Sequence
+    import numpy as np
+
+__all__ = ["elementwise_grad", "grad", "value_and_grad", "vjp"]
+
+P = ParamSpec("P")
+X = TypeVar("X", bound=Any)
+X1 = TypeVar("X1", bound=Any)
+R = TypeVar("R")
+Aux = TypeVar("Aux")
+Primals = TypeVarTuple("Primals")
+Scalar: TypeAlias = SupportsFloat | SupportsComplex
+S = TypeVar("S", bound=SupportsFloat | SupportsComplex)
+
+No: TypeAlias = Literal[False]
+Yes: TypeAlias = Literal[True]
+First: TypeAlias = Literal[0]
+Second: TypeAlias = Literal[1]
+FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
 
 
-class Recording:
-    """A function's run on wrapped arguments: what came out, and what it was made from."""
-
-    def __init__(
-        self,
-        fun: Callable[..., Any],
-        argnums: Argnums,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> None:
-        self.level = new_level()
-        self.tracked: list[Tracked] = []
-        places: dict[int | str, Tracked] = {}
-        for name, place in selected(fun, argnums, args, kwargs):
-            if place not in places:
-                value = args[place] if isinstance(place, int) else kwargs[place]
-                places[place] = Tracked(value, name, self.level)
-            self.tracked.append(places[place])
-        entered = [
-            places[i].value if i in places else wrapped_untracked(arg) for i, arg in enumerate(args)
-        ]
-        named = {
-            key: places[key].value if key in places else wrapped_untracked(value)
-            for key, value in kwargs.items()
-        }
-        token = _differentiating.set(True)
-        try:
-            self.out = fun(*entered, **named)
-        finally:
-            _differentiating.reset(token)
-
-    def unwrapped(self, tree: Any) -> Any:
-        return unwrapped(tree, self.level)
-
-    def is_tracked(self, value: Any) -> bool:
-        """Whether a value was computed from the arguments under differentiation."""
-        return (
-            isinstance(value, Variable)
-            and value._node is not None
-            and value._node.meta.level == self.level
-        )
-
-    def pull(
-        self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = False
-    ) -> list[Any]:
-        """The gradients of the tracked arguments, each in its argument's form."""
-        roots = [
-            (output._node, cotangent)
-            for output, cotangent in zip(outputs, cotangents, strict=True)
-            if self.is_tracked(output)
-        ]
-        arrived = backward_pass(roots, retain_graph=keep)
-        leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
-        originals = [value for tracked in self.tracked for value in tracked.originals]
-        gradients = [
-            arrived[leaf] if leaf in arrived else _zeros(leaf, original)
-            for leaf, original in zip(leaves, originals, strict=True)
-        ]
-        own_buffers(gradients, cotangents)
-        iterator = iter(gradients)
-        return [
-            tracked.restored([next(iterator) for _ in tracked.leaves]) for tracked in self.tracked
-        ]
+# grad ---------------------------------------------------------------------------------------------
 
 
-def _zeros(leaf: Any, original: Any) -> Any:
-    """The gradient of an argument that the output does not depend on."""
-    if not hasattr(original, "shape"):
-        original = (
-            type(leaf.meta.dtype.type(0))(0) if hasattr(leaf.meta.dtype, "type") else original
-        )
-    return zeros_of(backend_of(original).xp, leaf.meta)
-
-
-def _scalar_output(recording: Recording, out: Any, name: str, holomorphic: bool) -> Any:
-    """Check that a function's output has a gradient, and give the cotangent to start from."""
-    if not isinstance(out, Variable) and not is_array(out) and not _is_number(out):
-        raise NotAnArrayError(
-            f"grad needs a function that returns a real scalar; {name} returned "
-            f"{'None' if out is None else 'a ' + type(out).__name__}. Fix: return the scalar "
-            "alone, or with has_aux=True a pair (scalar, anything)."
-        )
-    shape = tuple(getattr(out, "shape", ()))
-    if shape != ():
-        raise NonScalarOutputError(
-            f"grad needs a scalar output; {name} returned shape {shape}. Fix: reduce it, for "
-            "example with .sum(); or use gradwrap.vjp, which takes a cotangent of that shape, or "
-            "gradwrap.elementwise_grad for an elementwise function."
-        )
-    if not recording.is_tracked(out):
-        return None
-    if out._node.meta.is_complex != holomorphic:
-        raise NonScalarOutputError(
-            f"{name} returned a {'complex' if not holomorphic else 'real'} scalar, "
-            f"{out.dtype}. "
-            + (
-                "holomorphic=True needs a complex one."
-                if holomorphic
-                else "grad needs a real one. Fix: take .real or abs, or pass holomorphic=True for the "
-                "complex derivative of a holomorphic function."
-            )
-        )
-    return ones_of(out)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
-
-
-def ones_of(out: Any) -> Any:
-    """A cotangent of ones for an output."""
-    return out._backend.ones_like(out._data)
-
-
-def value_and_grad(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], Scalar],
+    argnums: First = 0,
     *,
-    has_aux: bool = False,
+    has_aux: No = False,
     holomorphic: bool = False,
-) -> Callable[..., Any]:
-    """A function that returns the value of `fun` and its gradient.
-
-    With `has_aux`, the value is the pair that `fun` returned. Parameters, errors and
-    conventions are those of `grad`.
-
-    Examples
-    --------
-    >>> import numpy as np, gradwrap as gw
-    >>> gw.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
-    (np.float64(5.0), array([2., 4.]))
-    """
-    name = getattr(fun, "__name__", type(fun).__name__)
-
-    @functools.wraps(fun)
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        recording = Recording(fun, argnums, args, kwargs)
-        out = recording.out
-        aux = None
-        if has_aux:
-            if not isinstance(out, tuple) or len(out) != 2:
-                raise NotAnArrayError(
-                    f"has_aux=True needs a function that returns a pair (scalar, aux); {name} "
-                    f"returned a {type(out).__name__}. Fix: return scalar, aux."
-                )
-            out, aux = out
-        seed = _scalar_output(recording, out, name, holomorphic)
-        gradients = recording.pull([out], [seed])
-        if holomorphic:
-            gradients = [_conjugated(g) for g in gradients]
-        value = recording.unwrapped(out)
-        gradient = gradients[0] if isinstance(argnums, (int, str)) else tuple(gradients)
-        return ((value, recording.unwrapped(aux)) if has_aux else value), gradient
-
-    return value_and_gradient
-
-
-def _conjugated(tree: Any) -> Any:
-    leaves, treedef = flatten(tree)
-    return unflatten(treedef, [backend_of(leaf).xp.conj(leaf) for leaf in leaves])
-
-
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], Scalar],
+    argnums: Second,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], X1]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], Scalar],
+    argnums: FirstTwo,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def grad(
+    fun: Callable[..., Scalar],
+    argnums: int | str,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]: ...
+@overload
+def grad(
+    fun: Callable[..., Scalar],
+    argnums: Sequence[int | str],
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[Any, ...]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], tuple[Scalar, Aux]],
+    argnums: First = 0,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[Scalar, Aux]],
+    argnums: Second,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[Scalar, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+@overload
+def grad(
+    fun: Callable[..., tuple[Scalar, Aux]],
+    argnums: int | str,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[Any, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[..., tuple[Scalar, Aux]],
+    argnums: Sequence[int | str],
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[tuple[Any, ...], Aux]]: ...
 def grad(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -211,9 +162,10 @@ def grad(
     Returns
     -------
     A function of the same parameters. It returns the gradient in the structure of the argument:
-    the same library, dtype, shape and device; a tuple of them if `argnums` is a sequence. The
-    gradient of a real function of a complex argument points in the direction of steepest ascent,
-    the conjugate of what JAX returns.
+    the same library, dtype, shape and device; a tuple of them if `argnums` is a sequence. None,
+    strings and other parts of a pytree that are no arrays pass through; the gradient has None
+    in their place. The gradient of a real function of a complex argument points in the direction
+    of steepest ascent, the conjugate of what JAX returns.
 
     Raises
     ------
@@ -221,6 +173,8 @@ def grad(
         An argument has an integer, bool or object dtype.
     NonScalarOutputError
         The output is not a scalar, or is complex without `holomorphic`.
+    NotAnArrayError
+        An argument or the output is not an array.
     ArgnumsError
         `argnums` is out of range, or names no parameter.
 
@@ -231,22 +185,191 @@ def grad(
     array([ 1., -1.])
     >>> gw.grad(gw.grad(lambda x: x**3))(2.0)
     np.float64(12.0)
+    >>> gw.grad(lambda p: p["w"] * p["b"] ** 2)({"w": 3.0, "b": 2.0})
+    {'w': np.float64(4.0), 'b': np.float64(12.0)}
     """
-    both = value_and_grad(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
 
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        recording = Recording(fun, argnums, args, kwargs)
+        _, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
+        return (found, recording.unwrapped(aux)) if has_aux else found
 
     return gradient
 
 
+# value_and_grad -----------------------------------------------------------------------------------
+
+
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], S],
+    argnums: First = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[S, X]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], S],
+    argnums: Second,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[S, X1]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], S],
+    argnums: FirstTwo,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[S, tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[..., S],
+    argnums: int | str,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[S, Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[..., S],
+    argnums: Sequence[int | str],
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[S, tuple[Any, ...]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], tuple[S, Aux]],
+    argnums: First = 0,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[tuple[S, Aux], X]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[S, Aux]],
+    argnums: Second,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[S, Aux], X1]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[S, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[S, Aux], tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[..., tuple[S, Aux]],
+    argnums: int | str,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[tuple[S, Aux], Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[..., tuple[S, Aux]],
+    argnums: Sequence[int | str],
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[..., tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the value of `fun` and its gradient.
+
+    With `has_aux`, the value is the pair that `fun` returned. Parameters, errors and
+    conventions are those of `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    (np.float64(5.0), array([2., 4.]))
+    """
+
+    @functools.wraps(fun)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        recording = Recording(fun, argnums, args, kwargs)
+        out, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
+        value = recording.unwrapped(out)
+        return ((value, recording.unwrapped(aux)) if has_aux else value), found
+
+    return value_and_gradient
+
+
+def _differentiated(
+    recording: Recording, argnums: Argnums, has_aux: bool, holomorphic: bool
+) -> tuple[Any, Any, Any]:
+    """The output, what came with it, and the gradient."""
+    out, aux = scalar_and_aux(recording, has_aux)
+    seed = scalar_seed(recording, out, holomorphic)
+    gradients = recording.pull([out], [seed])
+    if holomorphic:
+        gradients = [_conjugated(g) for g in gradients]
+    return out, aux, _as_asked(gradients, argnums)
+
+
+def _as_asked(gradients: Sequence[Any], argnums: Argnums) -> Any:
+    """One gradient, or a tuple of them, as `argnums` has it."""
+    return gradients[0] if isinstance(argnums, (int, str)) else tuple(gradients)
+
+
+def _conjugated(tree: Any) -> Any:
+    leaves, treedef = flatten(tree)
+    return unflatten(
+        treedef, [None if leaf is None else backend_of(leaf).xp.conj(leaf) for leaf in leaves]
+    )
+
+
+# elementwise_grad ---------------------------------------------------------------------------------
+
+
+@overload
+def elementwise_grad(fun: np.ufunc, argnums: int = 0) -> Callable[..., Any]: ...
+@overload
+def elementwise_grad(
+    fun: Callable[Concatenate[X, P], Any], argnums: First = 0
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def elementwise_grad(
+    fun: Callable[Concatenate[X, X1, P], Any], argnums: Second
+) -> Callable[Concatenate[X, X1, P], X1]: ...
+@overload
+def elementwise_grad(
+    fun: Callable[Concatenate[X, X1, P], Any], argnums: FirstTwo
+) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def elementwise_grad(fun: Callable[..., Any], argnums: int | str) -> Callable[..., Any]: ...
+@overload
+def elementwise_grad(
+    fun: Callable[..., Any], argnums: Sequence[int | str]
+) -> Callable[..., tuple[Any, ...]]: ...
 def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The derivative of an elementwise function at each element.
 
     It is the gradient of the sum of the outputs: right where each output depends on one
-    element of the argument.
+    element of the argument. Arguments are as in `grad`; outputs are real arrays of any shape,
+    or pytrees of them.
+
+    Raises
+    ------
+    NotAnArrayError
+        An output is not an array.
+    NonScalarOutputError
+        An output is complex.
 
     Examples
     --------
@@ -259,14 +382,34 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     def derivative(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         outputs, _ = flatten(recording.out)
-        seeds = [ones_of(out) if isinstance(out, Variable) else None for out in outputs]
-        gradients = recording.pull(outputs, seeds)
-        return gradients[0] if isinstance(argnums, (int, str)) else tuple(gradients)
+        seeds = [elementwise_seed(recording, out) for out in outputs]
+        return _as_asked(recording.pull(outputs, seeds), argnums)
 
     return derivative
 
 
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+# vjp ----------------------------------------------------------------------------------------------
+
+
+@overload
+def vjp(
+    fun: Callable[[*Primals], R], *primals: *Primals, has_aux: No = False
+) -> tuple[R, Callable[[R], tuple[*Primals]]]: ...
+@overload
+def vjp(
+    fun: Callable[[*Primals], tuple[R, Aux]], *primals: *Primals, has_aux: Yes
+) -> tuple[R, Callable[[R], tuple[*Primals]], Aux]: ...
+@overload
+def vjp(
+    fun: Callable[..., R], *primals: Any, has_aux: No = False
+) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    fun: Callable[..., tuple[R, Aux]], *primals: Any, has_aux: Yes
+) -> tuple[R, Callable[[R], tuple[Any, ...]], Aux]: ...
+def vjp(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False
+) -> Any:
     """The value of `fun`, and the function that pulls cotangents back through it.
 
     Parameters
@@ -286,6 +429,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     Raises
     ------
+    NonDifferentiableInputError
+        A primal has an integer, bool or object dtype.
     BackwardError
         The cotangent does not have the structure, shapes or dtypes of the output.
 
@@ -297,46 +442,12 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     (array([ 3., 40.]), array([ 1., 20.]))
     """
     recording = Recording(fun, range(len(primals)), primals, {})
-    out, aux = recording.out if has_aux else (recording.out, None)
+    out, aux = scalar_and_aux(recording, has_aux)
     outputs, treedef = flatten(out)
     value = recording.unwrapped(out)
 
     def vjp_fun(cotangent: Any) -> tuple[Any, ...]:
-        given = _checked_cotangents(cotangent, outputs, treedef)
+        given = checked_cotangents(cotangent, outputs, treedef)
         return tuple(recording.pull(outputs, given, keep=True))
 
     return (value, vjp_fun, recording.unwrapped(aux)) if has_aux else (value, vjp_fun)
-
-
-def _checked_cotangents(cotangent: Any, outputs: list[Any], treedef: TreeDef) -> list[Any]:
-    """The leaves of a cotangent, each of the shape and dtype of its output."""
-    pairs, given = flatten_with_paths(cotangent, "cotangent")
-    if given != treedef:
-        raise BackwardError(
-            f"the cotangent has the structure {given}, the output has {treedef}. "
-            "Fix: pass the structure of the output."
-        )
-    checked = []
-    for (path, leaf), output in zip(pairs, outputs, strict=True):
-        if not isinstance(output, Variable):
-            checked.append(None)
-            continue
-        if not hasattr(leaf, "dtype"):
-            leaf = _like_output(leaf, output)  # noqa: PLW2901
-        if tuple(leaf.shape) != output.shape or leaf.dtype != output.dtype:
-            raise BackwardError(
-                f"{path} is {leaf.dtype}{list(leaf.shape)}, the output is "
-                f"{output.dtype}{list(output.shape)}. Fix: pass the output's shape and dtype."
-            )
-        checked.append(leaf)
-    return checked
-
-
-def _like_output(value: Any, output: Variable[Any]) -> Any:
-    """A Python number (or list) as a cotangent of the output's dtype."""
-    backend = output._backend
-    return (
-        backend.ones_like(output._data) * value
-        if isinstance(value, (int, float))
-        else (backend.asarray(value))
-    )
