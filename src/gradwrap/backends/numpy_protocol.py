@@ -9,6 +9,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.inplace import unwrapped_key
+from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import op_of_function
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -138,16 +139,17 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
     if out is not None:
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
         return _into(out, function, call_function(cls, function, args, kwargs))
-    implementation = IMPLEMENTATIONS.get(function)
-    if implementation is not None:
-        return implementation(cls._namespace, *args, **kwargs)
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply(*args, **kwargs)
+    implementation = IMPLEMENTATIONS.get(function)
+    if implementation is not None:
+        return implementation(cls._namespace, *args, **kwargs)
     if _tracked([*args, *kwargs.values()]):
+        path = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
         raise NoRuleError(
-            f"{function.__module__}.{function.__name__} has no rule, and an argument is tracked. "
-            f"Fix: gradwrap.defvjp(np.{function.__name__}, lambda xp, g, x: ...) gives it one, "
+            f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
+            f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
             "or .detach() the argument if its gradient is not wanted."
         )
     native = {k: unwrapped_key(v) for k, v in kwargs.items()}
@@ -155,10 +157,4 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
 
 
 def _tracked(values: Any) -> bool:
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            if _tracked(value):
-                return True
-        elif isinstance(value, Variable) and value._node is not None:
-            return True
-    return False
+    return is_recorded(list(values))

@@ -72,6 +72,7 @@ def compile_operator(bound: BoundOp, *, swapped: bool = False) -> Callable[..., 
 def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Callable[..., Any]:
     rule = bound.rule
     scope: dict[str, Any] = {
+        **rule.scope,
         "V": bound.variable_class,
         "PLAIN": bound.backend.plain_types,
         "Node": Node,

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.checking import check_result
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
@@ -295,7 +296,7 @@ def fit(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:
     if type(cotangent) in PARTS:
         return cotangent
     if node.op.check:
-        _check_result(cotangent, meta, node, index)
+        check_result(cotangent, meta, node, index)
     if cotangent.shape != meta.shape:
         cotangent = _unbroadcast(xp, cotangent, meta.shape)
     dtype = cotangent.dtype
@@ -335,31 +336,6 @@ def _size(shape: tuple[int, ...]) -> int:
     for length in shape:
         size *= length
     return size
-
-
-def _check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
-    """Check what a user's rule returned; the library's own are checked by its tests."""
-    op: BoundOp = node.op
-    name = op.rule.arrays[0 if op.rule.variadic else index]
-    where = f"The rule of {op.name} for its argument {name} returned"
-    if not hasattr(cotangent, "shape"):
-        raise RuleResultError(f"{where} {type(cotangent).__name__}. Fix: return an array.")
-    shape = tuple(cotangent.shape)
-    if shape != meta.shape and not (shape == node.meta.shape and _broadcasts_to(meta.shape, shape)):
-        raise RuleResultError(
-            f"{where} a cotangent of shape {shape}; the argument has shape {meta.shape}, the "
-            f"output {node.meta.shape}. Fix: return the argument's shape."
-        )
-    if not op.backend.dtype_kind(cotangent.dtype)[0]:
-        raise RuleResultError(
-            f"{where} a cotangent of dtype {cotangent.dtype}; the argument has {meta.dtype}. "
-            "Fix: return a floating-point array."
-        )
-
-
-def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    pairs = zip(reversed(shape), reversed(target), strict=False)
-    return len(shape) <= len(target) and all(a in (1, b) for a, b in pairs)
 
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import find_backend
+from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.modes import silent_up_to
+from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart
 from gradwrap.core.unwrapping import unwrapped_key
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
 
-__all__ = ["BoundOp", "apply", "no_rule", "record_in_place"]
+__all__ = ["BoundOp", "apply", "is_recorded", "no_rule", "record_in_place"]
 
 
 class BoundOp:
@@ -73,6 +74,8 @@ class BoundOp:
     def apply(self, *args: Any, **kwargs: Any) -> Any:
         """Call with any mixture of arguments."""
         arrays, statics = self.split(*args, **kwargs)
+        if self.check:
+            statics = _native_statics(self, statics)
         return apply(self, arrays, statics)
 
     def __repr__(self) -> str:
@@ -84,7 +87,8 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
     names = ", ".join(rule.parameters)
     arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
     statics = "".join(f"{s}, " for s in rule.statics)
-    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))")  # noqa: S307
+    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307
+    split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
     call = ", ".join(_passed(rule, name) for name in rule.parameters)
     forward = eval(f"lambda native, {names}: native({call})")  # noqa: S307
     return split, forward
@@ -92,6 +96,25 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
 
 def _passed(rule: Rule, name: str) -> str:
     return f"{name}={name}" if name in rule.keyword_only else name
+
+
+def is_recorded(value: Any) -> bool:
+    """Whether a value is, or holds, a variable that is tracked and not under `no_grad`."""
+    if isinstance(value, (list, tuple)):
+        return any(is_recorded(part) for part in value)
+    if isinstance(value, dict):
+        return any(is_recorded(part) for part in value.values())
+    node = getattr(value, "_node", None)
+    return node is not None and node.meta.level > silent_up_to()
+
+
+def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a user's function is given for its parameters without a formula."""
+    rule = bound.rule
+    for name, value in zip(rule.statics, statics, strict=True):
+        if is_recorded(value):
+            raise no_rule(rule.name, bound.backend.name, name, rule.parameters)
+    return tuple(unwrapped_key(value) for value in statics)
 
 
 def no_rule(op: str, backend: str, argument: str, parameters: Sequence[str]) -> NoRuleError:
@@ -168,9 +191,12 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
         return array._data if array._node is None else array
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
-    if isinstance(array, (list, tuple)):
+    if isinstance(array, (list, tuple)) and (not bound.check or holds_variable(array)):
         return bound.variable_class._stacked(array)
-    if find_backend(kind) is not None or getattr(array, "__array_namespace__", None) is not None:
+    if hasattr(kind, "__array_namespace__"):
+        backend_of(array)  # so that its library is known
+        return array
+    if find_backend(kind) is not None or bound.check:  # a user's function takes what it likes
         return array
     raise NotAnArrayError(
         f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "

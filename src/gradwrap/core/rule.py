@@ -94,10 +94,12 @@ class Rule:
         convention: str = "",
         reason: str = "",
         checked: bool = False,
+        scope: dict[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
-        code = eval(f"lambda {signature}: None").__code__  # noqa: S307
+        self.scope = scope or {}  # what the signature names as defaults
+        code = eval(f"lambda {signature}: None", self.scope).__code__  # noqa: S307
         self.signature_text = signature
         by_position = code.co_argcount
         self.parameters = code.co_varnames[: by_position + code.co_kwonlyargcount]
@@ -166,7 +168,8 @@ class Rule:
 
 def _parameter_names(function: FormulaFunction) -> tuple[str, ...]:
     code = getattr(function, "__code__", None)
-    if code is not None and not hasattr(function, "__wrapped__"):
+    plain = type(function) is type(zero) and not hasattr(function, "__wrapped__")
+    if plain and code is not None and not code.co_kwonlyargcount:
         return tuple(code.co_varnames[: code.co_argcount])
     import inspect  # slow to import, and hardly ever needed
 

@@ -7,74 +7,85 @@ the library's own return is checked by its tests.
 from __future__ import annotations
 
 import functools
-import inspect
-from typing import Any, ParamSpec, TypeVar, TYPE_CHECKING
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from gradwrap.core.classes import rebind
-from gradwrap.core.inplace import unwrapped_key
-from gradwrap.core.nested import holds_variable
-from gradwrap.core.record import no_rule
+from gradwrap.core.record import is_recorded, no_rule
 from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, register_function
 from gradwrap.core.rule import FormulaFunction, Rule
+from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.core.variable import Variable
-from gradwrap.errors import RuleDefinitionError
+from gradwrap.errors import NotAnArrayError, RuleDefinitionError
+from gradwrap.transforms.arguments import is_array, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["Primitive", "defvjp", "primitive"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+RESERVED = ("xp", "g", "out")
 
-class Primitive:
+
+# A function as one operation ------------------------------------------------------------------------
+
+
+class Primitive(Generic[P, R]):
     """A function of native arrays that is one operation to the recorder."""
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[P, R]) -> None:
         functools.update_wrapper(self, fun)
         self.fun = fun
-        self.op = Op(getattr(fun, "__name__", type(fun).__name__))
+        self.op = Op(name_of(fun))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not holds_variable([*args, *kwargs.values()]):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function: with native arrays, whatever wraps them."""
+        cls = _variable_class_in([*args, *kwargs.values()])
+        if cls is None:
             return self.fun(*args, **kwargs)
-        return call_op(self.op, self.fun, args, kwargs)
+        if self.op.rule_for(cls._backend.name) is not None:
+            return cls._bind(self.op).apply(*args, **kwargs)  # type: ignore[no-any-return]
+        self._refuse_recorded(cls._backend.name, args, kwargs)
+        native = {key: unwrapped_key(value) for key, value in kwargs.items()}
+        return cls._plain(self.fun(*unwrapped_key(args), **native))  # type: ignore[no-any-return]
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind to an instance, as a function in a class does."""
+        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<primitive {self.op.name}>"
 
-
-def call_op(op: Op, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call an operation with at least one variable among its arguments."""
-    values = [*args, *kwargs.values()]
-    variable = (
-        next(v for v in values if isinstance(v, Variable))
-        if any(isinstance(v, Variable) for v in values)
-        else None
-    )
-    cls = None if variable is None else type(variable)
-    backend = "" if cls is None else cls._backend.name
-    if cls is None or op.rule_for(backend) is None:
-        _refuse_tracked(op, fun, backend, args, kwargs)
-        out = fun(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
-        return out if cls is None else cls._plain(out)
-    return cls._bind(op).apply(*args, **kwargs)
+    def _refuse_recorded(self, backend: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not is_recorded(args) and not is_recorded(kwargs):
+            return
+        names = [*_Signature(self.fun, None).names, *map(str, range(len(args)))]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        argument = next(name for name, value in given.items() if is_recorded(value))
+        raise no_rule(self.op.name, backend, argument, list(given))
 
 
-def _refuse_tracked(
-    op: Op, fun: Callable[..., Any], backend: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
-    named = dict(zip(_array_parameters(fun, None), args, strict=False)) | kwargs
-    for name, value in named.items():
-        if isinstance(value, Variable) and value.requires_grad:
-            raise no_rule(op.name, backend, name, list(named))
+def _variable_class_in(values: Sequence[Any]) -> Any:
+    """The class of the first variable among values and in lists of them."""
+    return next((type(v) for v in _variables(values)), None)
+
+
+def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:
+    for value in values:
+        if isinstance(value, Variable):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _variables(value)
 
 
 def primitive(fun: Callable[P, R]) -> Callable[P, R]:
     """Make any function of native arrays one operation, to be given a rule with `defvjp`.
 
-    It is called with native arrays only. Without a rule, it refuses tracked arguments.
+    It is called with native arrays only, and returns an array, a number, or a tuple of them.
+    Without a rule, it refuses tracked arguments. Its parameters may have defaults.
 
     Examples
     --------
@@ -89,6 +100,9 @@ def primitive(fun: Callable[P, R]) -> Callable[P, R]:
     return Primitive(fun)
 
 
+# Its rule -----------------------------------------------------------------------------------------
+
+
 def defvjp(
     op: Callable[..., Any] | str,
     *vjps: FormulaFunction | None,
@@ -100,16 +114,18 @@ def defvjp(
     Parameters
     ----------
     op
-        A `primitive`, a name of the standard (`"sin"`, `"linalg.inv"`), or any library's function
-        (`scipy.special.gammaln`, a NumPy ufunc). Once it has a rule, unmodified code that calls
-        it on tracked arrays is differentiated.
+        A `primitive`, a name of the standard (`"sin"`, `"linalg.inv"`), or a library's function
+        that calls on wrappers of its arrays: any ufunc (`scipy.special.gammaln`), any function of
+        NumPy. Once it has a rule, unmodified code that calls it on tracked arrays is
+        differentiated.
     vjps
         For each array argument, in order, a formula such as `lambda xp, g, x: g * xp.cos(x)`, or
         None if it is not differentiable. Its parameter names say what it is given, and saved:
         `xp` (the namespace), `g` (the cotangent of the output), `out` (the output), arguments by
         their names, and `x_meta` (shape, dtype and device of an argument). It is written as for
         real numbers; for a complex output the engine conjugates around it, which is right for a
-        holomorphic function.
+        holomorphic function. Parameters beyond the formulas are static: they are handed on as
+        they are, and cannot be tracked.
     backend
         The library for which the rule holds (`"numpy"`, `"cupy"`); all of them by default.
     params
@@ -119,7 +135,8 @@ def defvjp(
     Raises
     ------
     RuleDefinitionError
-        A formula names what it cannot be given, or there are more formulas than parameters.
+        A formula names what it cannot be given, there are more formulas than parameters, or
+        nothing tells when `op` is called.
 
     Examples
     --------
@@ -128,47 +145,19 @@ def defvjp(
     >>> gw.grad(np.cbrt)(8.0)
     np.float64(0.08333333333333333)
     """
-    target, native_function = _target(op)
-    names = _array_parameters(native_function, params)
-    if not vjps:
-        raise RuleDefinitionError(
-            f"{target.name}: defvjp was given no formula. It takes one for each array argument: "
-            f"{', '.join(names)}."
-        )
-    if len(vjps) > len(names):
-        raise RuleDefinitionError(
-            f"{target.name}: {len(vjps)} formulas for {len(names)} parameters, "
-            f"{', '.join(names)}. Fix: give one for each array argument, None where it is not "
-            "differentiable."
-        )
-    existing = target.rule_for(backend or GENERIC)
-    if existing is not None and native_function is None:
-        signature = existing.signature_text
+    target, function = _target(op)
+    if function is None:
+        rules = _replacements(target, vjps, backend)
     else:
-        signature = _signature_text(native_function, names)
-    rule = Rule(
-        target.name,
-        signature,
-        vjps,
-        kind="user",
-        native=None if native_function is None else _ignoring_namespace(native_function),
-        checked=True,
-        casts=True,
-    )
-    target.rules[backend or GENERIC] = rule
+        rules = {backend or GENERIC: _rule_of_function(target, function, vjps, params)}
+        register_function(op, target)
+    target.rules.update(rules)
     target.version += 1
     rebind(target)
 
 
-def _ignoring_namespace(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(xp: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001
-        return function(*args, **kwargs)
-
-    return call
-
-
 def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
-    """The operation to register a rule for, and its native function if the registry lacks it."""
+    """The operation to register a rule for, and its native function if the table lacks it."""
     if isinstance(op, str):
         found = find_op(op)
         if found is None:
@@ -181,30 +170,175 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
         return op.op, op.fun
     known = op_of_function(op)
     if known is not None:
-        rule = known.rule_for(GENERIC)
-        return known, (op if rule is None or rule.kind == "user" else None)
-    made = Op(getattr(op, "__name__", type(op).__name__))
-    register_function(op, made)
-    return made, op
-
-
-def _array_parameters(function: Any, params: str | None) -> list[str]:
-    if params is not None:
-        return params.split()
-    nin = getattr(function, "nin", None)
-    if isinstance(nin, int):
-        return ["x"] if nin == 1 else [f"x{i + 1}" for i in range(nin)]
-    if function is None:
-        return ["x", "x1", "x2", "x3"]
-    try:
-        found = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+        return known, (None if find_op(known.name) is known else op)
+    if not callable(op) or not (hasattr(op, "nin") or hasattr(op, "_implementation")):
+        name = getattr(op, "__name__", repr(op))
         raise RuleDefinitionError(
-            f'The parameters of {function!r} cannot be inspected. Fix: name them, params="x1 x2".'
-        ) from None
-    return [p.name for p in found if p.kind is not p.VAR_KEYWORD]
+            f"Nothing tells gradwrap when {name} is called: it is no ufunc, no function of "
+            "NumPy, and no name of the standard. "
+            f"Fix: make it one operation with {name} = gradwrap.primitive({name})."
+        )
+    return Op(getattr(op, "__name__", type(op).__name__)), op
 
 
-def _signature_text(function: Any, names: list[str]) -> str:
-    """The signature of a function as it stands in the table, defaults by their values."""
-    return ", ".join(names)
+def _rule_of_function(
+    target: Op,
+    function: Callable[..., Any],
+    vjps: tuple[FormulaFunction | None, ...],
+    params: str | None,
+) -> Rule:
+    """The rule of a function that is not in the table."""
+    signature = _Signature(function, params)
+    _check_count(target.name, vjps, signature.names)
+    signature.check_words(target.name, len(vjps))
+    return Rule(
+        target.name,
+        signature.text,
+        vjps,
+        kind="user",
+        native=functools.partial(_call_native, function, target.name),
+        outputs=signature.outputs,
+        casts=True,
+        checked=True,
+        scope=signature.scope,
+    )
+
+
+def _replacements(
+    target: Op, vjps: tuple[FormulaFunction | None, ...], backend: str | None
+) -> dict[str, Rule]:
+    """New formulas for an operation of the table, on one backend or on all."""
+    if backend is None:
+        wanted = [name for name, rule in target.rules.items() if rule.kind != "user"]
+        wanted = list(dict.fromkeys([GENERIC, *wanted]))
+    else:
+        wanted = [backend]
+    rules: dict[str, Rule] = {}
+    for name in wanted:
+        existing = target.rule_for(name) or next(iter(target.rules.values()))
+        _check_count(
+            target.name, vjps, existing.arrays[:1] if existing.is_joint else existing.arrays
+        )
+        count = 1 if existing.is_joint else len(existing.arrays)
+        rules[name] = Rule(
+            target.name,
+            existing.signature_text,
+            (*vjps, *[None] * (count - len(vjps))),
+            kind="user",
+            array_count=len(existing.arrays),
+            is_joint=existing.is_joint,
+            variadic=existing.variadic,
+            same=existing.same,
+            symbol=existing.symbol,
+            native=existing.native,
+            outputs=existing.outputs,
+            casts=True,
+            views=existing.views,
+            key=existing.key,
+            checked=True,
+            scope=existing.scope,
+        )
+    return rules
+
+
+def _check_count(
+    name: str, vjps: Sequence[FormulaFunction | None], parameters: Sequence[str]
+) -> None:
+    listed = ", ".join(parameters)
+    if not vjps:
+        raise RuleDefinitionError(
+            f"{name}: defvjp was given no formula. It takes one for each array argument: "
+            f"defvjp({name}, {', '.join(f'lambda xp, g, {p}: ...' for p in parameters)})."
+        )
+    if len(vjps) > len(parameters):
+        raise RuleDefinitionError(
+            f"{name}: {len(vjps)} formulas for {len(parameters)} parameters ({listed}). Fix: "
+            "give one for each array argument, None where it is not differentiable."
+        )
+    for position, formula in enumerate(vjps):
+        if formula is not None and not callable(formula):
+            raise RuleDefinitionError(
+                f"{name}: the formula for {parameters[position]} is a "
+                f"{type(formula).__name__}. Fix: lambda xp, g, {parameters[position]}: ..."
+            )
+
+
+class _Signature:
+    """A function's parameters as the table writes them; defaults stand in a scope, by value."""
+
+    def __init__(self, function: Any, params: str | None) -> None:
+        self.scope: dict[str, Any] = {}
+        self.outputs = 0
+        nin = getattr(function, "nin", None)
+        given = None if params is None else params.replace(",", " ").split()
+        if isinstance(nin, int):
+            self.names = given or (["x"] if nin == 1 else [f"x{i + 1}" for i in range(nin)])
+            self.text = ", ".join(self.names) + ", /"
+            self.outputs = int(function.nout)
+        else:
+            self.names, self.text = self._inspected(function, given)
+
+    def check_words(self, name: str, count: int) -> None:
+        """Refuse array parameters whose names mean something else to a formula."""
+        if any(parameter in RESERVED for parameter in self.names[:count]):
+            renamed = [f"{p}_" if p in RESERVED else p for p in self.names]
+            raise RuleDefinitionError(
+                f"{name} has parameters ({', '.join(self.names)}); {', '.join(RESERVED)} are words "
+                f'of formulas. Fix: rename them for the rule, params="{" ".join(renamed)}".'
+            )
+
+    def _inspected(self, function: Any, given: list[str] | None) -> tuple[list[str], str]:
+        import inspect
+
+        try:
+            found = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            if given is None:
+                raise RuleDefinitionError(
+                    f"The parameters of {name_of(function)} cannot be inspected. "
+                    'Fix: name them, params="x1 x2".'
+                ) from None
+            return given, ", ".join(given)
+        found = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        if given is not None and len(found) < len(given):  # they come in as *args
+            return given, ", ".join(given)
+        names = [p.name for p in found]
+        names[: len(given or ())] = given or ()
+        parts: list[str] = []
+        before = inspect.Parameter.POSITIONAL_ONLY
+        for parameter, name in zip(found, names, strict=True):
+            if before == parameter.POSITIONAL_ONLY != parameter.kind and parts:
+                parts.append("/")
+            if before != parameter.KEYWORD_ONLY == parameter.kind:
+                parts.append("*")
+            before = parameter.kind
+            if parameter.default is parameter.empty:
+                parts.append(name)
+            else:
+                self.scope[f"default_of_{name}"] = parameter.default
+                parts.append(f"{name}=default_of_{name}")
+        if parts and before == inspect.Parameter.POSITIONAL_ONLY:
+            parts.append("/")
+        return names, ", ".join(parts)
+
+
+def _call_native(
+    function: Callable[..., Any], name: str, xp: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """Call a user's function, and see to it that arrays come out."""
+    out = function(*args, **kwargs)
+    if isinstance(out, (tuple, list)):
+        parts = [_as_array(xp, part, name) for part in out]
+        return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
+    return _as_array(xp, out, name)
+
+
+def _as_array(xp: Any, value: Any, name: str) -> Any:
+    if is_array(value):
+        return value
+    if isinstance(value, (bool, int, float, complex)):
+        return xp.asarray(value)[()]
+    raise NotAnArrayError(
+        f"{name} returned {'None' if value is None else 'a ' + type(value).__name__}. It is one "
+        "operation on arrays. Fix: return an array, a number, or a tuple of them."
+    )

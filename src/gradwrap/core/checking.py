@@ -1,0 +1,65 @@
+"""What a user's rule returned is checked each time; the library's own are checked by its tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import find_backend
+from gradwrap.errors import RuleResultError
+
+if TYPE_CHECKING:
+    from gradwrap.core.meta import Meta
+    from gradwrap.core.node import Node
+
+__all__ = ["check_result"]
+
+
+def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
+    """Refuse a cotangent that is not an array of the argument's library, shape and kind.
+
+    The output's shape will do where the argument was broadcast to it.
+    """
+    op = node.op
+    argument = op.rule.arrays[0 if op.rule.variadic else index]
+    where = f"The rule of {op.name} for its argument {argument} returned"
+    if isinstance(cotangent, (tuple, list)):
+        raise RuleResultError(
+            f"{where} a {type(cotangent).__name__} of {len(cotangent)}; a formula returns one "
+            "cotangent, an array. Fix: give one formula for each array argument, "
+            f"defvjp({op.name}, {', '.join(f'lambda xp, g, {a}: ...' for a in op.rule.arrays)})."
+        )
+    backend = find_backend(type(cotangent))
+    if backend is None or backend.name != op.backend.name:
+        got = "None" if cotangent is None else _kind(cotangent)
+        raise RuleResultError(
+            f"{where} {got}; the argument is an array of {op.backend.name}, {meta}. "
+            "Fix: return an array of that shape and dtype, made with xp."
+        )
+    shape = tuple(cotangent.shape)
+    outputs = node.meta if isinstance(node.meta, tuple) else (node.meta,)
+    if shape != meta.shape and not any(
+        shape == out.shape and _broadcasts_to(meta.shape, shape) for out in outputs
+    ):
+        raise RuleResultError(
+            f"{where} a cotangent of shape {shape}; the argument has shape {meta.shape}, the "
+            f"output {', '.join(str(out.shape) for out in outputs)}. "
+            f"Fix: return the argument's shape, for example with xp.broadcast_to(..., "
+            f"{argument}_meta.shape)."
+        )
+    floating, is_complex = op.backend.dtype_kind(cotangent.dtype)
+    if not floating or (is_complex and not meta.is_complex and not node.meta.is_complex):
+        cast = "xp.real(...)" if is_complex else f"xp.astype(..., {argument}_meta.dtype)"
+        raise RuleResultError(
+            f"{where} a cotangent of dtype {cotangent.dtype}; the argument has {meta.dtype}. "
+            f"Fix: return that, for example with {cast}."
+        )
+
+
+def _kind(value: Any) -> str:
+    backend = find_backend(type(value))
+    return f"a {type(value).__name__}" if backend is None else f"an array of {backend.name}"
+
+
+def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(a in (1, b) for a, b in pairs)
