@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwrap.core.backend import Backend, NamespaceByType
 from gradwrap.core.scatter import is_basic_key
+from gradwrap.errors import NonDifferentiableInputError
 
 __all__ = ["NumPyBackend"]
 
@@ -52,7 +53,17 @@ class NumPyBackend(Backend):
         return "cpu"
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
-        return dtype.kind in "fc", dtype.kind == "c"
+        kind = dtype.kind
+        if kind == "O":
+            raise NonDifferentiableInputError(
+                "an operation with a tracked array gave an array of dtype object, which cannot "
+                "be differentiated: one of its arguments is an object array. "
+                "Fix: convert it, for example with np.asarray(x, dtype=np.float64)."
+            )
+        return kind in "fc", kind == "c"
+
+    def is_float(self, array: Any) -> bool:
+        return array.dtype.kind in "fc"
 
     def is_numeric(self, array: Any) -> bool:
         return array.dtype.kind in BUILTIN

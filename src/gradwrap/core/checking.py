@@ -36,7 +36,8 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
             "Fix: return an array of that shape and dtype, made with xp."
         )
     shape = tuple(cotangent.shape)
-    outputs = node.meta if isinstance(node.meta, tuple) else (node.meta,)
+    metas: Any = node.meta  # several for a function of several outputs
+    outputs: tuple[Meta, ...] = metas if isinstance(metas, tuple) else (metas,)
     if shape != meta.shape and not any(
         shape == out.shape and _broadcasts_to(meta.shape, shape) for out in outputs
     ):

@@ -8,9 +8,11 @@ from gradwrap.core.modes import next_sequence_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from weakref import ReferenceType
 
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
+    from gradwrap.core.variable import Variable
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
 
@@ -80,11 +82,16 @@ class Node:
 
 
 class Leaf:
-    """An array to be differentiated: where cotangents arrive and, on the tape, accumulate."""
+    """An array to be differentiated: where cotangents arrive.
 
-    __slots__ = ("__weakref__", "grad", "meta", "seq")
+    On the tape, `owner` refers to the variable whose `grad` accumulates them. It is a weak
+    reference, and the gradient is kept by the variable: with `create_graph`, a gradient leads
+    back to its leaf, and a leaf that held it would be a cycle.
+    """
 
-    def __init__(self, meta: Meta) -> None:
+    __slots__ = ("__weakref__", "meta", "owner", "seq")
+
+    def __init__(self, meta: Meta, owner: ReferenceType[Variable[Any]] | None = None) -> None:
         self.seq = next_sequence_number()
         self.meta = meta
-        self.grad: Any = None
+        self.owner = owner

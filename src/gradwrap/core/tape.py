@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from gradwrap.core.backend import backend_of
+from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
-from gradwrap.core.inplace import native
+from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf, Node
+from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable, check_differentiable
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from gradwrap.core.meta import Meta
+
 __all__ = ["backward", "own_buffers", "unwrap", "wrap"]
 
 A = TypeVar("A")
 
 
-def wrap(array: A, requires_grad: bool = False) -> Variable[A]:
+@overload
+def wrap(array: Variable[A], requires_grad: bool = False) -> Variable[A]: ...
+@overload
+def wrap(array: A, requires_grad: bool = False) -> Variable[A]: ...
+def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
     """Wrap a native array, so that operations on it can be recorded.
 
     The buffer is shared, and never written to.
@@ -76,6 +83,11 @@ def backward(
     inputs: Any,
 ) -> None:
     """Add the gradients of several outputs to the `grad` of the leaves."""
+    if len(outputs) != len(gradients):
+        raise BackwardError(
+            f"got {len(outputs)} tensors and {len(gradients)} grad_tensors. "
+            "Fix: pass a gradient, or None, for each tensor."
+        )
     roots = [
         (output._node, _root_cotangent(output, gradient, create_graph))
         for output, gradient in zip(outputs, gradients, strict=True)
@@ -86,8 +98,14 @@ def backward(
     results = list(arrived.values())
     own_buffers(results, [g for _, g in roots])
     for leaf, gradient in zip(arrived, results, strict=True):
-        if isinstance(leaf, Leaf):
-            leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+        variable = leaf.owner() if isinstance(leaf, Leaf) and leaf.owner is not None else None
+        if variable is not None:
+            _accumulate(variable, gradient)
+
+
+def _accumulate(variable: Variable[Any], gradient: Any) -> None:
+    before = variable.grad
+    variable._grad = gradient if before is None else before + gradient
 
 
 def _leaves(inputs: Any) -> set[Node | Leaf]:
@@ -113,29 +131,47 @@ def _root_cotangent(output: Any, gradient: Any, create_graph: bool) -> Any:
             "it is computed from with gradwrap.wrap(array, requires_grad=True)."
         )
     meta = output._node.meta
+    if meta.level != TAPE_LEVEL:
+        raise BackwardError(
+            "backward() on a value that a transform (gradwrap.grad, vjp, ...) is differentiating: "
+            "the tape lies outside of every transform. Fix: use gradwrap.grad inside as well, or "
+            ".detach() the value."
+        )
     if gradient is None:
         if output.size != 1 or meta.is_complex:
             raise BackwardError(
                 "grad can be implicitly created only for real scalar outputs; this one is "
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
-        gradient = output._backend.xp.ones_like(output._data)
+        gradient = output._backend.ones_like(output._data)
     elif isinstance(gradient, Variable) and not create_graph:
         gradient = native(gradient)
+    gradient = _checked(gradient, output, meta)
+    if create_graph and not isinstance(gradient, Variable):
+        return type(output)(gradient)
+    return gradient
+
+
+def _checked(gradient: Any, output: Variable[Any], meta: Meta) -> Any:
+    """A gradient of the output's library, shape and dtype."""
+    backend = output._backend
     if not hasattr(gradient, "shape"):
-        gradient = output._backend.asarray(gradient)
+        gradient = backend.asarray(gradient)
+    elif find_backend(type(gradient)) is None or backend_of(gradient).name != backend.name:
+        raise BackwardError(
+            f"gradient is a {type(gradient).__module__}.{type(gradient).__qualname__}, the output "
+            f"is an array of {backend.name}. Fix: convert the gradient."
+        )
     if tuple(gradient.shape) != meta.shape:
         raise BackwardError(
-            f"Mismatch in shape: gradient has shape {tuple(gradient.shape)}, "
-            f"the output has {meta.shape}."
+            f"Mismatch in shape: gradient has shape {tuple(gradient.shape)}, the output has "
+            f"{meta.shape}. Fix: pass a gradient of the output's shape."
         )
     if gradient.dtype != meta.dtype:
         raise BackwardError(
             f"Mismatch in dtype: gradient has {gradient.dtype}, the output has {meta.dtype}. "
             "Fix: cast the gradient."
         )
-    if create_graph and not isinstance(gradient, Variable):
-        return type(output)(gradient)
     return gradient
 
 

@@ -32,10 +32,13 @@ class TreeDef:
         return hash(self.spec)
 
     def __repr__(self) -> str:
-        return "a lone leaf" if self.spec is None else str(self.spec).removeprefix("PyTreeSpec")
+        if self.spec is None:
+            return "a lone array"
+        return str(self.spec).removeprefix("PyTreeSpec(").removesuffix(")").removesuffix(LEAF_NOTE)
 
 
 LEAF = TreeDef(None)
+LEAF_NOTE = ", NoneIsLeaf"
 _CONTAINERS = (tuple, list, dict)
 
 

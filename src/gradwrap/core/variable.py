@@ -7,6 +7,7 @@ they share; the methods of an operation are bound to a class when they are first
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, Self, TypeVar
 
@@ -38,11 +39,12 @@ class Variable(Operators, Generic[A]):
     with `gradwrap.wrap`; functions under a transform receive them.
     """
 
-    __slots__ = ("__weakref__", "_data", "_leaf", "_node", "_view", "_views")
+    __slots__ = ("__weakref__", "_data", "_grad", "_leaf", "_node", "_view", "_views")
 
     _data: Any
     _node: Any
     _leaf: Leaf | None
+    _grad: Any
 
     # Set in the class of each library
     _backend: Any = None
@@ -230,17 +232,13 @@ class Variable(Operators, Generic[A]):
     @property
     def grad(self) -> A | None:
         """What `backward` has accumulated, as a native array; None before."""
-        leaf = getattr(self, "_leaf", None)
-        return None if leaf is None else leaf.grad
+        return getattr(self, "_grad", None)
 
     @grad.setter
     def grad(self, value: A | None) -> None:
-        leaf = getattr(self, "_leaf", None)
-        if leaf is None:
-            leaf = self._leaf = Leaf(self._backend.meta(self._data, TAPE_LEVEL))
         if value is not None:
-            _check_gradient(value, leaf.meta, "the assigned grad")
-        leaf.grad = value
+            _check_gradient(value, self._backend.meta(self._data, TAPE_LEVEL), "the assigned grad")
+        self._grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Start (or stop) tracking a leaf, and return it.
@@ -256,7 +254,8 @@ class Variable(Operators, Generic[A]):
             check_differentiable(self._backend, self._data, "an array that requires grad")
             leaf = getattr(self, "_leaf", None)
             if leaf is None:
-                leaf = self._leaf = Leaf(self._backend.meta(self._data, TAPE_LEVEL))
+                meta = self._backend.meta(self._data, TAPE_LEVEL)
+                leaf = self._leaf = Leaf(meta, weakref.ref(self))
             self._node = leaf
         elif not requires_grad and self._node is not None:
             if not self.is_leaf:

@@ -305,7 +305,7 @@ class _Signature:
         names = [p.name for p in found]
         names[: len(given or ())] = given or ()
         parts: list[str] = []
-        before = inspect.Parameter.POSITIONAL_ONLY
+        before: Any = inspect.Parameter.POSITIONAL_ONLY
         for parameter, name in zip(found, names, strict=True):
             if before == parameter.POSITIONAL_ONLY != parameter.kind and parts:
                 parts.append("/")

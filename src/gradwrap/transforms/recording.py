@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.modes import differentiating, new_level

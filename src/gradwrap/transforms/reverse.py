@@ -34,9 +34,11 @@ from gradwrap.transforms.recording import (
 )
 
 if TYPE_CHECKING:
-    from gradwrap.transforms.arguments import Argnums
     from collections.abc import Callable, Sequence
+
     import numpy as np
+
+    from gradwrap.transforms.arguments import Argnums
 
 __all__ = ["elementwise_grad", "grad", "value_and_grad", "vjp"]
 
