@@ -214,11 +214,11 @@ def _place(
 ) -> Place:
     if isinstance(argnum, str):
         return _place_of_name(fun, argnum, args, kwargs)
-    if type(argnum) is bool or not hasattr(type(argnum), "__index__"):
+    if type(argnum) is not int:
         raise _not_argnums(argnum)
     index = argnum + len(args) if argnum < 0 else argnum
     if 0 <= index < len(args):
-        return int(index)
+        return index
     names = positional_names(fun)
     count = f"{len(args)} positional argument{'' if len(args) == 1 else 's'}"
     if 0 <= index < len(names) and names[index] in kwargs:

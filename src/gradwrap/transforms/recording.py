@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
@@ -231,6 +232,11 @@ def _checked_cotangent(value: Any, output: Variable[Any], path: str) -> Any:
             )
         if output.shape == ():
             value = ones_of(output) * value
+    elif backend_of(value).name != output._backend.name:
+        raise BackwardError(
+            f"the {path} is an array of {backend_of(value).name}, the output is one of "
+            f"{output._backend.name}. Fix: convert it."
+        )
     if tuple(getattr(value, "shape", ())) != output.shape or value.dtype != output.dtype:
         raise BackwardError(
             f"the {path} is {_described(value)}, the output is {_described(output)}. "
