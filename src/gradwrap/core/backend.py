@@ -142,8 +142,8 @@ class Backend:
 
         return scatter_add_generic(self, buffer, key, values)
 
-    def may_be_view(self, array: Any) -> bool:
-        """Whether `array` may share its buffer with the array it was taken from."""
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        """Whether `array`, which was taken from `source`, may share its buffer."""
         return True
 
 

@@ -57,6 +57,9 @@ class WrappedBackend(Backend):
     def copy(self, array: Any) -> Any:
         return self.xp.copy(array)
 
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return self._base.may_be_view(array._data, source._data)
+
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
 

@@ -38,7 +38,9 @@ _PRUNE_FROM = 32
 
 def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
     """Remember that `result` is a view of `source`, if it is one."""
-    if type(result) is cls and type(source) is cls and cls._backend.may_be_view(result._data):
+    if type(result) is cls and type(source) is cls and cls._backend.may_be_view(
+        result._data, source._data
+    ):
         result._view = (source, bound.op, statics)
         views = getattr(source, "_views", None)
         if views is None:
@@ -106,7 +108,7 @@ def _check_writable(variable: Any) -> None:
     if type(node) is Leaf and node.meta.level == TAPE_LEVEL and silent_up_to() < TAPE_LEVEL:
         raise InPlaceError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
-            "Fix: write with gradwrap.no_grad(): around an update of a parameter, "
+            "Fix: put `with gradwrap.no_grad():` around an update of a parameter, "
             "or write to x.clone()."
         )
 
