@@ -104,6 +104,13 @@ class _Mode:
                 return _resumed_in_mode(function(*args, **kwargs), mode)
 
             return cast("F", in_mode_generator)
+        if inspect.isasyncgenfunction(function):
+
+            @functools.wraps(function)
+            def in_mode_async_generator(*args: Any, **kwargs: Any) -> Any:
+                return _awaited_in_mode(function(*args, **kwargs), mode)
+
+            return cast("F", in_mode_async_generator)
 
         @functools.wraps(function)
         def in_mode(*args: Any, **kwargs: Any) -> Any:
@@ -132,6 +139,27 @@ def _resumed_in_mode(generator: Any, mode: bool) -> Any:
             resume = functools.partial(generator.throw, error)
         else:
             resume = functools.partial(generator.send, sent)
+
+
+async def _awaited_in_mode(generator: Any, mode: bool) -> Any:
+    """The same for an asynchronous generator."""
+    resume: Callable[[], Any] = generator.__anext__
+    while True:
+        try:
+            with _Mode(mode):
+                value = await resume()
+        except StopAsyncIteration:
+            return
+        try:
+            sent = yield value
+        except GeneratorExit:
+            with _Mode(mode):
+                await generator.aclose()
+            raise
+        except BaseException as error:  # noqa: BLE001  handed on to the generator
+            resume = functools.partial(generator.athrow, error)
+        else:
+            resume = functools.partial(generator.asend, sent)
 
 
 class no_grad(_Mode):  # noqa: N801  PyTorch's name
