@@ -90,7 +90,7 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
     split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307
     split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
     call = ", ".join(_passed(rule, name) for name in rule.parameters)
-    forward = eval(f"lambda native, {names}: native({call})")  # noqa: S307
+    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307
     return split, forward
 
 
@@ -150,6 +150,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(_as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
+    if bound.check and level > silent_up_to():
+        _refuse_without_formula(bound, nodes)
     wrapper = next((type(item) for item in data if hasattr(type(item), "_bind")), None)
     if (
         wrapper is not None
@@ -163,6 +165,14 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     if level <= silent_up_to() or not rule.differentiable:
         return _untracked(bound, out)
     return _recorded(bound, level, data, nodes, statics, out)
+
+
+def _refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) -> None:
+    """A user's function is not even called where its result could not be recorded."""
+    rule = bound.rule
+    for index, node in enumerate(nodes):
+        if node is not None and rule.lacks(0 if rule.variadic else index):
+            raise no_rule(rule.name, bound.backend.name, rule.arrays[index], rule.arrays)
 
 
 def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any) -> Any:

@@ -323,7 +323,7 @@ class _Signature:
 
 
 def _call_native(
-    function: Callable[..., Any], name: str, xp: Any, *args: Any, **kwargs: Any
+    function: Callable[..., Any], name: str, xp: Any, /, *args: Any, **kwargs: Any
 ) -> Any:
     """Call a user's function, and see to it that arrays come out."""
     out = function(*args, **kwargs)
