@@ -552,7 +552,8 @@ def tile(xp: Any, A: Any, reps: Any) -> Any:
 
 @implements(np.repeat)
 def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
-    return xp.repeat(a, repeats, axis=axis)
+    counts = np.asarray(repeats) if isinstance(repeats, (list, tuple)) else repeats
+    return xp.repeat(a, counts, axis=axis)
 
 
 @implements(np.sort)
@@ -885,6 +886,132 @@ def matrix_power(xp: Any, a: Any, n: int) -> Any:
             result = xp.matmul(result, a)
         a, n = xp.matmul(a, a), n >> 1
     return result
+
+
+@implements(np.linspace)
+def linspace(xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True,
+             retstep: bool = False, dtype: Any = None, axis: int = 0, *, device: Any = None) -> Any:
+    """Between two tracked ends: each point is their mean with weights."""
+    weights = xp.asarray(np.linspace(0.0, 1.0, num, endpoint=endpoint))
+    start, stop = xp.asarray(start), xp.asarray(stop)
+    span = stop - start
+    weights = xp.reshape(weights, (num,) + (1,) * span.ndim)
+    points = start * (1.0 - weights) + stop * weights
+    points = points if axis == 0 else xp.moveaxis(points, 0, axis)
+    points = points if dtype is None else xp.astype(points, np.dtype(dtype))
+    return (points, span / (num - 1 if endpoint else num)) if retstep else points
+
+
+@implements(np.meshgrid)
+def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False,
+             indexing: str = "xy") -> list[Any]:
+    """Coordinates repeated along the other axes."""
+    arrays = [xp.reshape(xp.asarray(x), (-1,)) for x in xi]
+    count = len(arrays)
+    order = list(range(count))
+    if indexing == "xy" and count > 1:
+        order[0], order[1] = 1, 0
+    shaped = [
+        xp.reshape(a, tuple(-1 if k == order[i] else 1 for k in range(count)))
+        for i, a in enumerate(arrays)
+    ]
+    if sparse:
+        return shaped
+    shape = np.broadcast_shapes(*(tuple(a.shape) for a in shaped))
+    return [xp.broadcast_to(a, shape) for a in shaped]
+
+
+@implements(np.median)
+def median(xp: Any, a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+           keepdims: Any = False) -> Any:
+    """The middle of the sorted elements; the mean of the middle two."""
+    a = xp.asarray(a)
+    axes = as_axes(axis, a.ndim)
+    rest = tuple(i for i in range(a.ndim) if i not in axes)
+    rows = xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), -1))
+    ordered = xp.sort(rows, axis=-1)
+    n = rows.shape[-1]
+    found = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2.0
+    if not _flag(keepdims):
+        return found
+    return xp.reshape(found, tuple(1 if i in axes else a.shape[i] for i in range(a.ndim)))
+
+
+@implements(np.pad)
+def pad(xp: Any, array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+    """With a constant; other modes by taking the elements that NumPy would repeat."""
+    array = xp.asarray(array)
+    if mode == "constant" and not options.get("constant_values"):
+        out = xp.zeros(np.pad(np.zeros(array.shape, np.int8), pad_width).shape, dtype=array.dtype)
+        widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
+        key = tuple(slice(int(b), int(b) + n)
+                    for (b, _), n in zip(widths, array.shape, strict=True))
+        out[key] = array
+        return out
+    if mode in ("edge", "reflect", "symmetric", "wrap"):
+        places = np.pad(np.arange(array.size).reshape(array.shape), pad_width, mode=mode, **options)
+        return xp.reshape(array, (-1,))[places]
+    raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
+
+
+@implements(np.convolve)
+def convolve(xp: Any, a: Any, v: Any, mode: str = "full") -> Any:
+    """As a product with the matrix of shifted copies."""
+    a, v = xp.asarray(a), xp.asarray(v)
+    if a.shape[0] < v.shape[0]:
+        a, v = v, a
+    n, m = a.shape[0], v.shape[0]
+    padded = pad(xp, a, m - 1)
+    windows = padded[np.arange(n + m - 1)[:, None] + np.arange(m)[None, :]]
+    full = xp.matmul(windows, xp.flip(v))
+    lengths = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n),
+               "valid": (m - 1, n)}
+    first, last = lengths[mode]
+    return full[first:last]
+
+
+@implements(np.cross)
+def cross(xp: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+          axis: int | None = None) -> Any:
+    """Vectors of three components."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = xp.moveaxis(xp.asarray(a), axisa, -1), xp.moveaxis(xp.asarray(b), axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise NoRuleError("np.cross of vectors of two components has no rule. "
+                          "Fix: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0].")
+    after, before = [1, 2, 0], [2, 0, 1]
+    product = a[..., after] * b[..., before] - a[..., before] * b[..., after]
+    return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
+
+
+@implements(np.polyval)
+def polyval(xp: Any, p: Any, x: Any) -> Any:
+    """By Horner's rule."""
+    p, x = xp.asarray(p), xp.asarray(x)
+    total = x * 0.0
+    for i in range(p.shape[0]):
+        total = total * x + p[i]
+    return total
+
+
+@implements(np.interp)
+def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None,
+           period: Any = None) -> Any:
+    """Piecewise linear; the breakpoints are data, their values may be tracked."""
+    from gradwrap.core.unwrapping import native
+
+    if period is not None or left is not None or right is not None:
+        raise NoRuleError("np.interp with left=, right= or period= has no rule. "
+                          "Fix: np.where around it.")
+    knots = xp.asarray(xp_)
+    x, fp = xp.asarray(x), xp.asarray(fp)
+    places = np.searchsorted(native(knots), native(x), side="right") - 1
+    places = np.clip(places, 0, knots.shape[0] - 2)
+    low, high = knots[places], knots[places + 1]
+    inside = xp.clip(x, knots[0], knots[-1])
+    share = (inside - low) / (high - low)
+    return fp[places] * (1.0 - share) + fp[places + 1] * share
 
 
 # Creation, and questions ------------------------------------------------------------------------

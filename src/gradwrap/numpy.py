@@ -1,0 +1,126 @@
+"""Drop-in for `import numpy as np`: NumPy itself, whose new arrays can hold tracked values.
+
+Everything is NumPy's own, and type checkers see NumPy's own types. The functions that make arrays
+differ in two cases: inside a function that a transform differentiates, what they make can be
+filled in place with tracked values; and what they are given may hold tracked values.
+
+>>> import gradwrap as gw
+>>> import gradwrap.numpy as np
+>>> def running_product(x):
+...     out = np.zeros(3)
+...     out[0] = x[0]
+...     for i in range(1, 3):
+...         out[i] = out[i - 1] * x[i]
+...     return np.sum(out)
+>>> gw.grad(running_product)(np.array([1.0, 2.0, 3.0]))
+array([9., 4., 2.])
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as _numpy
+
+from gradwrap.backends.numpy_functions import IMPLEMENTATIONS as _IMPLEMENTATIONS
+from gradwrap.core.backend import backend_of as _backend_of
+from gradwrap.core.classes import variable_class as _variable_class
+from gradwrap.core.modes import is_differentiating as _is_differentiating
+from gradwrap.core.nested import holds_variable as _holds_variable
+from gradwrap.core.variable import Variable as _Variable
+
+if TYPE_CHECKING:
+    from numpy import *  # noqa: F403  what a type checker sees: NumPy
+
+_FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray")
+_NEW = (
+    "zeros ones empty full zeros_like ones_like empty_like full_like arange linspace logspace "
+    "geomspace eye identity tri diagflat fromfunction fromiter meshgrid indices"
+).split()  # noqa: SIM905  easier to read
+
+
+def _first_variable(values: Any) -> _Variable[Any] | None:
+    for value in values:
+        if isinstance(value, _Variable):
+            return value
+        if isinstance(value, (list, tuple)):
+            found = _first_variable(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _wrapped(result: Any) -> Any:
+    """Wrap new arrays, not tracked, where they may be filled with tracked values."""
+    if isinstance(result, (list, tuple)):
+        return type(result)(_wrapped(part) for part in result)
+    if not isinstance(result, _numpy.ndarray):
+        return result
+    backend = _backend_of(result)
+    return _variable_class(backend)(result) if backend.is_numeric(result) else result
+
+
+def _of_values(name: str) -> Callable[..., Any]:
+    native = getattr(_numpy, name)
+
+    @functools.wraps(native)
+    def make(obj: Any, /, dtype: Any = None, **options: Any) -> Any:
+        if _holds_variable(obj):
+            variable = _first_variable([obj])
+            assert variable is not None
+            xp = variable._namespace
+            copy = name == "array" and options.get("copy", True)
+            return xp.asarray(obj, dtype=None if dtype is None else _numpy.dtype(dtype), copy=copy)
+        made = native(obj, dtype=dtype, **options)
+        return _wrapped(made) if _is_differentiating() else made
+
+    return make
+
+
+def _new(name: str) -> Callable[..., Any]:
+    native = getattr(_numpy, name)
+
+    @functools.wraps(native)
+    def make(*args: Any, **options: Any) -> Any:
+        if _first_variable([*args, *options.values()]) is not None:
+            return _with_variables(name, native, args, options)
+        made = native(*args, **options)
+        return _wrapped(made) if _is_differentiating() else made
+
+    return make
+
+
+def _with_variables(
+    name: str, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Make an array from tracked values: those that NumPy dispatches, and `full`."""
+    variable = _first_variable([*args, *options.values()])
+    assert variable is not None
+    xp = variable._namespace
+    if name == "full":
+        named = dict(zip(("shape", "fill_value", "dtype"), args, strict=False)) | options
+        size = named["shape"]
+        shape = (size,) if isinstance(size, int) else tuple(size)
+        filled = xp.copy(xp.broadcast_to(xp.asarray(named["fill_value"]), shape))
+        dtype = named.get("dtype")
+        return filled if dtype is None else xp.astype(filled, _numpy.dtype(dtype))
+    if native in _IMPLEMENTATIONS:
+        return _IMPLEMENTATIONS[native](xp, *args, **options)
+    return native(*args, **options)
+
+
+_OURS: dict[str, Any] = {
+    **{name: _of_values(name) for name in _FROM_VALUES if hasattr(_numpy, name)},
+    **{name: _new(name) for name in _NEW if hasattr(_numpy, name)},
+}
+
+
+def __getattr__(name: str) -> Any:
+    found = _OURS.get(name)
+    return getattr(_numpy, name) if found is None else found
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(_numpy), *_OURS})
