@@ -76,6 +76,13 @@ def test_backward_with_a_cotangent() -> None:
     np.testing.assert_array_equal(x.grad, np.full(3, 6.0))
 
 
+def test_a_number_takes_the_dtype_of_the_output() -> None:
+    x = leaf(X.astype(np.float32))
+    x.sum().backward(2.0)
+    assert x.grad is not None
+    assert x.grad.dtype == np.float32
+
+
 def test_grad_accumulates() -> None:
     x = leaf()
     for count in (1, 2, 3):

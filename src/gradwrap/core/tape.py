@@ -89,7 +89,7 @@ def backward(
             "Fix: pass a gradient, or None, for each tensor."
         )
     roots = [
-        (output._node, _root_cotangent(output, gradient, create_graph))
+        _root(output, gradient, create_graph)
         for output, gradient in zip(outputs, gradients, strict=True)
     ]
     targets = None if inputs is None else _leaves(inputs)
@@ -111,10 +111,16 @@ def _accumulate(variable: Variable[Any], gradient: Any) -> None:
 def _leaves(inputs: Any) -> set[Node | Leaf]:
     variables = (inputs,) if isinstance(inputs, Variable) else tuple(inputs)
     if not variables:
-        raise BackwardError("`inputs` argument to backward() cannot be empty.")
+        raise BackwardError(
+            "`inputs` argument to backward() cannot be empty. "
+            "Fix: leave it out to differentiate for all leaves."
+        )
     for variable in variables:
         if not isinstance(variable, Variable) or variable._node is None:
-            raise BackwardError("One of the inputs of backward() does not require grad.")
+            raise BackwardError(
+                "One of the inputs of backward() does not require grad. "
+                "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
+            )
         if not variable.is_leaf:
             raise BackwardError(
                 "One of the inputs of backward() is not a leaf. "
@@ -123,8 +129,8 @@ def _leaves(inputs: Any) -> set[Node | Leaf]:
     return {variable._node for variable in variables}
 
 
-def _root_cotangent(output: Any, gradient: Any, create_graph: bool) -> Any:
-    """The cotangent that a pass starts from, checked against the output."""
+def _root(output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
+    """The node and the cotangent that a pass starts from, checked against the output."""
     if not isinstance(output, Variable) or output._node is None:
         raise BackwardError(
             "the output does not require grad and does not have a grad_fn. Fix: make an array "
@@ -148,19 +154,27 @@ def _root_cotangent(output: Any, gradient: Any, create_graph: bool) -> Any:
         gradient = native(gradient)
     gradient = _checked(gradient, output, meta)
     if create_graph and not isinstance(gradient, Variable):
-        return type(output)(gradient)
-    return gradient
+        gradient = type(output)(gradient)
+    return output._node, gradient
 
 
 def _checked(gradient: Any, output: Variable[Any], meta: Meta) -> Any:
     """A gradient of the output's library, shape and dtype."""
     backend = output._backend
-    if not hasattr(gradient, "shape"):
-        gradient = backend.asarray(gradient)
-    elif find_backend(type(gradient)) is None or backend_of(gradient).name != backend.name:
+    if isinstance(gradient, (int, float, complex)):
+        one = backend.ones_like(output._data)  # a number takes the output's dtype
+        gradient = one * gradient if meta.shape == () else backend.asarray(gradient)
+    kind = find_backend(type(gradient))
+    if kind is None and not hasattr(gradient, "__array_namespace__"):
         raise BackwardError(
-            f"gradient is a {type(gradient).__module__}.{type(gradient).__qualname__}, the output "
-            f"is an array of {backend.name}. Fix: convert the gradient."
+            f"gradient is a {type(gradient).__name__}. "
+            "Fix: pass an array of the output's shape and dtype."
+        )
+    kind = kind or backend_of(gradient)
+    if kind.name != backend.name:
+        raise BackwardError(
+            f"gradient is an array of {kind.name}, the output is an array of {backend.name}. "
+            "Fix: convert the gradient."
         )
     if tuple(gradient.shape) != meta.shape:
         raise BackwardError(

@@ -1,0 +1,146 @@
+"""Arguments and outputs that are trees of arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict, namedtuple
+from typing import Any, NamedTuple
+
+import array_api_strict as strict
+import numpy as np
+import optree
+import pytest
+
+import gradwrap as gw
+
+X = np.array([0.3, 1.2, 2.0])
+
+
+class Layer(NamedTuple):
+    w: Any
+    b: Any
+
+
+Untyped = namedtuple("Untyped", ["w", "b"])  # noqa: PYI024  the older kind, on purpose
+
+
+@optree.dataclasses.dataclass(namespace=optree.registry.__GLOBAL_NAMESPACE)
+class Params:
+    w: Any
+    b: Any
+    name: str = optree.dataclasses.field(default="layer", pytree_node=False)
+
+
+def loss(w: Any, b: Any) -> Any:
+    return np.sum(w**2) * b
+
+
+EXPECTED = (2 * X * 3.0, np.sum(X**2))
+
+
+@pytest.mark.parametrize(
+    ("make", "get"),
+    [
+        (lambda w, b: {"w": w, "b": b}, lambda p: (p["w"], p["b"])),
+        (lambda w, b: (w, b), lambda p: p),
+        (lambda w, b: [w, b], tuple),
+        (lambda w, b: Layer(w, b), lambda p: (p.w, p.b)),
+        (lambda w, b: Untyped(w, b), lambda p: (p.w, p.b)),
+        (lambda w, b: Params(w, b), lambda p: (p.w, p.b)),
+        (lambda w, b: OrderedDict(w=w, b=b), lambda p: (p["w"], p["b"])),
+        (lambda w, b: defaultdict(list, w=w, b=b), lambda p: (p["w"], p["b"])),
+        (
+            lambda w, b: {"layers": [({"w": w},), {"b": [b]}]},
+            lambda p: (p["layers"][0][0]["w"], p["layers"][1]["b"][0]),
+        ),
+    ],
+    ids=[
+        "dict",
+        "tuple",
+        "list",
+        "NamedTuple",
+        "namedtuple",
+        "dataclass",
+        "OrderedDict",
+        "defaultdict",
+        "nested",
+    ],
+)
+def test_the_gradient_has_the_structure_of_the_argument(make: Any, get: Any) -> None:
+    argument = make(X, 3.0)
+    gradient = gw.grad(lambda p: loss(*get(p)))(argument)
+    assert type(gradient) is type(argument)
+    w, b = get(gradient)
+    np.testing.assert_allclose(w, EXPECTED[0])
+    assert type(w) is np.ndarray
+    assert b == EXPECTED[1]
+    assert type(b) is np.float64
+    # and so with a second level
+    second = gw.grad(lambda p: np.sum(get(gw.grad(lambda q: loss(*get(q)))(p))[0]))(argument)
+    np.testing.assert_allclose(get(second)[0], np.full(3, 6.0))
+
+
+def test_static_fields_of_a_dataclass_are_kept() -> None:
+    gradient = gw.grad(lambda p: loss(p.w, p.b))(Params(X, 3.0, name="first"))
+    assert gradient.name == "first"
+    assert dataclasses.is_dataclass(gradient)
+
+
+def test_leaves_that_are_no_arrays_pass_through() -> None:
+    def fun(p: Any) -> Any:
+        assert p["activation"] is np.tanh
+        assert p["name"] == "layer"
+        assert p["bias"] is None
+        assert p["flag"] is True
+        return np.sum(p["activation"](p["w"]))
+
+    tree = {"w": X, "name": "layer", "bias": None, "activation": np.tanh, "flag": True}
+    gradient = gw.grad(fun)(tree)
+    np.testing.assert_allclose(gradient.pop("w"), 1 - np.tanh(X) ** 2)
+    assert gradient == {"name": None, "bias": None, "activation": None, "flag": None}
+
+
+def test_empty_containers() -> None:
+    assert gw.grad(lambda p: 1.0)({}) == {}
+    assert gw.grad(lambda p: np.sum(p["w"]))({"w": X, "rest": []})["rest"] == []
+
+
+def test_numbers_in_trees() -> None:
+    gradient = gw.grad(lambda p: p["a"] * p["b"] * p["c"])({"a": 2, "b": 3.0, "c": np.array(5.0)})
+    assert gradient == {"a": 15.0, "b": 10.0, "c": 6.0}
+    assert [type(g) for g in gradient.values()] == [np.float64, np.float64, np.ndarray]
+
+
+def test_two_libraries_in_one_tree_stay_apart() -> None:
+    tree = {"n": X, "s": strict.asarray([1.0, 2.0])}
+    gradient = gw.grad(lambda p: np.sum(p["n"] ** 2))(tree)
+    np.testing.assert_array_equal(gradient["n"], 2 * X)
+    assert type(gradient["s"]) is type(tree["s"])
+    np.testing.assert_array_equal(np.from_dlpack(gradient["s"]), [0.0, 0.0])
+
+
+def test_the_same_array_twice_in_a_tree() -> None:
+    gradient = gw.grad(lambda p: np.sum(p[0] * 2 + p[1] * 3))([X, X])
+    np.testing.assert_array_equal(gradient[0], np.full(3, 2.0))
+    np.testing.assert_array_equal(gradient[1], np.full(3, 3.0))
+    assert not np.shares_memory(*gradient)
+
+
+def test_trees_outside_argnums_and_in_aux() -> None:
+    def fun(x: Any, data: Any) -> Any:
+        assert isinstance(data["x"][0], gw.Variable)
+        return np.sum(x * data["x"][0]), {"kept": [x * 2, data["name"], Layer(x, None)]}
+
+    gradient, aux = gw.grad(fun, has_aux=True)(X, {"x": [X], "name": "run"})
+    np.testing.assert_array_equal(gradient, X)
+    assert type(aux["kept"][0]) is np.ndarray
+    assert aux["kept"][1] == "run"
+    assert type(aux["kept"][2].w) is np.ndarray
+    assert aux["kept"][2].b is None
+
+
+def test_a_tuple_for_each_of_several_arguments() -> None:
+    gradients = gw.grad(lambda p, q: loss(p["w"], q[0]), (0, 1))({"w": X}, [3.0, None])
+    assert isinstance(gradients, tuple)
+    np.testing.assert_allclose(gradients[0]["w"], EXPECTED[0])
+    assert gradients[1] == [EXPECTED[1], None]
