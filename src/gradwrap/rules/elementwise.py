@@ -41,7 +41,7 @@ def _pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
     return g * xp.where(x1 == 0, 0.0 * out, out * xp.log(safe))
 
 
-def _log_of_number(x: complex) -> complex:
+def _log_of_number(x: Any) -> complex:
     if x == 0:
         return 0.0
     if isinstance(x, complex):

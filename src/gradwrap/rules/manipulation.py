@@ -420,8 +420,8 @@ def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, 
 def stop_gradient(xp: Any, x: Any, /) -> Any:
     """The same data, not tracked at any level."""
     from gradwrap.core.backend import backend_of
+    from gradwrap.core.classes import variable_class
     from gradwrap.core.inplace import native
-    from gradwrap.core.variable import variable_class
 
     data = native(x)
     return variable_class(backend_of(data))(data)
