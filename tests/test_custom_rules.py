@@ -222,7 +222,7 @@ def test_keeps_name_and_docstring() -> None:
     assert repr(special_function) == "<primitive special_function>"
 
 
-# Higher order, other libraries ----------------------------------------------------------------------
+# Higher order, other libraries --------------------------------------------------------------------
 
 
 def test_higher_order_where_the_formula_is_written_in_xp() -> None:
@@ -281,7 +281,7 @@ def test_a_primitive_on_another_library() -> None:
     gradient: Any = gw.grad(lambda x: x.__array_namespace__().sum(cube(x)))(x)
     assert type(gradient) is type(x)
     np.testing.assert_allclose(np.from_dlpack(gradient), [3.0, 12.0])
-    second: Any = gw.grad(gw.grad(lambda x: cube(x)))(strict.asarray(2.0))
+    second: Any = gw.grad(gw.grad(cube))(strict.asarray(2.0))
     assert float(second) == 12.0
 
 
@@ -311,7 +311,7 @@ def test_a_ufunc_in_unmodified_code() -> None:
     gw.defvjp(special.bei, lambda xp, g, x: g * special.beip(x))
     gw.defvjp(special.beip, lambda xp, g, x: g * xp.ones_like(x))
     np.testing.assert_allclose(gw.grad(loss)(X), special.bei(X) + X * special.beip(X))
-    second = gw.grad(lambda x: gw.grad(special.bei)(x))(0.5)
+    second = gw.grad(gw.grad(special.bei))(0.5)
     assert second == 1.0  # what the second rule says
     np.testing.assert_array_equal(special.bei(X), special.bei(X.copy()))  # plain arrays as before
 
@@ -439,18 +439,24 @@ def subject(x: Any, y: Any, k: Any = 2) -> Any:
     [
         (
             (),
-            "subject: defvjp was given no formula. It takes one for each array argument: "
-            "defvjp(subject, lambda xp, g, x: ..., lambda xp, g, y: ..., lambda xp, g, k: ...).",
+            (
+                "subject: defvjp was given no formula. It takes one for each array argument: "
+                "defvjp(subject, lambda xp, g, x: ..., lambda xp, g, y: ..., lambda xp, g, k: ...)."
+            ),
         ),
         (
             (None, None, None, None),
-            "subject: 4 formulas for 3 parameters (x, y, k). Fix: give one for each array "
-            "argument, None where it is not differentiable.",
+            (
+                "subject: 4 formulas for 3 parameters (x, y, k). Fix: give one for each array "
+                "argument, None where it is not differentiable."
+            ),
         ),
         (
             (lambda g, x: g,),
-            "subject: a formula's first two parameters are xp and g, this one has (g, x). "
-            "Fix: lambda xp, g, x: ...",
+            (
+                "subject: a formula's first two parameters are xp and g, this one has (g, x). "
+                "Fix: lambda xp, g, x: ..."
+            ),
         ),
         (
             (lambda xp, g, *args: g, 3.0),
@@ -458,13 +464,19 @@ def subject(x: Any, y: Any, k: Any = 2) -> Any:
         ),
         (
             (lambda xp, g, ans: g,),
-            "subject: a formula names ans, which it cannot be given. It may use xp, g, out, x, y, "
-            "k, x_meta.",
+            (
+                "subject: a formula names ans, which it cannot be given. It may "
+                "use xp, g, out, x, y, "
+                "k, x_meta."
+            ),
         ),
         (
             (lambda xp, g, z, w: g, None),
-            "subject: a formula names z, w, which it cannot be given. It may use xp, g, out, x, "
-            "y, k, x_meta, y_meta.",
+            (
+                "subject: a formula names z, w, which it cannot be given. It may "
+                "use xp, g, out, x, "
+                "y, k, x_meta, y_meta."
+            ),
         ),
     ],
 )
@@ -609,13 +621,18 @@ ARRAY = (
         (lambda xp, g: strict.ones(3), ARRAY.format("an array of array_api_strict")),
         (
             lambda xp, g, x: (g * x, g * x),
-            "a tuple of 2; a formula returns one cotangent, an array. Fix: give one formula for "
-            "each array argument, defvjp(total, lambda xp, g, x: ...).",
+            (
+                "a tuple of 2; a formula returns one cotangent, an array. Fix: "
+                "give one formula for "
+                "each array argument, defvjp(total, lambda xp, g, x: ...)."
+            ),
         ),
         (
             lambda xp, g, x: [g * x],
-            "a list of 1; a formula returns one cotangent, an array. Fix: give one formula for "
-            "each array argument, defvjp(total, lambda xp, g, x: ...).",
+            (
+                "a list of 1; a formula returns one cotangent, an array. Fix: give one formula for "
+                "each array argument, defvjp(total, lambda xp, g, x: ...)."
+            ),
         ),
     ],
 )

@@ -77,14 +77,19 @@ def total(x: Any, y: Any = 1.0) -> Any:
         (
             NonDifferentiableInputError,
             np.array([1.0, None]),
-            "argument x has dtype object. gradwrap differentiates arrays of numbers. "
-            "Fix: convert it, for example with np.asarray(x, dtype=np.float64).",
+            (
+                "argument x has dtype object. gradwrap differentiates arrays of numbers. "
+                "Fix: convert it, for example with np.asarray(x, dtype=np.float64)."
+            ),
         ),
         (
             NonDifferentiableInputError,
             True,
-            "argument x is a bool; only floating-point and complex values can be differentiated. "
-            "Fix: leave it out of argnums.",
+            (
+                "argument x is a bool; only floating-point and complex values "
+                "can be differentiated. "
+                "Fix: leave it out of argnums."
+            ),
         ),
         (
             NotAnArrayError,
@@ -109,8 +114,10 @@ def total(x: Any, y: Any = 1.0) -> Any:
         (
             NotAnArrayError,
             ["a", None],
-            "argument x holds no array: there is nothing to differentiate. "
-            "Fix: leave it out of argnums.",
+            (
+                "argument x holds no array: there is nothing to differentiate. "
+                "Fix: leave it out of argnums."
+            ),
         ),
         (
             NonDifferentiableInputError,
@@ -165,36 +172,46 @@ def fit(w: Any, b: Any, *, scale: Any = 1.0) -> Any:
             2,
             (1.0, 2.0),
             {},
-            "argnums=2 is out of range: fit was called with 2 positional arguments. "
-            "Fix: use a position from 0 to 1, or a parameter's name.",
+            (
+                "argnums=2 is out of range: fit was called with 2 positional arguments. "
+                "Fix: use a position from 0 to 1, or a parameter's name."
+            ),
         ),
         (
             -3,
             (1.0, 2.0),
             {},
-            "argnums=-3 is out of range: fit was called with 2 positional arguments. "
-            "Fix: use a position from 0 to 1, or a parameter's name.",
+            (
+                "argnums=-3 is out of range: fit was called with 2 positional arguments. "
+                "Fix: use a position from 0 to 1, or a parameter's name."
+            ),
         ),
         (
             1,
             (1.0,),
             {"b": 2.0},
-            "argnums=1 is out of range: fit was called with 1 positional argument. "
-            "Fix: pass b by position, or use argnums='b'.",
+            (
+                "argnums=1 is out of range: fit was called with 1 positional argument. "
+                "Fix: pass b by position, or use argnums='b'."
+            ),
         ),
         (
             1,
             (1.0,),
             {},
-            "argnums=1 is out of range: fit was called with 1 positional argument. "
-            "Fix: pass b; a default is not differentiated.",
+            (
+                "argnums=1 is out of range: fit was called with 1 positional argument. "
+                "Fix: pass b; a default is not differentiated."
+            ),
         ),
         (
             0,
             (),
             {"w": 1.0, "b": 2.0},
-            "argnums=0 is out of range: fit was called with 0 positional arguments. "
-            "Fix: pass w by position, or use argnums='w'.",
+            (
+                "argnums=0 is out of range: fit was called with 0 positional arguments. "
+                "Fix: pass w by position, or use argnums='w'."
+            ),
         ),
         (
             "c",
@@ -206,22 +223,28 @@ def fit(w: Any, b: Any, *, scale: Any = 1.0) -> Any:
             ("w", "scale"),
             (1.0, 2.0),
             {},
-            "argnums='scale': fit has this parameter, but was called without it. "
-            "Fix: pass scale; a default is not differentiated.",
+            (
+                "argnums='scale': fit has this parameter, but was called without it. "
+                "Fix: pass scale; a default is not differentiated."
+            ),
         ),
         (
             1.5,
             (1.0, 2.0),
             {},
-            "argnums=1.5. Fix: give a position (an int), a parameter's name (a str), "
-            "or a sequence of them.",
+            (
+                "argnums=1.5. Fix: give a position (an int), a parameter's name (a str), "
+                "or a sequence of them."
+            ),
         ),
         (
             (0, None),
             (1.0, 2.0),
             {},
-            "argnums=None. Fix: give a position (an int), a parameter's name (a str), "
-            "or a sequence of them.",
+            (
+                "argnums=None. Fix: give a position (an int), a parameter's name (a str), "
+                "or a sequence of them."
+            ),
         ),
     ],
 )
@@ -525,38 +548,55 @@ def test_something_that_is_no_array_among_arrays() -> None:
     [
         (
             lambda x: (x * 2.0).backward(),
-            "grad can be implicitly created only for real scalar outputs; this one is float64[3]. "
-            "Fix: .sum() it, or pass gradient= of its shape.",
+            (
+                "grad can be implicitly created only for real scalar outputs; "
+                "this one is float64[3]. "
+                "Fix: .sum() it, or pass gradient= of its shape."
+            ),
         ),
         (
             lambda x: (x * 1j).sum().backward(),
-            "grad can be implicitly created only for real scalar outputs; this one is "
-            "complex128[]. Fix: .sum() it, or pass gradient= of its shape.",
+            (
+                "grad can be implicitly created only for real scalar outputs; this one is "
+                "complex128[]. Fix: .sum() it, or pass gradient= of its shape."
+            ),
         ),
         (
             lambda x: gw.wrap(X).sum().backward(),
-            "the output does not require grad and does not have a grad_fn. Fix: make an array it "
-            "is computed from with gradwrap.wrap(array, requires_grad=True).",
+            (
+                "the output does not require grad and does not have a grad_fn. "
+                "Fix: make an array it "
+                "is computed from with gradwrap.wrap(array, requires_grad=True)."
+            ),
         ),
         (
             lambda x: gw.autograd.backward([x.sum(), X]),
-            "the output does not require grad and does not have a grad_fn. Fix: make an array it "
-            "is computed from with gradwrap.wrap(array, requires_grad=True).",
+            (
+                "the output does not require grad and does not have a grad_fn. "
+                "Fix: make an array it "
+                "is computed from with gradwrap.wrap(array, requires_grad=True)."
+            ),
         ),
         (
             lambda x: x.backward(np.ones(2)),
-            "Mismatch in shape: gradient has shape (2,), the output has (3,). "
-            "Fix: pass a gradient of the output's shape.",
+            (
+                "Mismatch in shape: gradient has shape (2,), the output has (3,). "
+                "Fix: pass a gradient of the output's shape."
+            ),
         ),
         (
             lambda x: x.backward(np.ones(3, np.float32)),
-            "Mismatch in dtype: gradient has float32, the output has float64. "
-            "Fix: cast the gradient.",
+            (
+                "Mismatch in dtype: gradient has float32, the output has float64. "
+                "Fix: cast the gradient."
+            ),
         ),
         (
             lambda x: x.backward(STRICT),
-            "gradient is an array of array_api_strict, the output is an array of numpy. "
-            "Fix: convert the gradient.",
+            (
+                "gradient is an array of array_api_strict, the output is an array of numpy. "
+                "Fix: convert the gradient."
+            ),
         ),
         (
             lambda x: x.backward("ones"),
@@ -568,24 +608,34 @@ def test_something_that_is_no_array_among_arrays() -> None:
         ),
         (
             lambda x: x.sum().backward(inputs=[]),
-            "`inputs` argument to backward() cannot be empty. "
-            "Fix: leave it out to differentiate for all leaves.",
+            (
+                "`inputs` argument to backward() cannot be empty. "
+                "Fix: leave it out to differentiate for all leaves."
+            ),
         ),
         (
             lambda x: x.sum().backward(inputs=[x * 2.0]),
-            "One of the inputs of backward() is not a leaf. "
-            "Fix: gradwrap.grad differentiates with respect to any array.",
+            (
+                "One of the inputs of backward() is not a leaf. "
+                "Fix: gradwrap.grad differentiates with respect to any array."
+            ),
         ),
         (
             lambda x: x.sum().backward(inputs=[X]),
-            "One of the inputs of backward() does not require grad. "
-            "Fix: make it with gradwrap.wrap(array, requires_grad=True).",
+            (
+                "One of the inputs of backward() does not require grad. "
+                "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
+            ),
         ),
         (
             lambda x: gw.grad(lambda y: np.sum(x * y).backward())(X),
-            "backward() on a value that a transform (gradwrap.grad, vjp, ...) is differentiating: "
-            "the tape lies outside of every transform. Fix: use gradwrap.grad inside as well, or "
-            ".detach() the value.",
+            (
+                "backward() on a value that a transform (gradwrap.grad, vjp, "
+                "...) is differentiating: "
+                "the tape lies outside of every transform. Fix: use "
+                "gradwrap.grad inside as well, or "
+                ".detach() the value."
+            ),
         ),
     ],
 )

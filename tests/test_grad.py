@@ -22,7 +22,7 @@ def same(actual: Any, expected: Any) -> None:
     np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-14)
 
 
-# Values and types of the result ---------------------------------------------------------------------
+# Values and types of the result -------------------------------------------------------------------
 
 
 def test_gradient_of_unmodified_numpy_code() -> None:
@@ -177,7 +177,7 @@ def test_an_integer_array_outside_argnums_is_data() -> None:
     same(gw.grad(lambda x, i: np.sum(x[i]), 0)(X, labels), np.array([1.0, 0.0, 1.0]))
 
 
-# has_aux, holomorphic, complex ----------------------------------------------------------------------
+# has_aux, holomorphic, complex --------------------------------------------------------------------
 
 
 def test_aux_comes_back_without_wrappers() -> None:
@@ -293,7 +293,7 @@ def test_writing_to_the_argument_keeps_its_gradient() -> None:
     same(gw.grad(fun)(X), np.array([2 * X[0], 0.0, 2 * X[2]]))
 
 
-# elementwise_grad, stop_gradient --------------------------------------------------------------------
+# elementwise_grad, stop_gradient ------------------------------------------------------------------
 
 
 def test_elementwise_grad() -> None:

@@ -203,7 +203,7 @@ def test_writing_in_place_inside_of_two_levels() -> None:
         )
 
 
-# The tape and the transforms ------------------------------------------------------------------------
+# The tape and the transforms ----------------------------------------------------------------------
 
 
 def test_transform_of_a_tape_variable() -> None:
@@ -285,8 +285,7 @@ def test_no_grad_around_an_inner_transform_hides_the_outer_level() -> None:
 def test_enable_grad_inside_no_grad() -> None:
     def fun(x: Any) -> Any:
         with gw.no_grad(), gw.enable_grad():
-            y = x * 2.0
-        return y
+            return x * 2.0
 
     assert gw.grad(fun)(3.0) == 2.0
 
@@ -302,7 +301,7 @@ def test_an_exception_leaves_levels_and_modes_as_they_were() -> None:
 
     for _ in range(3):
         with pytest.raises(RuntimeError, match="stop"):
-            gw.grad(lambda x: gw.grad(fails)(x))(2.0)
+            gw.grad(gw.grad(fails))(2.0)
         assert gw.is_grad_enabled()
         assert gw.grad(lambda x: x * gw.grad(lambda y: x * y)(1.0))(2.0) == 4.0
 

@@ -44,9 +44,9 @@ EXPECTED = (2 * X * 3.0, np.sum(X**2))
         (lambda w, b: {"w": w, "b": b}, lambda p: (p["w"], p["b"])),
         (lambda w, b: (w, b), lambda p: p),
         (lambda w, b: [w, b], tuple),
-        (lambda w, b: Layer(w, b), lambda p: (p.w, p.b)),
-        (lambda w, b: Untyped(w, b), lambda p: (p.w, p.b)),
-        (lambda w, b: Params(w, b), lambda p: (p.w, p.b)),
+        (Layer, lambda p: (p.w, p.b)),
+        (Untyped, lambda p: (p.w, p.b)),
+        (Params, lambda p: (p.w, p.b)),
         (lambda w, b: OrderedDict(w=w, b=b), lambda p: (p["w"], p["b"])),
         (lambda w, b: defaultdict(list, w=w, b=b), lambda p: (p["w"], p["b"])),
         (

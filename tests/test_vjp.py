@@ -150,7 +150,10 @@ SPACE = "Fix: pass an array of the output's shape and dtype."
         ({"a": "x"}, f"the cotangent['a'] is a str, the output is float64[3]. {SPACE}"),
         (
             {"a": strict.ones(3)},
-            "the cotangent['a'] is an array of array_api_strict, the output is one of numpy. Fix: convert it.",
+            (
+                "the cotangent['a'] is an array of array_api_strict, the output is "
+                "one of numpy. Fix: convert it."
+            ),
         ),
     ],
 )

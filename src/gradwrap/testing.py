@@ -20,7 +20,7 @@ class GradientMismatchError(GradwrapError, AssertionError):
     """A gradient does not agree with its numerical value."""
 
 
-def check_grads(
+def check_grads(  # noqa: PLR0913  tolerances by keyword
     fun: Callable[..., Any],
     args: Sequence[Any],
     order: int = 2,

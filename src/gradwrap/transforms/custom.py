@@ -30,7 +30,7 @@ R = TypeVar("R")
 RESERVED = ("xp", "g", "out")
 
 
-# A function as one operation ---------------------------------------------------------------------
+# A function as one operation ----------------------------------------------------------------------
 
 
 class Primitive(Generic[P, R]):
