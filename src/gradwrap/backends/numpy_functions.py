@@ -1171,6 +1171,7 @@ NUMPY_UFUNCS = [
         lambda xp, g, x1, x2: g * x2 * x1 ** (x2 - 1),
         lambda xp, g, x1, out: g * out * xp.log(xp.asarray(x1)),
         domain=(0.5, 2.0),
+        same=False,
     ),
     elementwise(
         "fmod",

@@ -91,6 +91,8 @@ class Rule:
         domain: tuple[float, float] = (-2.0, 2.0),
         samples: Sequence[str] = (),
         only_real: bool = False,
+        only_complex: bool = False,
+        order: int | None = None,
         convention: str = "",
         reason: str = "",
         checked: bool = False,
@@ -122,6 +124,8 @@ class Rule:
         self.domain = domain
         self.samples = tuple(samples)
         self.only_real = only_real
+        self.only_complex = only_complex
+        self.order = order
         self.convention = convention
         self.reason = reason
         self.checked = checked

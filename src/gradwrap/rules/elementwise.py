@@ -191,6 +191,7 @@ register(
             lambda xp, g, x_meta: 1j * xp.astype(g, x_meta.dtype),
             same=False,
             holomorphic=False,
+            only_complex=True,
         ),
         # step functions: zero derivative wherever there is one
         *(

@@ -94,12 +94,12 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
     u, s, vh = xp.linalg.svd(x)
     phase = (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
     pairs = xp.astype(_all_but_two(xp, s), u.dtype)
-    inner = xp.matmul(xp.matmul(_mT(xp, u), g), _mT(xp, vh))
+    cu, cv = _conj(xp, u), _conj(xp, vh)
+    inner = xp.matmul(xp.matmul(_mT(xp, cu), g), _mT(xp, cv))
     diagonal = xp.linalg.diagonal(inner)
     on_diagonal = xp.sum(pairs * diagonal[..., None, :], axis=-1)
     eye = xp.eye(x.shape[-1], dtype=u.dtype)
     result = on_diagonal[..., None, :] * eye - pairs * _mT(xp, inner)
-    cu, cv = _conj(xp, u), _conj(xp, vh)
     return phase * xp.matmul(xp.matmul(cu, result), cv)
 
 
@@ -153,24 +153,28 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
     """The direction of steepest ascent, 0 where the norm is; shared evenly at ties of inf."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     slope = kept(xp, g, x.ndim, axis, keepdims)
-    real = x if not xp.isdtype(x.dtype, "complex floating") else None
     size = xp.abs(x)
-    if ord in (float("inf"), float("-inf")):
-        chosen = xp.astype(size == whole, size.dtype)
-        share = chosen / xp.sum(chosen, axis=axis, keepdims=True)
-        return slope * share * xp.sign(x)
     if ord == 0:
         return xp.zeros_like(x)
+    if ord in (1, float("inf"), float("-inf")):
+        if ord != 1:
+            chosen = xp.astype(size == whole, size.dtype)
+            slope = slope * (chosen / xp.sum(chosen, axis=axis, keepdims=True))
+        return slope * _unit(xp, x, size)
     nothing = whole == 0
     safe = xp.where(nothing, 1.0, whole)
     if ord == 2:
         return slope * xp.where(nothing, 0.0 * x, x / safe)
-    if ord == 1:
-        return slope * xp.sign(x)
     positive = xp.where(size == 0, 1.0, size)
     power = xp.where(size == 0, 0.0 * size, (positive / safe) ** (ord - 1.0))
-    direction = xp.sign(x) if real is not None else x / positive
-    return slope * xp.where(nothing, 0.0 * x, power * direction)
+    return slope * xp.where(nothing, 0.0 * x, power * _unit(xp, x, size))
+
+
+def _unit(xp: Any, x: Any, size: Any) -> Any:
+    """x / |x|, and 0 at 0."""
+    if not xp.isdtype(x.dtype, "complex floating"):
+        return xp.sign(x)
+    return x / xp.where(size == 0, 1.0, size)
 
 
 def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
@@ -301,6 +305,7 @@ register(
             "cofactors",
             "x, /",
             _cofactors_derivative,
+            order=1,  # its formula needs the svd, which has no rule yet
             native=_cofactors,
             samples=(SQUARE, "x(2, 3, 3)", "singular(3)"),
         ),
@@ -343,6 +348,7 @@ register(
             "spectral_norm",
             "x, /, *, keepdims=False, ord='nuc'",
             _matrix_norm,
+            order=1,  # its formula needs the svd, which has no rule yet
             holomorphic=False,
             native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
                 x, keepdims=keepdims, ord=ord

@@ -250,7 +250,7 @@ register(
             "x, dtype, /, *, copy=True, device=None",
             lambda xp, g: g,
             casts=True,
-            samples=("x(3), xp.float64",),
+            samples=("x(3), xp.complex128",),
         ),
         linear(
             "copy",
@@ -321,7 +321,7 @@ register(
             "values, key, shape, dtype, /",
             lambda xp, g, key: g[key],
             native=_scatter,
-            samples=("x(2), slice(1, 3), (4,), xp.float64",),
+            samples=("x(2), slice(1, 3), (4,), xp.complex128",),
         ),
         general(
             "take",

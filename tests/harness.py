@@ -1,0 +1,252 @@
+"""The harness: calls made from the table, and what is checked of each.
+
+A new row of the table is tested by what it says itself: an elementwise function on its domain, for
+shapes that broadcast; any other by its samples, argument lists in which `x(...)` is a fresh array,
+`i(...)` integers, `b(...)` bools, `spd(n)` a well-conditioned matrix, `singular(n)` one that is not.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import gradwrap as gw
+from gradwrap.core.backend import backend_of_namespace
+from gradwrap.core.registry import GENERIC, Op, ops
+from gradwrap.core.rule import Rule
+
+UNARY_SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3), (0,))
+BINARY_SHAPES = (
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((2, 1), (1, 3)),
+    ((), (2, 2)),
+    ((2, 3), None),
+    (None, (3,)),
+    ((0,), (1,)),
+)
+REAL, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operation, called with one pattern of arguments."""
+
+    op: Op
+    rule: Rule
+    backend: str
+    pattern: str
+    seed: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.rule.name}[{self.pattern}]"
+
+    def arguments(self, dtype: np.dtype[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Fresh arguments: native NumPy arrays, the same ones at every call."""
+        maker = Maker(self.rule, dtype, self.seed)
+        args, kwargs = eval(f"call({self.pattern})", maker.words())  # noqa: S307  from the table
+        return list(args), dict(kwargs)
+
+
+class Maker:
+    """The words of a sample."""
+
+    def __init__(self, rule: Rule, dtype: np.dtype[Any], seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.rule = rule
+        self.dtype = dtype
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "call": lambda *args, **kwargs: (args, kwargs),
+            "x": self.x,
+            "spd": self.spd,
+            "singular": self.singular,
+            "i": lambda *values: np.array(values),
+            "b": lambda *values: np.array(values, dtype=bool),
+            "xp": np,
+        }
+
+    def x(self, *shape: int) -> Any:
+        """An array in the domain, whose elements are some way apart from each other."""
+        low, high = self.rule.domain
+        size = int(np.prod(shape))
+        steps = (self.random.permutation(size) + self.random.uniform(0.3, 0.7, size)) / max(size, 1)
+        values = low + (high - low) * steps.reshape(shape)
+        if self.dtype.kind == "c":
+            values = values + 1j * self.random.uniform(0.1, 0.5, shape)
+        return np.asarray(values, dtype=self.dtype)
+
+    def spd(self, *shape: int) -> Any:
+        *batch, n = shape
+        matrix = self.random.uniform(-1.0, 1.0, (*batch, n, n))
+        if self.dtype.kind == "c":
+            matrix = matrix + 1j * self.random.uniform(-1.0, 1.0, (*batch, n, n))
+        return np.asarray(matrix + 2.5 * np.eye(n), dtype=self.dtype)
+
+    def singular(self, n: int) -> Any:
+        matrix = self.spd(n)
+        matrix[-1] = matrix[0]
+        return matrix
+
+
+def patterns(rule: Rule) -> list[str]:
+    """The argument patterns of a row."""
+    if rule.samples:
+        return list(rule.samples)
+    if rule.kind != "elementwise":
+        return []
+    if len(rule.arrays) == 1:
+        return [f"x{_call(shape)}" for shape in UNARY_SHAPES]
+    return [
+        ", ".join("1.5" if shape is None else f"x{_call(shape)}" for shape in pair)
+        for pair in BINARY_SHAPES
+    ]
+
+
+def _call(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, shape))})"
+
+
+def rows() -> Iterator[tuple[Op, Rule, str]]:
+    """Every row of the table that has a derivative, with its backend."""
+    for op in ops():
+        for backend, rule in op.rules.items():
+            if rule.differentiable and rule.kind != "user":
+                yield op, rule, backend
+
+
+def cases() -> list[Case]:
+    """Every row with every pattern."""
+    return [
+        Case(op, rule, backend, pattern, zlib.crc32(f"{rule.name}{pattern}".encode()))
+        for op, rule, backend in rows()
+        for pattern in patterns(rule)
+    ]
+
+
+Library = str
+LIBRARIES: tuple[Library, ...] = ("numpy", "array_api_strict")
+
+
+def namespace(library: Library) -> Any:
+    if library == "numpy":
+        return np
+    import array_api_strict
+
+    return array_api_strict
+
+
+def runs_on(case: Case, library: Library) -> bool:
+    """Whether a row is for a library, and the library has the function natively."""
+    if case.backend not in (GENERIC, library):
+        return False
+    if library == "numpy":
+        return True
+    backend = backend_of_namespace(namespace(library))
+    return case.rule.name != "einsum" and (
+        case.rule.native is not None or backend.native(case.rule.name) is not None
+    )
+
+
+def to_library(value: Any, xp: Any) -> Any:
+    """A NumPy array (or list, or dtype) as the library's."""
+    if isinstance(value, np.ndarray):
+        return value if xp is np else xp.asarray(value)
+    if isinstance(value, list):
+        return [to_library(part, xp) for part in value]
+    if isinstance(value, tuple):
+        return tuple(to_library(part, xp) for part in value)
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return getattr(xp, value.__name__)
+    return value
+
+
+def to_numpy(value: Any) -> Any:
+    """An array of array-api-strict, on whatever device, as NumPy's."""
+    import array_api_strict
+
+    return np.asarray(value.to_device(array_api_strict.Device("CPU_DEVICE")))
+
+
+def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, Any]) -> Any:
+    """The operation as a function of its floating arrays alone, with a list of outputs."""
+
+    def call(*arrays: Any) -> list[Any]:
+        ordered = dict(statics)
+        free = iter(arrays)
+        total = len(arrays) + len(statics)
+        args = [ordered[k] if k in ordered else next(free) for k in range(total)]
+        if case.rule.variadic:
+            args = [list(arrays), *(ordered[k] for k in sorted(ordered))]
+        if not any(isinstance(a, gw.Variable) for a in arrays):
+            out = native_call(case, xp, args, kwargs)
+        else:
+            cls = next(type(a) for a in arrays if isinstance(a, gw.Variable))
+            out = cls._bind(case.op).call(*args, **kwargs)
+        parts = list(out) if isinstance(out, (tuple, list)) else [out]
+        return [part for part in parts if is_floating(part)]
+
+    return call
+
+
+def native_call(case: Case, xp: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The operation on native arrays, without a wrapper."""
+    backend = backend_of_namespace(xp)
+    rule = case.op.rule_for(backend.name)
+    assert rule is not None
+    native = backend.adapt(case.op, rule) if rule.native is not None else backend.native(rule.name)
+    assert native is not None
+    return native(*args, **kwargs)
+
+
+def is_floating(value: Any) -> bool:
+    return hasattr(value, "dtype") and any(
+        word in str(value.dtype) for word in ("float", "complex")
+    )
+
+
+def split_call(args: Sequence[Any], rule: Rule) -> tuple[list[Any], dict[int, Any]]:
+    """A call's floating arrays, and what else stands at which position."""
+    if rule.variadic:
+        return list(args[0]), dict(enumerate(args[1:], start=len(args[0])))
+    arrays, statics = [], {}
+    for position, value in enumerate(args):
+        if is_floating(value):
+            arrays.append(value)
+        else:
+            statics[position] = value
+    return arrays, statics
+
+
+def real_inner(left: Sequence[Any], right: Sequence[Any]) -> float:
+    return float(
+        sum(np.sum((np.conj(np.asarray(a)) * b).real) for a, b in zip(left, right, strict=True))
+    )
+
+
+def direction(random: np.random.Generator, like: Any) -> Any:
+    values = random.standard_normal(like.shape)
+    if like.dtype.kind == "c":
+        values = values + 1j * random.standard_normal(like.shape)
+    return np.asarray(values, dtype=like.dtype)
+
+
+def numerical(f: Callable[..., list[Any]], args: list[Any], tangents: list[Any],
+              cotangents: list[Any]) -> float:
+    """<cotangent, derivative of f along the tangents>, by extrapolated central differences."""
+
+    def difference(step: float) -> float:
+        above = f(*(a + step * t for a, t in zip(args, tangents, strict=True)))
+        below = f(*(a - step * t for a, t in zip(args, tangents, strict=True)))
+        return real_inner(
+            cotangents,
+            [(np.asarray(p) - np.asarray(m)) / (2 * step) for p, m in zip(above, below, strict=True)],
+        )
+
+    return (4 * difference(1e-4) - difference(2e-4)) / 3
