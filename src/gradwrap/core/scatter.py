@@ -58,15 +58,30 @@ def scatter_add_generic(backend: Backend, buffer: Any, key: Any, values: Any) ->
     """
     xp = backend.xp
     if is_basic_key(key) or getattr(key, "dtype", None) == xp.bool:
-        buffer[key] = buffer[key] + values
+        if isinstance(key, tuple):  # the standard has new axes in reading only
+            key = tuple(part for part in key if part is not None)
+        old = buffer[key]
+        buffer[key] = old + xp.reshape(values, old.shape)
         return buffer
     device = backend.device(buffer)
     size = 1
     for length in buffer.shape:
         size *= length
     everywhere = xp.arange(size, device=device)
-    positions = xp.reshape(everywhere, buffer.shape)[key]
+    positions = _take_at(xp, xp.reshape(everywhere, buffer.shape), key)
     values = xp.reshape(xp.broadcast_to(values, positions.shape), (-1,))
     named = xp.reshape(positions, (-1,))[None, :] == everywhere[:, None]
     summed = xp.matmul(xp.astype(named, buffer.dtype), xp.astype(values, buffer.dtype))
     return buffer + xp.reshape(summed, buffer.shape)
+
+
+def _take_at(xp: Any, array: Any, key: Any) -> Any:
+    """`array[key]`, also for one integer array after slices, which the standard leaves out."""
+    if isinstance(key, tuple) and any(isinstance(part, slice) for part in key):
+        *before, indices = key
+        if all(part == slice(None) for part in before) and hasattr(indices, "dtype"):
+            axis = len(before)
+            taken = xp.take(array, xp.reshape(indices, (-1,)), axis=axis)
+            shape = array.shape[:axis] + tuple(indices.shape) + array.shape[axis + 1 :]
+            return xp.reshape(taken, shape)
+    return array[key]

@@ -22,7 +22,7 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
         key: Any = slice(start, start + length)
         if axis is not None:
             at = axis % len(meta.shape)
-            key = (slice(None),) * at + (key,)
+            key = (*(slice(None),) * at, key, Ellipsis)
         parts.append(xp.reshape(g[key], meta.shape))
         start += length
     return parts
@@ -30,7 +30,7 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
 
 def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
     at = axis % g.ndim
-    return [g[(slice(None),) * at + (i,)] for i in range(len(metas))]
+    return [g[(*(slice(None),) * at, i, Ellipsis)] for i in range(len(metas))]
 
 
 def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any:
@@ -175,7 +175,7 @@ register(
             "x, /, shape, *, copy=None",
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
-            samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), -1"),
+            samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
         ),
         linear(
             "permute_dims",
@@ -302,7 +302,8 @@ register(
                 "x(5), 2",
                 "x(5), slice(1, None, 2)",
                 "x(3, 4), (0, slice(None, None, -1))",
-                "x(3, 4), (Ellipsis, None, 1)",
+                "x(3, 4), (Ellipsis, 1)",
+                "x(3, 4), (None, slice(None), 1)",
                 "x(4), b(1, 0, 1, 1)",
                 "x(4), i(0, 0, 3)",
             ),
@@ -314,7 +315,7 @@ register(
             arrays=2,
             native=_setitem,
             consumes=True,
-            samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), 0"),
+            samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
         ),
         linear(
             "scatter",
