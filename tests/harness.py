@@ -237,8 +237,9 @@ def direction(random: np.random.Generator, like: Any) -> Any:
     return np.asarray(values, dtype=like.dtype)
 
 
-def numerical(f: Callable[..., list[Any]], args: list[Any], tangents: list[Any],
-              cotangents: list[Any]) -> float:
+def numerical(
+    f: Callable[..., list[Any]], args: list[Any], tangents: list[Any], cotangents: list[Any]
+) -> float:
     """<cotangent, derivative of f along the tangents>, by extrapolated central differences."""
 
     def difference(step: float) -> float:
@@ -246,7 +247,10 @@ def numerical(f: Callable[..., list[Any]], args: list[Any], tangents: list[Any],
         below = f(*(a - step * t for a, t in zip(args, tangents, strict=True)))
         return real_inner(
             cotangents,
-            [(np.asarray(p) - np.asarray(m)) / (2 * step) for p, m in zip(above, below, strict=True)],
+            [
+                (np.asarray(p) - np.asarray(m)) / (2 * step)
+                for p, m in zip(above, below, strict=True)
+            ],
         )
 
     return (4 * difference(1e-4) - difference(2e-4)) / 3

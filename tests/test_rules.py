@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import gradwrap as gw
 from harness import (
     COMPLEX,
     LIBRARIES,
@@ -14,8 +16,8 @@ from harness import (
     cases,
     direction,
     function_of,
-    native_call,
     namespace,
+    native_call,
     numerical,
     patterns,
     real_inner,
@@ -25,8 +27,6 @@ from harness import (
     to_library,
     to_numpy,
 )
-
-import gradwrap as gw
 
 CASES = cases()
 REAL_CASES = [case for case in CASES if not case.rule.only_complex]
@@ -86,9 +86,7 @@ def check_second_order(case: Case, dtype: np.dtype[Any]) -> None:
     leaves = [gw.wrap(a, requires_grad=True) for a in arrays]
     outputs = f(*leaves)
     tracked = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
-    gw.autograd.backward(
-        [o for o, _ in tracked], [c for _, c in tracked], create_graph=True
-    )
+    gw.autograd.backward([o for o, _ in tracked], [c for _, c in tracked], create_graph=True)
     first = [leaf.grad for leaf in leaves]
     for leaf in leaves:
         leaf.grad = None

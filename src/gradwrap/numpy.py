@@ -35,10 +35,28 @@ if TYPE_CHECKING:
     from numpy import *  # noqa: F403  what a type checker sees: NumPy
 
 _FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray")
-_NEW = (
-    "zeros ones empty full zeros_like ones_like empty_like full_like arange linspace logspace "
-    "geomspace eye identity tri diagflat fromfunction fromiter meshgrid indices"
-).split()  # noqa: SIM905  easier to read
+_NEW = [
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "arange",
+    "linspace",
+    "logspace",
+    "geomspace",
+    "eye",
+    "identity",
+    "tri",
+    "diagflat",
+    "fromfunction",
+    "fromiter",
+    "meshgrid",
+    "indices",
+]
 
 
 def _first_variable(values: Any) -> _Variable[Any] | None:

@@ -33,9 +33,7 @@ def _direct(xp: ModuleType) -> ModuleType:
     """
     direct = ModuleType(xp.__name__)
     direct.__dict__.update(vars(xp))
-    direct.__dict__.update(
-        matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum
-    )
+    direct.__dict__.update(matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum)
     return direct
 
 

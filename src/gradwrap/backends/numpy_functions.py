@@ -234,7 +234,7 @@ def cumulative_sum(
     dtype: Any = None,
     out: Any = None,
     include_initial: bool = False,
-) -> Any:  # noqa: ARG001
+) -> Any:
     return xp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
@@ -248,7 +248,7 @@ def cumulative_prod(
     dtype: Any = None,
     out: Any = None,
     include_initial: bool = False,
-) -> Any:  # noqa: ARG001
+) -> Any:
     return xp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
@@ -413,7 +413,7 @@ def concatenate(
     *,
     dtype: Any = None,
     casting: str = "same_kind",
-) -> Any:  # noqa: ARG001
+) -> Any:
     joined = xp.concat([xp.asarray(a) for a in arrays], axis=axis)
     return joined if dtype is None else xp.astype(joined, dtype)
 
@@ -427,7 +427,7 @@ def stack(
     *,
     dtype: Any = None,
     casting: str = "same_kind",
-) -> Any:  # noqa: ARG001
+) -> Any:
     joined = xp.stack([xp.asarray(a) for a in arrays], axis=axis)
     return joined if dtype is None else xp.astype(joined, dtype)
 
@@ -559,7 +559,7 @@ def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
 @implements(np.sort)
 def sort(
     xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> Any:  # noqa: ARG001
+) -> Any:
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), -1
     return xp.sort(a, axis=axis)
@@ -568,7 +568,7 @@ def sort(
 @implements(np.argsort)
 def argsort(
     xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> Any:  # noqa: ARG001
+) -> Any:
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), -1
     return xp.argsort(a, axis=axis)
@@ -577,7 +577,7 @@ def argsort(
 @implements(np.take)
 def take(
     xp: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"
-) -> Any:  # noqa: ARG001
+) -> Any:
     a = xp.asarray(a)
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), 0
@@ -643,7 +643,7 @@ def clip(
     a_min: Any = NoValue,
     a_max: Any = NoValue,
     out: Any = None,
-    *,  # noqa: ARG001
+    *,
     min: Any = NoValue,
     max: Any = NoValue,
     **_: Any,
@@ -732,7 +732,7 @@ def nan_to_num(
     x: Any,
     copy: bool = True,
     nan: float = 0.0,
-    posinf: Any = None,  # noqa: ARG001
+    posinf: Any = None,
     neginf: Any = None,
 ) -> Any:
     info = xp.finfo(x.dtype)
@@ -813,7 +813,7 @@ def trace(
     axis2: int = 1,
     dtype: Any = None,
     out: Any = None,
-) -> Any:  # noqa: ARG001
+) -> Any:
     return xp.linalg.trace(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
 
 
@@ -889,8 +889,18 @@ def matrix_power(xp: Any, a: Any, n: int) -> Any:
 
 
 @implements(np.linspace)
-def linspace(xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True,
-             retstep: bool = False, dtype: Any = None, axis: int = 0, *, device: Any = None) -> Any:
+def linspace(
+    xp: Any,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
     """Between two tracked ends: each point is their mean with weights."""
     weights = xp.asarray(np.linspace(0.0, 1.0, num, endpoint=endpoint))
     start, stop = xp.asarray(start), xp.asarray(stop)
@@ -903,8 +913,9 @@ def linspace(xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = Tru
 
 
 @implements(np.meshgrid)
-def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False,
-             indexing: str = "xy") -> list[Any]:
+def meshgrid(
+    xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Any]:
     """Coordinates repeated along the other axes."""
     arrays = [xp.reshape(xp.asarray(x), (-1,)) for x in xi]
     count = len(arrays)
@@ -922,8 +933,14 @@ def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False,
 
 
 @implements(np.median)
-def median(xp: Any, a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-           keepdims: Any = False) -> Any:
+def median(
+    xp: Any,
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: Any = False,
+) -> Any:
     """The middle of the sorted elements; the mean of the middle two."""
     a = xp.asarray(a)
     axes = as_axes(axis, a.ndim)
@@ -944,8 +961,9 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: str = "constant", **options: 
     if mode == "constant" and not options.get("constant_values"):
         out = xp.zeros(np.pad(np.zeros(array.shape, np.int8), pad_width).shape, dtype=array.dtype)
         widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
-        key = tuple(slice(int(b), int(b) + n)
-                    for (b, _), n in zip(widths, array.shape, strict=True))
+        key = tuple(
+            slice(int(b), int(b) + n) for (b, _), n in zip(widths, array.shape, strict=True)
+        )
         out[key] = array
         return out
     if mode in ("edge", "reflect", "symmetric", "wrap"):
@@ -964,22 +982,34 @@ def convolve(xp: Any, a: Any, v: Any, mode: str = "full") -> Any:
     padded = pad(xp, a, m - 1)
     windows = padded[np.arange(n + m - 1)[:, None] + np.arange(m)[None, :]]
     full = xp.matmul(windows, xp.flip(v))
-    lengths = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n),
-               "valid": (m - 1, n)}
+    lengths = {
+        "full": (0, n + m - 1),
+        "same": ((m - 1) // 2, (m - 1) // 2 + n),
+        "valid": (m - 1, n),
+    }
     first, last = lengths[mode]
     return full[first:last]
 
 
 @implements(np.cross)
-def cross(xp: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
-          axis: int | None = None) -> Any:
+def cross(
+    xp: Any,
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Any:
     """Vectors of three components."""
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = xp.moveaxis(xp.asarray(a), axisa, -1), xp.moveaxis(xp.asarray(b), axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise NoRuleError("np.cross of vectors of two components has no rule. "
-                          "Fix: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0].")
+        raise NoRuleError(
+            "np.cross of vectors of two components has no rule. "
+            "Fix: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]."
+        )
     after, before = [1, 2, 0], [2, 0, 1]
     product = a[..., after] * b[..., before] - a[..., before] * b[..., after]
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
@@ -996,14 +1026,16 @@ def polyval(xp: Any, p: Any, x: Any) -> Any:
 
 
 @implements(np.interp)
-def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None,
-           period: Any = None) -> Any:
+def interp(
+    xp: Any, x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     """Piecewise linear; the breakpoints are data, their values may be tracked."""
     from gradwrap.core.unwrapping import native
 
     if period is not None or left is not None or right is not None:
-        raise NoRuleError("np.interp with left=, right= or period= has no rule. "
-                          "Fix: np.where around it.")
+        raise NoRuleError(
+            "np.interp with left=, right= or period= has no rule. Fix: np.where around it."
+        )
     knots = xp.asarray(xp_)
     x, fp = xp.asarray(x), xp.asarray(fp)
     places = np.searchsorted(native(knots), native(x), side="right") - 1
@@ -1027,7 +1059,7 @@ def _like(name: str) -> Implementation:
         shape: Any = None,
         *,
         device: Any = None,
-    ) -> Any:  # noqa: ARG001
+    ) -> Any:
         if shape is not None:
             return getattr(xp, name.removesuffix("_like"))(
                 _sizes(shape), dtype=a.dtype if dtype is None else dtype
@@ -1052,7 +1084,7 @@ def full_like(
     shape: Any = None,
     *,
     device: Any = None,
-) -> Any:  # noqa: ARG001
+) -> Any:
     dtype = a.dtype if dtype is None else dtype
     filled = xp.astype(xp.asarray(fill_value), dtype)
     return xp.copy(xp.broadcast_to(filled, a.shape if shape is None else _sizes(shape)))

@@ -217,7 +217,7 @@ def _guarded(rule: Rule, index: int, scalar: str) -> list[str]:
     x = rule.arrays[index]
     meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
     lines = [f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)"]
-    if rule.same and len(rule.arrays) == 2:  # noqa: PLR2004
+    if rule.same and len(rule.arrays) == 2:
         formula = rule.formula_of(index)
         unchanged = formula is not None and formula.function is passes
         lines += [f"if type({scalar}) in (float, int):"]

@@ -33,7 +33,7 @@ def fast_array_ufunc(cls: Any) -> Any:
     calls = _CallOfUfunc(cls)
     cls._ufunc_calls = calls
 
-    def __array_ufunc__(  # noqa: N807, PLR0917  one or two inputs by position: the quick call
+    def __array_ufunc__(  # noqa: N807  one or two inputs by position: the quick call
         self: Any,
         ufunc: Any,
         method: str,

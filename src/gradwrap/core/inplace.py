@@ -38,8 +38,10 @@ _PRUNE_FROM = 32
 
 def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
     """Remember that `result` is a view of `source`, if it is one."""
-    if type(result) is cls and type(source) is cls and cls._backend.may_be_view(
-        result._data, source._data
+    if (
+        type(result) is cls
+        and type(source) is cls
+        and cls._backend.may_be_view(result._data, source._data)
     ):
         result._view = (source, bound.op, statics)
         views = getattr(source, "_views", None)

@@ -46,7 +46,7 @@ class Node:
         "seq",
     )
 
-    def __init__(  # noqa: PLR0917  made once per operation
+    def __init__(
         self,
         parent: Any,
         formula: Any,

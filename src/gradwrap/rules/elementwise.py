@@ -28,7 +28,7 @@ def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
     """x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
     if hasattr(x2, "dtype"):
         return g * (x2 * x1 ** xp.where(x2 == 0, 1, x2 - 1))
-    if x2 == 2:  # noqa: PLR2004  by far the most frequent, and no library is quick at x**1
+    if x2 == 2:
         return g * (x2 * x1)
     return g * (x2 * x1 ** (x2 - 1 if x2 else 1))
 

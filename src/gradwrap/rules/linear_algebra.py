@@ -171,7 +171,7 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
 
 
 def _unit(xp: Any, x: Any, size: Any) -> Any:
-    """x / |x|, and 0 at 0."""
+    """X / |x|, and 0 at 0."""
     if not xp.isdtype(x.dtype, "complex floating"):
         return xp.sign(x)
     return x / xp.where(size == 0, 1.0, size)
