@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["backward"]
 
