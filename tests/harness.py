@@ -2,7 +2,8 @@
 
 A new row of the table is tested by what it says itself: an elementwise function on its domain, for
 shapes that broadcast; any other by its samples, argument lists in which `x(...)` is a fresh array,
-`i(...)` integers, `b(...)` bools, `spd(n)` a well-conditioned matrix, `singular(n)` one that is not.
+`i(...)` integers, `b(...)` bools, `spd(n)` a well-conditioned matrix, `singular(n)` a singular
+one.
 """
 
 from __future__ import annotations

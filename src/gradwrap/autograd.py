@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.variable import Variable

@@ -67,7 +67,7 @@ class MixedLibrariesError(GradwrapError, TypeError):
     """Arrays of two libraries met in one operation."""
 
 
-class InPlaceError(GradwrapError, RuntimeError):
+class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):
     """An in-place change that cannot be recorded."""
 
 

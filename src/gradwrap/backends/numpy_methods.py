@@ -51,7 +51,7 @@ def _astype(
     dtype: Any,
     order: str = "K",
     casting: str = "unsafe",
-    subok: bool = True,  # noqa: ARG001
+    subok: bool = True,
     copy: bool = True,
 ) -> Any:
     if x._backend.name == "numpy":

@@ -102,7 +102,7 @@ def _is_default(name: str, value: Any) -> bool:
     return name in defaults and value is defaults[name]
 
 
-def _reduce(  # noqa: PLR0913  NumPy's signature
+def _reduce(
     cls: Any,
     name: str,
     array: Any,

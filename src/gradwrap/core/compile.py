@@ -150,7 +150,8 @@ def _native_call(bound: BoundOp) -> str:
 
 def _result(rule: Rule, value: str) -> str:
     if rule.views:
-        return f"return link({value}, {rule.arrays[0]}, bound, ({''.join(f'{s}, ' for s in rule.statics)}))"
+        statics = "".join(f"{s}, " for s in rule.statics)
+        return f"return link({value}, {rule.arrays[0]}, bound, ({statics}))"
     return f"return {value}"
 
 

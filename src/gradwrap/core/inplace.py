@@ -1,8 +1,8 @@
 """Writing to a variable: copy on write, and views that stay views.
 
 A write makes a new array and a new node, and puts both into the variable, so nothing that a
-formula has saved changes, and neither does the user's array. Where the variable holds the only
-reference to its buffer (an array made by `zeros` and filled in a loop), the write goes into the
+formula has saved changes, and neither does the user's array. Where only the variable and its own
+views refer to its buffer (an array made by `zeros` and filled in a loop), the write goes into the
 buffer itself.
 
 NumPy code expects a view to see what is written to its base, and the base what is written
@@ -12,6 +12,7 @@ through it writes to the base; writing to the base takes its living views again.
 
 from __future__ import annotations
 
+import operator
 import weakref
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,13 @@ from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import apply, record_in_place
 from gradwrap.core.registry import find_op
+from gradwrap.core.scatter import is_basic_key
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradwrap.core.record import BoundOp
 
 __all__ = ["link", "native", "operate", "set_item", "unwrapped_key"]
@@ -31,6 +35,22 @@ __all__ = ["link", "native", "operate", "set_item", "unwrapped_key"]
 PERMUTATION = "permutation"
 INDEX = "index"
 _PRUNE_FROM = 32
+_UNTRACKED = -2
+_NATIVE_OPERATORS = {
+    "add": operator.iadd,
+    "subtract": operator.isub,
+    "multiply": operator.imul,
+    "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv,
+    "remainder": operator.imod,
+    "pow": operator.ipow,
+    "matmul": operator.imatmul,
+    "bitwise_and": operator.iand,
+    "bitwise_or": operator.ior,
+    "bitwise_xor": operator.ixor,
+    "bitwise_left_shift": operator.ilshift,
+    "bitwise_right_shift": operator.irshift,
+}
 
 
 # Views ------------------------------------------------------------------------------------------
@@ -42,6 +62,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         type(result) is cls
         and type(source) is cls
         and cls._backend.may_be_view(result._data, source._data)
+        and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
     ):
         result._view = (source, bound.op, statics)
         views = getattr(source, "_views", None)
@@ -53,19 +74,33 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
     return result
 
 
-def _refresh_views(variable: Any) -> None:
-    """Take the living views of a variable again, after it was written to."""
+def _selects_copy(key: Any, result: Any) -> bool:
+    """Whether a library that does not tell copies by indexing with this key, as NumPy does."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
+        return True
+    return not result.shape and not any(part is Ellipsis for part in parts)
+
+
+def _living_views(variable: Any) -> Iterator[Any]:
     for reference in getattr(variable, "_views", None) or ():
         view = reference()
-        if view is None:
-            continue
+        if view is not None:
+            yield view
+
+
+def _refresh_views(variable: Any, *, recorded: bool) -> None:
+    """Take the living views of a variable again, after it was written to."""
+    for view in _living_views(variable):
         _, op, statics = view._view
         again = apply(type(variable)._bind(op), [variable], statics)
-        view._data, view._node = again._data, again._node
-        _refresh_views(view)
+        view._data = again._data
+        if recorded:
+            view.__class__, view._node = type(again), again._node
+        _refresh_views(view, recorded=recorded)
 
 
-def _put_into_base(view: Any, value: Any) -> None:
+def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     """Write a whole new value of a view to the array it is a view of."""
     base, op, statics = view._view
     rule = op.rule_for(base._backend.name)
@@ -82,27 +117,24 @@ def _put_into_base(view: Any, value: Any) -> None:
     words = {"x_meta": base._backend.meta(base._data, TAPE_LEVEL), "out": value}
     words.update(zip(rule.statics, statics, strict=True))
     saved = [words[name] for name in formula.saved]
-    _assign(base, formula.function(base._namespace, value, *saved))
+    _assign(base, formula.function(base._namespace, value, *saved), recorded=recorded)
 
 
 # Writing ----------------------------------------------------------------------------------------
 
 
-def _assign(variable: Any, value: Any) -> None:
-    """Let a variable hold a new value from now on."""
+def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
+    """Let a variable hold a new value from now on.
+
+    A write that is not recorded leaves the variable where it is in the graph.
+    """
     if getattr(variable, "_view", None) is not None:
-        _put_into_base(variable, value)
+        _put_into_base(variable, value, recorded=recorded)
         return
-    variable._data, variable._node = value._data, _node_after(variable, value)
-    _refresh_views(variable)
-
-
-def _node_after(variable: Any, value: Any) -> Any:
-    """A write that is not recorded leaves the variable where it is in the graph."""
-    old = variable._node
-    if old is not None and value._node is None and old.meta.level <= silent_up_to():
-        return old
-    return value._node
+    variable._data = value._data
+    if recorded:
+        variable.__class__, variable._node = type(value), value._node
+    _refresh_views(variable, recorded=recorded)
 
 
 def _check_writable(variable: Any) -> None:
@@ -118,32 +150,58 @@ def _check_writable(variable: Any) -> None:
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     _check_writable(_root(variable))
-    cls = type(variable)
     key = unwrapped_key(key)
-    if isinstance(value, (list, tuple)):
-        value = cls._stacked(value)
-    level = _highest_level(variable, value)
-    if level <= silent_up_to() and _owns_buffer(variable):
-        variable._data[key] = native(value)
-        _refresh_views(variable)
+    if _is_own_part(variable, key, value):
         return
+    if isinstance(value, (list, tuple)):
+        value = type(variable)._stacked(value)
+    level = _highest_level(variable, value)
     op = find_op("setitem")
     assert op is not None
-    if _owns_buffer(variable) and _simple(variable, value):
+    if level <= silent_up_to():
+        if _owns_buffer(variable):
+            variable._data[key] = native(value)
+            _refresh_views(variable, recorded=False)
+        else:
+            _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=False)
+        return
+    _check_can_hold(variable, value)
+    if _owns_buffer(variable):
         # the copy that the operation would make is not needed: nothing else sees the buffer
-        written = record_in_place(cls._bind(op), variable, value, key)
+        _nest(variable, value, level)
+        written = record_in_place(type(variable)._bind(op), variable, value, key, level)
     else:
-        written = cls._bind(op).apply(variable, value, key)
-    _assign(variable, written)
+        written = type(variable)._bind(op).apply(variable, value, key)
+    _assign(variable, written, recorded=True)
+
+
+def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
+    """Whether `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
+    view = getattr(value, "_view", None)
+    return (
+        view is not None
+        and view[0] is variable
+        and view[1].name == "getitem"
+        and is_basic_key(key)
+        and bool(view[2][0] == key)
+    )
 
 
 def operate(variable: Any, op_name: str, other: Any) -> Any:
     """`variable op= other`, recorded."""
-    _check_writable(_root(variable))
     cls = type(variable)
-    silent = _highest_level(variable, other) <= silent_up_to()
+    if cls._is_foreign(other):
+        return NotImplemented
     op = find_op(op_name)
     assert op is not None
+    if not hasattr(type(native(variable)), "__setitem__") and not _is_tape_leaf(variable):
+        return cls._bind(op).call(variable, other)  # a NumPy scalar cannot change: a new one
+    _check_writable(_root(variable))
+    if isinstance(other, (list, tuple)):
+        other = cls._stacked(other)
+    if _highest_level(variable, other) <= silent_up_to():
+        _operate_silently(variable, op_name, other)
+        return variable
     result = cls._bind(op).call(variable, other)
     if result.shape != variable.shape:
         raise InPlaceError(
@@ -151,24 +209,64 @@ def operate(variable: Any, op_name: str, other: Any) -> Any:
             f"the array has {variable.shape}. Fix: write x = x ... to get a new array."
         )
     if result.dtype != variable.dtype:
-        if not _can_hold(cls, variable, result):
+        if not _can_hold(variable, result.dtype):
             raise InPlaceError(
                 f"{op_name} in place: the result has dtype {result.dtype}, the array has "
                 f"{variable.dtype}. Fix: write x = x ... to get a new array."
             )
         result = result.astype(variable.dtype)
-    if silent and _owns_buffer(variable):
-        variable._data[...] = native(result)
-        _refresh_views(variable)
-    else:
-        _assign(variable, result)
+    _assign(variable, result, recorded=True)
     return variable
 
 
-def _can_hold(cls: Any, variable: Any, result: Any) -> bool:
-    kind = cls._backend.dtype_kind
-    into, of = kind(variable.dtype), kind(result.dtype)
+def _operate_silently(variable: Any, op_name: str, other: Any) -> None:
+    """Change the values alone, by the library's own operator, where that is all there is to do."""
+    step = _NATIVE_OPERATORS[op_name]
+    backend = variable._backend
+    if backend.depth:
+        plain = native(variable)
+        plain_backend = type(_innermost(variable))._backend
+        changed = step(plain_backend.copy(plain), native(other))
+        variable[...] = changed
+        return
+    if _owns_buffer(variable) or not hasattr(type(variable._data), "__setitem__"):
+        variable._data = step(variable._data, native(other))
+        _refresh_views(variable, recorded=False)
+        return
+    changed = step(backend.copy(variable._data), native(other))
+    _assign(variable, type(variable)(changed), recorded=False)
+
+
+def _innermost(variable: Any) -> Any:
+    while variable._backend.depth:
+        variable = variable._data
+    return variable
+
+
+def _is_tape_leaf(variable: Any) -> bool:
+    node = variable._node
+    return type(node) is Leaf and node.meta.level == TAPE_LEVEL
+
+
+def _can_hold(variable: Any, dtype: Any) -> bool:
+    kind = variable._backend.dtype_kind
+    into, of = kind(variable.dtype), kind(dtype)
     return into[0] and of[0] and (into[1] or not of[1])
+
+
+def _check_can_hold(variable: Any, value: Any) -> None:
+    """Refuse to record a write in which a dtype would drop the gradient, or a part of it."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or getattr(value, "_node", None) is None:
+        if variable._node is not None:
+            return
+        dtype = getattr(value, "dtype", variable.dtype)
+    if not _can_hold(variable, dtype):
+        raise InPlaceError(
+            f"a tracked value of dtype {dtype} was written to an array of dtype "
+            f"{variable.dtype}, which cannot hold it, so its gradient would be lost. "
+            f"Fix: make the array with dtype={dtype}."
+        )
 
 
 def _root(variable: Any) -> Any:
@@ -180,17 +278,31 @@ def _root(variable: Any) -> Any:
 
 def _highest_level(*values: Any) -> int:
     levels = [v._node.meta.level for v in values if getattr(v, "_node", None) is not None]
-    return max(levels, default=-2)
+    return max(levels, default=_UNTRACKED)
 
 
-def _simple(variable: Any, value: Any) -> bool:
-    """Whether the value is data of the same depth, or tracked at the variable's own level."""
-    if not hasattr(type(value), "_bind"):
-        return variable._backend.is_array(value) or isinstance(value, (bool, int, float, complex))
-    if type(value) is not type(variable):
-        return False
-    nodes = (variable._node, value._node)
-    return nodes[0] is None or nodes[1] is None or nodes[0].meta.level == nodes[1].meta.level
+# Buffers ----------------------------------------------------------------------------------------
+
+
+def _nest(variable: Any, value: Any, level: int) -> None:
+    """Wrap a variable's data as often as a write at this level needs.
+
+    What a transform inside another one writes is recorded by both: the inner one's variable
+    holds a variable of the outer one, and that one the array.
+    """
+    node = variable._node
+    if node is not None and node.meta.level < level:
+        inner = type(variable)(variable._data, node)
+        variable.__class__ = type(variable)._outer_class()
+        variable._data, variable._node = inner, None
+    mine = getattr(value, "_node", None)
+    if hasattr(type(value), "_bind") and (mine is None or mine.meta.level == level):
+        value = value._data
+    depth = value._backend.depth + 1 if hasattr(type(value), "_bind") else 0
+    while variable._backend.depth < depth:
+        inner = type(variable)(variable._data)
+        variable.__class__ = type(variable)._outer_class()
+        variable._data = inner
 
 
 class _Holder:
@@ -208,9 +320,22 @@ _OWN_REFERENCES = _references(_Holder([]))
 
 
 def _owns_buffer(variable: Any) -> bool:
-    """Whether a variable holds the one reference to its array, and the array all of its buffer."""
-    if _references(variable) > _OWN_REFERENCES:
+    """Whether only a variable and its own views refer to its array, and that is all of a buffer."""
+    if getattr(variable, "_view", None) is not None:
         return False
-    return bool(variable._backend.owns_buffer(variable._data)) and (
-        getattr(variable, "_view", None) is None
-    )
+    others = _references(variable) - _OWN_REFERENCES
+    if others:
+        others -= _own_views(variable, variable)
+    return not others and bool(variable._backend.owns_buffer(variable._data))
+
+
+def _own_views(variable: Any, root: Any) -> int:
+    """The number of living views that refer to the array of `root`, and are the only ones to
+    refer to their own."""
+    count = 0
+    for view in _living_views(variable):
+        base = getattr(view._data, "base", None)
+        if base is root._data and _references(view) == _OWN_REFERENCES:
+            count += 1
+        count += _own_views(view, root)
+    return count

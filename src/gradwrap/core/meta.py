@@ -1,4 +1,4 @@
-"""What is known of an array without its values: shape, dtype, device, and the level that tracks it."""
+"""What is known of an array without its values: shape, dtype, device, level."""
 
 from __future__ import annotations
 

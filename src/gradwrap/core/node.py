@@ -29,9 +29,10 @@ class Node:
     """One recorded operation.
 
     An edge leads to each tracked argument: its node, the formula of its cotangent, what that
-    formula saves, and the argument's index. The first edge lies in the node itself, further ones
-    one after the other in `more`; what is saved is a tuple, or the array alone if it is one. The
-    fewer containers a graph is made of, the less time the garbage collector spends on it. `seq` falls with time. `meta` describes the output.
+    formula saves (a tuple, or the array alone if it is one), and the argument's index. The first
+    edge lies in the node itself, further ones one after the other in `more`: the fewer containers
+    a graph is made of, the less time the garbage collector spends on it. `seq` falls with time.
+    `meta` describes the output.
     """
 
     __slots__ = (

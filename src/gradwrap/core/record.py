@@ -175,14 +175,15 @@ def _refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None])
             raise no_rule(rule.name, bound.backend.name, rule.arrays[index], rule.arrays)
 
 
-def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any) -> Any:
+def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Any:
     """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
-    value_node = getattr(value, "_node", None)
-    value_data = value._data if hasattr(type(value), "_bind") else value
-    x._data[key] = value_data
-    nodes = (x._node, value_node)
-    level = max(node.meta.level for node in nodes if node is not None)
-    return _recorded(bound, level, (x._data, value_data), nodes, (key,), x._data)
+    node = getattr(value, "_node", None)
+    if node is not None and node.meta.level == level:
+        data = value._data
+    else:
+        data, node = _as_data(bound, value), None
+    x._data[key] = data
+    return _recorded(bound, level, (x._data, data), (x._node, node), (key,), x._data)
 
 
 def _top_level(arrays: Sequence[Any]) -> int:

@@ -44,8 +44,21 @@ def is_basic_key(key: Any) -> bool:
     """Whether a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(
-        part is None or part is Ellipsis or type(part) is int or isinstance(part, slice)
+        part is None
+        or part is Ellipsis
+        or type(part) is int
+        or isinstance(part, slice)
+        or _is_integer_scalar(part)
         for part in parts
+    )
+
+
+def _is_integer_scalar(part: Any) -> bool:
+    """Whether a part of a key is one integer of an array library, as `np.arange` gives them."""
+    return (
+        getattr(part, "ndim", None) == 0
+        and hasattr(type(part), "__index__")
+        and not str(part.dtype).endswith("bool")
     )
 
 

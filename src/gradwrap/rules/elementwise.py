@@ -19,7 +19,7 @@ def _where_nonzero(xp: Any, value: Any, otherwise: float) -> Any:
 
 def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
     """The cotangent where `mine` was chosen, half of it where both were; NaN is always chosen."""
-    takes = xp.astype(chosen | (mine != mine), g.dtype)  # noqa: PLR0124  NaN
+    takes = xp.astype(chosen | (mine != mine), g.dtype)
     ties = xp.astype(mine == other, g.dtype)
     return g * takes * (1.0 - 0.5 * ties)
 

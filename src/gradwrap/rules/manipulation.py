@@ -84,12 +84,18 @@ def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
     """What was written gets the cotangent at `key`, what it replaced gets zero there."""
     at_key = xp.asarray(g[key], copy=True)
-    if not is_basic_key(key) and value_meta is not None and value_meta.shape:
+    if value_meta is not None and _may_repeat(key):
         at_key = _of_last_writes(xp, at_key, g, key)
     g[key] = 0
     if value_meta is None:
         return g, None
     return g, at_key
+
+
+def _may_repeat(key: Any) -> bool:
+    """Whether a key may name an element twice: an array of integers in it may."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return not all(is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts)
 
 
 def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any) -> Any:
@@ -156,7 +162,7 @@ def _broadcast_to(xp: Any, g: Any) -> Any:
 
 
 def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
-    inside = x == x  # noqa: PLR0124  all but NaN
+    inside = x == x
     if min is not None:
         inside = inside & (x >= min)
     if max is not None:

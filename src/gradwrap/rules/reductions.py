@@ -22,7 +22,7 @@ SAMPLES = (
 def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
     """Shared evenly among the elements equal to the extremum; to the NaN if there is one."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
-    chosen = xp.astype((x == whole) | (x != x), g.dtype)  # noqa: PLR0124  NaN
+    chosen = xp.astype((x == whole) | (x != x), g.dtype)
     share = chosen / xp.sum(chosen, axis=axis, keepdims=True, dtype=g.dtype)
     return kept(xp, g, x.ndim, axis, keepdims) * share
 

@@ -1,0 +1,29 @@
+"""NumPy's functions, with NumPy's signatures, in terms of the standard's.
+
+`__array_function__` looks a function up in `IMPLEMENTATIONS`. Each is written once, against the
+namespace `xp` of the variables it is given, so it is differentiated as what it is made of.
+"""
+
+from gradwrap.backends.numpy_functions import (
+    creation,
+    joining,
+    linear_algebra,
+    rearranging,
+    reductions,
+    shapes,
+    values,
+)
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.ufuncs import register_all
+
+__all__ = [
+    "IMPLEMENTATIONS",
+    "creation",
+    "joining",
+    "linear_algebra",
+    "rearranging",
+    "reductions",
+    "register_all",
+    "shapes",
+    "values",
+]

@@ -1,0 +1,85 @@
+"""NumPy's ufuncs: those beyond the standard, and which operation each one is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradwrap.core.registry import find_op, ops, register, register_function
+from gradwrap.core.rule import elementwise, nondifferentiable
+
+OTHER_NAMES = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
+
+NUMPY_UFUNCS = [
+    elementwise(
+        "cbrt", "x", lambda xp, g, out: g / (3.0 * out * out), domain=(0.5, 2.0), only_real=True
+    ),
+    elementwise("exp2", "x", lambda xp, g, out: g * (out * math.log(2.0))),
+    elementwise(
+        "logaddexp2",
+        "x1 x2",
+        lambda xp, g, x1, out: g * 2.0 ** (x1 - out),
+        lambda xp, g, x2, out: g * 2.0 ** (x2 - out),
+        only_real=True,
+    ),
+    elementwise("deg2rad", "x", lambda xp, g: g * (math.pi / 180.0), only_real=True),
+    elementwise("rad2deg", "x", lambda xp, g: g * (180.0 / math.pi), only_real=True),
+    elementwise("radians", "x", lambda xp, g: g * (math.pi / 180.0), only_real=True),
+    elementwise("degrees", "x", lambda xp, g: g * (180.0 / math.pi), only_real=True),
+    elementwise("fabs", "x", lambda xp, g, x: g * xp.sign(x), only_real=True, convention="0 at 0"),
+    elementwise(
+        "fmax",
+        "x1 x2",
+        lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 >= x2) | (x2 != x2)),
+        lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 >= x1) | (x1 != x1)),
+        only_real=True,
+        convention="shared evenly at a tie; never to a NaN",
+    ),
+    elementwise(
+        "fmin",
+        "x1 x2",
+        lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 <= x2) | (x2 != x2)),
+        lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 <= x1) | (x1 != x1)),
+        only_real=True,
+        convention="shared evenly at a tie; never to a NaN",
+    ),
+    elementwise(
+        "float_power",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * x2 * x1 ** (x2 - 1),
+        lambda xp, g, x1, out: g * out * xp.log(xp.asarray(x1)),
+        domain=(0.5, 2.0),
+        same=False,
+    ),
+    elementwise(
+        "fmod",
+        "x1 x2",
+        lambda xp, g: g,
+        lambda xp, g, x1, x2: -(g * xp.trunc(x1 / x2)),
+        domain=(0.6, 1.9),
+        only_real=True,
+    ),
+    nondifferentiable("heaviside", "x1, x2, /", "piecewise constant", arrays=2),
+    nondifferentiable("gcd", "x1, x2, /", "of integers", arrays=2),
+    nondifferentiable("lcm", "x1, x2, /", "of integers", arrays=2),
+    nondifferentiable("spacing", "x, /", "a unit in the last place"),
+]
+
+
+def _shared(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
+    ties = xp.astype(mine == other, g.dtype)
+    return g * xp.astype(chosen & (mine == mine), g.dtype) * (1.0 - 0.5 * ties)
+
+
+def register_all() -> None:
+    """Enter NumPy's own ufuncs, and let every ufunc find its operation."""
+    register(NUMPY_UFUNCS, "numpy")
+    for op in list(ops()):
+        function = OTHER_NAMES.get(op.name, getattr(np, op.name, None))
+        if isinstance(function, np.ufunc):
+            register_function(function, op)
+    conj = find_op("conj")
+    assert conj is not None
+    register_function(np.conjugate, conj)
