@@ -9,16 +9,19 @@ one.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gradwrap as gw
 from gradwrap.core.backend import backend_of_namespace
 from gradwrap.core.registry import GENERIC, Op, ops
-from gradwrap.core.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gradwrap.core.rule import Rule
 
 UNARY_SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3), (0,))
 BINARY_SHAPES = (

@@ -6,13 +6,15 @@ The reference is NumPy itself: the value must be NumPy's, the gradient that of c
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 KINDS = ("binary", "unary", "index", "set", "add_in_place", "rows", "transposed", "matmul")
 KINDS += ("concatenate", "sum", "einsum")
@@ -28,7 +30,7 @@ def steps_of(seed: int) -> list[Step]:
     ]
 
 
-def apply_step(step: Step, a: Any, b: Any) -> Any:
+def apply_step(step: Step, a: Any, b: Any) -> Any:  # noqa: C901, PLR0911  a menu
     """One step on two 3 x 3 arrays; gives a new array, or None where it only wrote to `a`."""
     kind, i, j, _ = step
     if kind == "binary":

@@ -19,10 +19,9 @@ array([9., 4., 2.])
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as _numpy
+import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS as _IMPLEMENTATIONS
 from gradwrap.core.backend import backend_of as _backend_of
@@ -32,6 +31,8 @@ from gradwrap.core.nested import holds_variable as _holds_variable
 from gradwrap.core.variable import Variable as _Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy import *  # noqa: F403  what a type checker sees: NumPy
 
 _FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +12,9 @@ from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import op_of_function
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["call_function", "call_ufunc"]
 
@@ -27,7 +29,7 @@ REDUCTIONS = {
 RUNNING = {np.add: "cumulative_sum", np.multiply: "cumulative_prod"}
 
 
-def call_ufunc(
+def call_ufunc(  # noqa: PLR0911  a way for each way to call a ufunc
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`ufunc(...)` with keywords or without a rule, `ufunc.reduce`, `.accumulate`, `.outer`."""
@@ -44,7 +46,7 @@ def call_ufunc(
         return _accumulate(cls, RUNNING[ufunc], *inputs, **kwargs)
     if method == "outer":
         return _outer(cls, ufunc, *inputs, **kwargs)
-    if not _tracked(inputs) and method not in ("at",):
+    if not _tracked(inputs) and method != "at":
         return cls._plain(getattr(ufunc, method)(*unwrapped_key(inputs), **kwargs))
     raise NoRuleError(
         f"np.{ufunc.__name__}.{method} has no rule. Fix: write it with array functions; "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat
@@ -17,6 +16,8 @@ from gradwrap.core.meta import Meta
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
 
@@ -89,7 +90,7 @@ class Backend:
         return self.dtype_kind(array.dtype)[0]
 
     def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
-        """Describe `array`; an equal description is reused, so that it can be tested by identity."""
+        """Describe `array`; an equal description is reused, to be tested by identity."""
         shape = array.shape
         dtype = array.dtype
         if (
@@ -104,7 +105,7 @@ class Backend:
     # What is done to arrays that are ours
 
     def native(self, path: str) -> Callable[..., Any] | None:
-        """This library's own function of a (dotted) name, or None."""
+        """The library's own function of a (dotted) name, or None."""
         found: Any = self.xp
         for part in path.split("."):
             found = getattr(found, part, None)
@@ -185,7 +186,7 @@ def backend_of(array: Any) -> Backend:
 
 
 def backend_of_namespace(xp: Any) -> Backend:
-    """The backend that serves a namespace: `numpy`, `array_api_compat.numpy`, `array_api_strict`."""
+    """The backend that serves a namespace, such as `numpy` or `array_api_strict`."""
     backend = _by_namespace.get(xp)
     if backend is not None:
         return backend

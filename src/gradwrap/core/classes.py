@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core import backend as backends
@@ -19,6 +18,8 @@ from gradwrap.core.operators import METHOD_OPS
 from gradwrap.core.variable import Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.core.registry import Op
 
 __all__ = ["WrappedBackend", "rebind", "variable_class", "wrap_namespace"]

@@ -7,19 +7,21 @@ values of an array, so nothing here waits for a device.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
-from gradwrap.core.meta import Meta
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
+from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gradwrap.core.backend import Backend
+    from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
 
 __all__ = ["backward_pass", "fit"]
@@ -29,7 +31,7 @@ Root = tuple["Node | Leaf", Any]
 Pending = list[Any]
 
 
-def backward_pass(
+def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for each part would show
     roots: Iterable[Root],
     *,
     retain_graph: bool = False,
@@ -164,7 +166,7 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
     if create_graph:
         edges = _rewrapped(node, edges)
     if node.meta.is_complex and op.holomorphic:
-        edges = _conjugated(xp, edges)
+        edges = _conjugated(edges)
         g, owned = _conjugate(xp, g), True
     if op.consumes and not owned:  # its formula may write to the cotangent
         g = xp.asarray(g, copy=True)
@@ -181,7 +183,7 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
 PARTS = frozenset({Scattered, OutputPart})
 
 
-def _arrive(
+def _arrive(  # noqa: PLR0913  the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node | Leaf,
@@ -368,7 +370,7 @@ def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
             yield parent
 
 
-def _conjugated(xp: Any, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+def _conjugated(edges: Any) -> Any:
     """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
     return tuple(
         (parent, _ConjugateAfter(formula), saved, index) for parent, formula, saved, index in edges
@@ -395,51 +397,53 @@ def _conjugate(xp: Any, cotangent: Any) -> Any:
     return xp.conj(cotangent)
 
 
-def _rewrapped(node: Node, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+def _rewrapped(node: Node, edges: list[Any]) -> list[Any]:
     """Give what the formulas saved its place in the graph again, so that they can be recorded."""
     rule = getattr(node.op, "rule", None)
     if rule is None:
         return edges
-    variable = node.op.variable_class
     parents: dict[str, Any] = {}
     for parent, _, _, index in edges:
         if index != JOINT:
             parents[rule.arrays[index]] = parent
-        elif not rule.variadic:
-            parents.update(zip(rule.arrays, parent, strict=True))
-        else:
+        elif rule.variadic:
             parents[rule.arrays[0]] = parent
-
-    def rewrap(name: str, value: Any) -> Any:
-        if name == "out":
-            if isinstance(value, (tuple, list)):
-                return tuple(_rewrap_output(variable, node, i, v) for i, v in enumerate(value))
-            return variable(value, node)
-        owner = parents.get(name)
-        if owner is None:
-            return value
-        if isinstance(owner, tuple):
-            return tuple(
-                item if one is None else variable(item, one)
-                for item, one in zip(value, owner, strict=True)
-            )
-        return variable(value, owner)
-
-    def rewrap_all(formula: Any, saved: tuple[Any, ...], index: int) -> tuple[Any, ...]:
+        else:
+            parents.update(zip(rule.arrays, parent, strict=True))
+    rewrapped = []
+    for parent, formula, saved, index in edges:
         names = rule.formulas[0 if rule.is_joint else index].saved
-        return tuple(rewrap(name, value) for name, value in zip(names, saved, strict=True))
+        again = tuple(
+            _rewrap_output(node, value)
+            if name == "out"
+            else _rewrap(node, value, parents.get(name))
+            for name, value in zip(names, saved, strict=True)
+        )
+        rewrapped.append((parent, formula, again, index))
+    return rewrapped
 
+
+def _rewrap(node: Node, value: Any, owner: Any) -> Any:
+    """A saved argument as a variable of the node it came from; as it is, if it was not tracked."""
+    if owner is None:
+        return value
+    variable = node.op.variable_class
+    if not isinstance(owner, tuple):
+        return variable(value, owner)
     return tuple(
-        (parent, formula, rewrap_all(formula, saved, index), index)
-        for parent, formula, saved, index in edges
+        item if one is None else variable(item, one) for item, one in zip(value, owner, strict=True)
     )
 
 
-def _rewrap_output(variable: Any, node: Node, index: int, value: Any) -> Any:
-    """A saved output of several: differentiable again through a node that selects it."""
-    from gradwrap.core.record import output_node
-
-    meta = node.meta[index]  # type: ignore[index]  # several metas
-    if not node.op.backend.dtype_kind(meta.dtype)[0]:
-        return value
-    return variable(value, output_node(node, index, meta))
+def _rewrap_output(node: Node, value: Any) -> Any:
+    """A saved output as a variable of its node, or of nodes that select each of several."""
+    op = node.op
+    if not isinstance(value, (tuple, list)):
+        return op.variable_class(value, node)
+    metas: Any = node.meta
+    return tuple(
+        op.variable_class(part, output_node(node, index, meta))
+        if op.backend.dtype_kind(meta.dtype)[0]
+        else part
+        for index, (part, meta) in enumerate(zip(value, metas, strict=True))
+    )

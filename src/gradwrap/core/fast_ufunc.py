@@ -34,7 +34,7 @@ def fast_array_ufunc(cls: Any) -> Any:
     cls._ufunc_calls = calls
 
     def __array_ufunc__(  # noqa: N807  one or two inputs by position: the quick call
-        self: Any,
+        self: Any,  # noqa: ARG001  the protocol's
         ufunc: Any,
         method: str,
         x1: Any,

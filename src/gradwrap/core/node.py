@@ -47,7 +47,7 @@ class Node:
         "seq",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  made once per operation, by position
         self,
         parent: Any,
         formula: Any,

@@ -7,10 +7,12 @@ records the change.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core import inplace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["METHOD_OPS", "Operators"]
 

@@ -7,7 +7,6 @@ levels, sequences of arrays, several outputs, arrays that do not belong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
@@ -19,6 +18,8 @@ from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
     from gradwrap.core.registry import Op
@@ -236,7 +237,7 @@ def _untracked(bound: BoundOp, out: Any) -> Any:
     return bound.variable_class._plain(out)
 
 
-def _recorded(
+def _recorded(  # noqa: PLR0913  all there is to a call
     bound: BoundOp,
     level: int,
     data: Sequence[Any],
@@ -247,7 +248,7 @@ def _recorded(
     rule = bound.rule
     backend = bound.backend
     like = next(node.meta for node in nodes if node is not None)
-    values = _named_values(bound, level, data, nodes, statics, out)
+    values = _Values(bound, level, data, nodes, statics, out)
     edges: list[Any] = []
     if rule.is_joint:
         formula = rule.formulas[0]
@@ -276,21 +277,10 @@ def _recorded(
     return variable_class(out, _node(edges, meta, bound))
 
 
-def _named_values(
-    bound: BoundOp,
-    level: int,
-    data: Sequence[Any],
-    nodes: Sequence[Node | Leaf | None],
-    statics: tuple[Any, ...],
-    out: Any,
-) -> _Values:
-    return _Values(bound, level, data, nodes, statics, out)
-
-
 class _Values:
     """What the words of a formula stand for in one call; each is looked up only if it is used."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  all there is to a call
         self,
         bound: BoundOp,
         level: int,

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
 from gradwrap.core.backend import Backend, find_backend
 from gradwrap.core.compile import compile_call, compile_operator
-from gradwrap.core.meta import Meta
 from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf
 from gradwrap.core.operators import Operators
@@ -27,7 +25,12 @@ from gradwrap.errors import (
     TrackedValueError,
 )
 
-__all__ = ["Variable", "variable_class"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gradwrap.core.meta import Meta
+
+__all__ = ["Variable", "check_differentiable"]
 
 A = TypeVar("A")
 

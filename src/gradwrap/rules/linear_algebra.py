@@ -6,13 +6,15 @@ forward and reverse mode algorithmic differentiation" (Oxford, 2008), cited by s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.core.rule import general, joint, linear, reduction
 from gradwrap.rules.axes import as_axes, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _mT(xp: Any, x: Any) -> Any:  # noqa: N802  the standard's attribute

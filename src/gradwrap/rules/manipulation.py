@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.inplace import INDEX, PERMUTATION, unwrapped_key
 from gradwrap.core.namespace import composite
@@ -11,6 +10,9 @@ from gradwrap.core.registry import register
 from gradwrap.core.rule import general, joint, linear, nondifferentiable
 from gradwrap.core.scatter import Scattered, is_basic_key
 from gradwrap.rules.axes import as_axes, inverse_permutation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any]:
@@ -95,7 +97,9 @@ def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any
 def _may_repeat(key: Any) -> bool:
     """Whether a key may name an element twice: an array of integers in it may."""
     parts = key if isinstance(key, tuple) else (key,)
-    return not all(is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts)
+    return not all(
+        is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts
+    )
 
 
 def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any) -> Any:

@@ -33,7 +33,7 @@ def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     axes = as_axes(axis, len(shape))
     rest = tuple(a for a in range(len(shape)) if a not in axes)
     count = axis_length(shape, axes)
-    rows = xp.reshape(xp.permute_dims(x, rest + axes), tuple(shape[a] for a in rest) + (count,))
+    rows = xp.reshape(xp.permute_dims(x, rest + axes), (*(shape[a] for a in rest), count))
     others = _exclusive(xp, rows) * xp.flip(_exclusive(xp, xp.flip(rows, axis=-1)), axis=-1)
     moved = tuple(shape[a] for a in rest + axes)
     order = rest + axes
