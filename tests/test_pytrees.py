@@ -24,11 +24,19 @@ class Layer(NamedTuple):
 Untyped = namedtuple("Untyped", ["w", "b"])  # noqa: PYI024  the older kind, on purpose
 
 
-@optree.dataclasses.dataclass(namespace=optree.registry.__GLOBAL_NAMESPACE)
+@dataclasses.dataclass
 class Params:
     w: Any
     b: Any
-    name: str = optree.dataclasses.field(default="layer", pytree_node=False)
+    name: str = "layer"
+
+
+optree.register_pytree_node(
+    Params,
+    lambda p: ((p.w, p.b), p.name, ("w", "b")),  # type: ignore[arg-type,return-value,unused-ignore]
+    lambda name, children: Params(*children, name),
+    namespace=optree.registry.__GLOBAL_NAMESPACE,  # type: ignore[attr-defined,unused-ignore]
+)
 
 
 def loss(w: Any, b: Any) -> Any:
@@ -112,7 +120,7 @@ def test_numbers_in_trees() -> None:
 
 
 def test_two_libraries_in_one_tree_stay_apart() -> None:
-    tree = {"n": X, "s": strict.asarray([1.0, 2.0])}
+    tree: dict[str, Any] = {"n": X, "s": strict.asarray([1.0, 2.0])}
     gradient = gw.grad(lambda p: np.sum(p["n"] ** 2))(tree)
     np.testing.assert_array_equal(gradient["n"], 2 * X)
     assert type(gradient["s"]) is type(tree["s"])

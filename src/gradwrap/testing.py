@@ -69,7 +69,7 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
         raise ValueError(f"modes={modes!r}: known is 'rev'. Fix: modes=('rev',).")
     leaves, treedef = flatten(tuple(args))
     places = [i for i, leaf in enumerate(leaves) if _is_floating(leaf)]
-    arrays = [np.asarray(leaves[i]) for i in places]
+    arrays: list[Any] = [np.asarray(leaves[i]) for i in places]
     if not arrays:
         raise ValueError("check_grads: no argument is a floating-point array. Fix: cast one.")
     coarse = any(array.real.dtype.itemsize < 8 for array in arrays)

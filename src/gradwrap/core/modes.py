@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from typing import Any, TypeVar, cast
@@ -217,7 +217,7 @@ class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
 
 
 @contextmanager
-def differentiating() -> Iterator[None]:
+def differentiating() -> Generator[None, None, None]:
     """Mark that a transform runs, so that `gradwrap.numpy` makes arrays that can be filled."""
     token = _differentiating.set(True)
     try:

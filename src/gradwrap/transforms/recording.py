@@ -100,12 +100,12 @@ def scalar_and_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
     out: Any = recording.out
     if not has_aux:
         return out, None
-    if not isinstance(out, tuple) or len(out) != 2:  # pyright: ignore[reportUnknownArgumentType]
+    if not isinstance(out, tuple) or len(out) != 2:
         raise NotAnArrayError(
             f"has_aux=True needs a function that returns a pair (out, aux); {recording.name} "
             f"returned {_kind(out)}. Fix: return out, aux."
         )
-    return out[0], out[1]  # pyright: ignore[reportUnknownVariableType]
+    return out[0], out[1]
 
 
 def scalar_seed(recording: Recording, out: Any, holomorphic: bool) -> Any:
@@ -186,7 +186,7 @@ def ones_of(out: Any) -> Any:
 
 def _kind(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"a tuple of {len(value)}"  # pyright: ignore[reportUnknownArgumentType]
+        return f"a tuple of {len(value)}"
     return "None" if value is None else f"a {type(value).__name__}"
 
 
@@ -220,33 +220,37 @@ def checked_cotangents(cotangent: Any, outputs: Sequence[Any], treedef: TreeDef)
 
 def _checked_cotangent(value: Any, output: Variable[Any], path: str) -> Any:
     if not is_array(value):
-        if not isinstance(value, (int, float, complex)):
-            raise BackwardError(
-                f"the {path} is {_kind(value)}, the output is {_described(output)}. "
-                "Fix: pass an array of the output's shape and dtype."
-            )
-        if isinstance(value, complex) and not _is_complex(output):
-            raise BackwardError(
-                f"the {path} is complex, the output is {_described(output)}. "
-                "Fix: pass a real number."
-            )
-        if output.shape == ():
-            value = ones_of(output) * value
-    elif backend_of(value).name != output._backend.name:
+        return _number_as_array(value, output, path)
+    if backend_of(value).name != output._backend.name:
         raise BackwardError(
             f"the {path} is an array of {backend_of(value).name}, the output is one of "
             f"{output._backend.name}. Fix: convert it."
         )
-    if tuple(getattr(value, "shape", ())) != output.shape or value.dtype != output.dtype:
-        raise BackwardError(
-            f"the {path} is {_described(value)}, the output is {_described(output)}. "
-            "Fix: pass an array of the output's shape and dtype."
-        )
+    if tuple(value.shape) != output.shape or value.dtype != output.dtype:
+        raise _not_of_the_space(value, output, path)
     return value
+
+
+def _number_as_array(value: Any, output: Variable[Any], path: str) -> Any:
+    """A Python number as the cotangent of a scalar output."""
+    if isinstance(value, complex) and not _is_complex(output):
+        raise BackwardError(
+            f"the {path} is complex, the output is {_described(output)}. Fix: pass a real number."
+        )
+    if not _is_number(value) or output.shape != ():
+        raise _not_of_the_space(value, output, path)
+    return ones_of(output) * value
+
+
+def _not_of_the_space(value: Any, output: Variable[Any], path: str) -> BackwardError:
+    return BackwardError(
+        f"the {path} is {_described(value)}, the output is {_described(output)}. "
+        "Fix: pass an array of the output's shape and dtype."
+    )
 
 
 def _described(array: Any) -> str:
     """An array's dtype and shape, as in `float64[2, 3]`."""
     if not hasattr(array, "dtype"):
-        return f"a {type(array).__name__}"
+        return _kind(array)
     return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
