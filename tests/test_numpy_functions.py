@@ -88,7 +88,7 @@ CASES: list[Case] = [
     ("diff", lambda x: np.diff(x, n=2, axis=1) ** 2, (A,)),
     ("diff prepend", lambda x: np.diff(x, prepend=0.0) ** 2, (V,)),
     ("trapezoid", lambda x, t: np.trapezoid(x, t), (V, np.cumsum(V))),
-    ("where", lambda x, y: np.where(A > 1, x, y) ** 2, (A, A[0])),
+    ("where", lambda x, y: np.square(np.where(A > 1, x, y)), (A, A[0])),
     ("clip", lambda x: np.clip(x, 0.7, 1.5) ** 2, (A,)),
     ("clip keywords", lambda x: np.clip(x, min=0.7, max=None) ** 2, (A,)),
     ("tril triu", lambda x: np.tril(x) * np.triu(x, -1), (S,)),

@@ -87,7 +87,7 @@ def check_second_order(case: Case, dtype: np.dtype[Any]) -> None:
     outputs = f(*leaves)
     tracked = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
     gw.autograd.backward([o for o, _ in tracked], [c for _, c in tracked], create_graph=True)
-    first = [leaf.grad for leaf in leaves]
+    first: list[Any] = [leaf.grad for leaf in leaves]
     for leaf in leaves:
         leaf.grad = None
     again = [(g, o) for g, o in zip(first, others, strict=True) if _is_tracked(g)]

@@ -107,7 +107,8 @@ def split(xp: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[An
 @implements(np.array_split)
 def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     if not isinstance(indices_or_sections, int):
-        return split(xp, ary, indices_or_sections, axis)
+        pieces: list[Any] = split(xp, ary, indices_or_sections, axis)
+        return pieces
     size, longer = divmod(ary.shape[axis], indices_or_sections)
     lengths = [size + 1] * longer + [size] * (indices_or_sections - longer)
     bounds = [0]

@@ -153,6 +153,7 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: str = "constant", **options: 
         out[key] = array
         return out
     if mode in ("edge", "reflect", "symmetric", "wrap"):
-        places = np.pad(np.arange(array.size).reshape(array.shape), pad_width, mode=mode, **options)
+        native: Any = np.pad
+        places = native(np.arange(array.size).reshape(array.shape), pad_width, mode, **options)
         return xp.reshape(array, (-1,))[places]
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
