@@ -1,8 +1,8 @@
 """Reverse mode: gradients and vector-Jacobian products of functions.
 
 The overloads keep the types of the user's function: the gradient of an argument has the type of
-the argument, and the other parameters stay as they are. A position that is not written out, or a
-name, gives `Any`. The type variables of arguments are bound to `Any`, so that a type checker
+the argument, and the other parameters stay as they are. Other positions than the first two, and
+names, give `Any`. The type variables of arguments are bound to `Any`, so that a type checker
 takes a lambda's parameters for `Any` rather than for `object`.
 """
 
@@ -88,19 +88,11 @@ def grad(
 @overload
 def grad(
     fun: Callable[..., Scalar],
-    argnums: int | str,
+    argnums: Argnums,
     *,
     has_aux: No = False,
     holomorphic: bool = False,
-) -> Callable[..., Any]: ...
-@overload
-def grad(
-    fun: Callable[..., Scalar],
-    argnums: Sequence[int | str],
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-) -> Callable[..., tuple[Any, ...]]: ...
+) -> Any: ...
 @overload
 def grad(
     fun: Callable[Concatenate[X, P], tuple[Scalar, Aux]],
@@ -128,19 +120,11 @@ def grad(
 @overload
 def grad(
     fun: Callable[..., tuple[Scalar, Aux]],
-    argnums: int | str,
+    argnums: Argnums,
     *,
     has_aux: Yes,
     holomorphic: bool = False,
-) -> Callable[..., tuple[Any, Aux]]: ...
-@overload
-def grad(
-    fun: Callable[..., tuple[Scalar, Aux]],
-    argnums: Sequence[int | str],
-    *,
-    has_aux: Yes,
-    holomorphic: bool = False,
-) -> Callable[..., tuple[tuple[Any, ...], Aux]]: ...
+) -> Any: ...
 def grad(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -230,19 +214,11 @@ def value_and_grad(
 @overload
 def value_and_grad(
     fun: Callable[..., S],
-    argnums: int | str,
+    argnums: Argnums,
     *,
     has_aux: No = False,
     holomorphic: bool = False,
-) -> Callable[..., tuple[S, Any]]: ...
-@overload
-def value_and_grad(
-    fun: Callable[..., S],
-    argnums: Sequence[int | str],
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-) -> Callable[..., tuple[S, tuple[Any, ...]]]: ...
+) -> Any: ...
 @overload
 def value_and_grad(
     fun: Callable[Concatenate[X, P], tuple[S, Aux]],
@@ -270,19 +246,11 @@ def value_and_grad(
 @overload
 def value_and_grad(
     fun: Callable[..., tuple[S, Aux]],
-    argnums: int | str,
+    argnums: Argnums,
     *,
     has_aux: Yes,
     holomorphic: bool = False,
-) -> Callable[..., tuple[tuple[S, Aux], Any]]: ...
-@overload
-def value_and_grad(
-    fun: Callable[..., tuple[S, Aux]],
-    argnums: Sequence[int | str],
-    *,
-    has_aux: Yes,
-    holomorphic: bool = False,
-) -> Callable[..., tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
+) -> Any: ...
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -340,7 +308,7 @@ def _conjugated(tree: Any) -> Any:
 
 
 @overload
-def elementwise_grad(fun: np.ufunc, argnums: int = 0) -> Callable[..., Any]: ...
+def elementwise_grad(fun: np.ufunc, argnums: Argnums = 0) -> Any: ...
 @overload
 def elementwise_grad(
     fun: Callable[Concatenate[X, P], Any], argnums: First = 0
@@ -354,11 +322,7 @@ def elementwise_grad(
     fun: Callable[Concatenate[X, X1, P], Any], argnums: FirstTwo
 ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
 @overload
-def elementwise_grad(fun: Callable[..., Any], argnums: int | str) -> Callable[..., Any]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[..., Any], argnums: Sequence[int | str]
-) -> Callable[..., tuple[Any, ...]]: ...
+def elementwise_grad(fun: Callable[..., Any], argnums: Argnums) -> Any: ...
 def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The derivative of an elementwise function at each element.
 
