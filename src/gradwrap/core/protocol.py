@@ -1,39 +1,55 @@
-"""Where NumPy's protocols and methods plug in; `gradwrap.backends` fills these at import."""
+"""Where NumPy's protocols and methods plug in; `gradwrap.backends` fills it.
+
+What answers them is loaded at the first call that asks: it takes a tenth of the time that
+`import gradwrap` may take.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["call_function", "call_ufunc", "find_method", "install"]
-
-_ufunc: Callable[..., Any] | None = None
-_function: Callable[..., Any] | None = None
-_methods: Callable[[str], Callable[..., Any] | None] | None = None
+__all__ = ["Handlers", "call_function", "call_ufunc", "find_method", "install"]
 
 
-def install(
-    ufunc: Callable[..., Any],
-    function: Callable[..., Any],
-    methods: Callable[[str], Callable[..., Any] | None],
-) -> None:
-    """Enter the handlers of the protocols and of NumPy's methods."""
-    global _ufunc, _function, _methods
-    _ufunc, _function, _methods = ufunc, function, methods
+class Handlers(NamedTuple):
+    """What answers `__array_ufunc__` and `__array_function__`, and finds NumPy's methods."""
+
+    ufunc: Callable[..., Any]
+    function: Callable[..., Any]
+    method: Callable[[str], Callable[..., Any] | None]
+
+
+_load: Callable[[], Handlers] | None = None
+_loaded: Handlers | None = None
+
+
+def install(load: Callable[[], Handlers]) -> None:
+    """Name the function that loads the handlers."""
+    global _load  # noqa: PLW0603  set once, at import
+    _load = load
+
+
+def _handlers() -> Handlers:
+    global _loaded  # noqa: PLW0603  the same handlers whichever thread sets them
+    if _loaded is None:
+        assert _load is not None
+        _loaded = _load()
+    return _loaded
 
 
 def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
     """Answer `__array_ufunc__`."""
-    return NotImplemented if _ufunc is None else _ufunc(cls, ufunc, method, inputs, kwargs)
+    return _handlers().ufunc(cls, ufunc, method, inputs, kwargs)
 
 
 def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """Answer `__array_function__`."""
-    return NotImplemented if _function is None else _function(cls, function, args, kwargs)
+    return _handlers().function(cls, function, args, kwargs)
 
 
 def find_method(name: str) -> Callable[..., Any] | None:
     """A method of NumPy's arrays, as a function of the variable."""
-    return None if _methods is None else _methods(name)
+    return _handlers().method(name)

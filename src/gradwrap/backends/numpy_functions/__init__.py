@@ -14,7 +14,6 @@ from gradwrap.backends.numpy_functions import (
     values,
 )
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
-from gradwrap.backends.numpy_functions.ufuncs import register_all
 
 __all__ = [
     "IMPLEMENTATIONS",
@@ -23,7 +22,6 @@ __all__ = [
     "linear_algebra",
     "rearranging",
     "reductions",
-    "register_all",
     "shapes",
     "values",
 ]
