@@ -311,7 +311,7 @@ def test_a_ufunc_in_unmodified_code() -> None:
     gw.defvjp(special.bei, lambda xp, g, x: g * special.beip(x))
     gw.defvjp(special.beip, lambda xp, g, x: g * xp.ones_like(x))
     np.testing.assert_allclose(gw.grad(loss)(X), special.bei(X) + X * special.beip(X))
-    second = gw.grad(gw.grad(special.bei))(0.5)
+    second: Any = gw.grad(gw.grad(special.bei))(0.5)
     assert second == 1.0  # what the second rule says
     np.testing.assert_array_equal(special.bei(X), special.bei(X.copy()))  # plain arrays as before
 
@@ -365,7 +365,7 @@ def test_a_function_of_numpy_with_defaults() -> None:
 
 @pytest.mark.usefixtures("sin_restored")
 def test_override_by_name() -> None:
-    x = gw.wrap(X.copy(), requires_grad=True)
+    x: Any = gw.wrap(X.copy(), requires_grad=True)
     before = np.sum(np.sin(x))
     gw.defvjp("sin", lambda xp, g, x: 100 * g * xp.cos(x))
     expected = 100 * np.cos(X)
@@ -407,7 +407,7 @@ def test_override_of_a_function_with_static_arguments() -> None:
         return scale * xp.broadcast_to(g, x_meta.shape)
 
     gw.defvjp("sum", formula)
-    np.testing.assert_allclose(gw.grad(np.sum)(X), np.full(3, 10.0))
+    np.testing.assert_allclose(gw.grad(lambda x: np.sum(x))(X), np.full(3, 10.0))
     np.testing.assert_allclose(gw.grad(lambda x: x.sum(axis=0))(X), np.full(3, 1000.0))
 
 

@@ -32,6 +32,11 @@ def without_collector() -> Iterator[None]:
     gc.enable()
 
 
+def clear(x: Any) -> None:
+    """Drop a gradient, unseen by type checkers, which would take it for None from here on."""
+    x.grad = None
+
+
 def chain(x: Any, length: int) -> Any:
     for _ in range(length // 2):
         x = np.sin(x)
@@ -104,7 +109,7 @@ def test_what_operations_saved_goes_during_backward() -> None:
     n, size = 50, 1_000_000
     x = gw.wrap(np.ones(size), requires_grad=True)
     tracemalloc.start()
-    y = x
+    y: Any = x
     for _ in range(n):
         y = np.sin(y)
     total = y.sum()
@@ -148,11 +153,11 @@ def train(steps: int) -> None:
         return np.mean((np.tanh(inputs @ p["w"] + p["b"]) - targets) ** 2)
 
     step = gw.value_and_grad(loss)
-    tape = gw.wrap(params["w"].copy(), requires_grad=True)
+    tape: Any = gw.wrap(params["w"].copy(), requires_grad=True)
     for _ in range(steps):
         _, gradient = step(params)
         params = {key: params[key] - 0.1 * gradient[key] for key in params}
-        tape.grad = None
+        clear(tape)
         loss({"w": tape, "b": params["b"]}).backward()
         with gw.no_grad():
             tape -= 0.1 * tape.grad
@@ -178,7 +183,7 @@ def on_the_tape(*, create_graph: bool, twice: bool = False) -> None:
     np.sum(x**3).backward(create_graph=create_graph)
     if twice:
         gradient: Any = x.grad
-        x.grad = None
+        clear(x)
         gradient.sum().backward()
     # the gradient of create_graph leads back to x: PyTorch has a cycle here
 

@@ -31,11 +31,13 @@ class Params:
     name: str = "layer"
 
 
-optree.register_pytree_node(
+register: Any = optree.register_pytree_node
+registry: Any = optree.registry  # pyright: ignore[reportAttributeAccessIssue]
+register(
     Params,
-    lambda p: ((p.w, p.b), p.name, ("w", "b")),  # type: ignore[arg-type,return-value,unused-ignore]
-    lambda name, children: Params(*children, name),
-    namespace=optree.registry.__GLOBAL_NAMESPACE,  # type: ignore[attr-defined,unused-ignore]
+    lambda p: ((p.w, p.b), p.name, ("w", "b")),
+    lambda name, children: Params(children[0], children[1], name),
+    namespace=registry.__GLOBAL_NAMESPACE,
 )
 
 

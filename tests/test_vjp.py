@@ -79,7 +79,8 @@ def test_identity_does_not_hand_out_the_cotangent() -> None:
 def test_a_number_is_a_cotangent_of_a_scalar() -> None:
     for number in (2, 2.0, np.float64(2.0), np.array(2.0)):
         np.testing.assert_array_equal(gw.vjp(np.sum, X)[1](number)[0], np.full(3, 2.0))
-    (gradient,) = gw.vjp(np.sum, X.astype(np.float32))[1](2.0)
+    pull: Any = gw.vjp(np.sum, X.astype(np.float32))[1]
+    (gradient,) = pull(2.0)
     assert gradient.dtype == np.float32
 
 

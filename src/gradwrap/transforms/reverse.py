@@ -63,6 +63,10 @@ FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
 
 @overload
 def grad(
+    fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
+) -> Any: ...
+@overload
+def grad(
     fun: Callable[Concatenate[X, P], Scalar],
     argnums: First = 0,
     *,
@@ -187,6 +191,10 @@ def grad(
 # value_and_grad -----------------------------------------------------------------------------------
 
 
+@overload
+def value_and_grad(
+    fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
+) -> Any: ...
 @overload
 def value_and_grad(
     fun: Callable[Concatenate[X, P], S],
