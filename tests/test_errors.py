@@ -367,14 +367,16 @@ CONVERSION = (
     "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)"
     + LEAVES
     + "Fix: make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, np.array, "
-    "np.asarray), which holds tracked values; or take .detach() (an array) or .item() (a number) "
-    "if no gradient is wanted."
+    "np.asarray), which holds tracked values in a function under a transform, or with "
+    "gradwrap.wrap(np.zeros(...)), which does anywhere; or take .detach() (an array) or .item() "
+    "(a number) if no gradient is wanted."
 )
 FLOAT = (
     "float() (also math functions, and a store into a plain numpy.ndarray)"
     + LEAVES
     + "Fix: use the array function (np.sin rather than math.sin), store into an array made by "
-    "gradwrap.numpy.zeros, or call .item() if no gradient is wanted."
+    "gradwrap.numpy.zeros (in a function under a transform) or by gradwrap.wrap(np.zeros(...)), "
+    "or call .item() if no gradient is wanted."
 )
 
 

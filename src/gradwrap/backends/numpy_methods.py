@@ -19,8 +19,10 @@ SAME_NAME = frozenset(
         "any",
         "argmax",
         "argmin",
+        "argpartition",
         "argsort",
         "clip",
+        "compress",
         "cumprod",
         "cumsum",
         "diagonal",
@@ -31,6 +33,7 @@ SAME_NAME = frozenset(
         "nonzero",
         "prod",
         "ptp",
+        "put",
         "ravel",
         "repeat",
         "round",
@@ -54,8 +57,11 @@ def _astype(
     subok: bool = True,
     copy: bool = True,
 ) -> Any:
+    """A cast; the variable itself where that is what NumPy would give."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
+    if not copy and dtype == x.dtype:
+        return x
     return x._namespace.astype(x, dtype, copy=copy)
 
 
@@ -71,12 +77,30 @@ def _fill(x: Any, value: Any) -> None:
     x[...] = value
 
 
+def _sort(
+    x: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
+    """In place, as the method of an array; `np.sort` gives a new one."""
+    x[...] = x._namespace.sort(x, axis=axis)
+
+
+def _view(x: Any, dtype: Any = None) -> Any:
+    if dtype is not None and dtype != x.dtype:
+        raise TypeError(
+            f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
+            "Fix: x.astype(dtype) converts the values."
+        )
+    return x[...]
+
+
 OWN: dict[str, Method] = {
     "astype": _astype,
-    "flatten": _flatten,
     "conj": _conj,
     "conjugate": _conj,
     "fill": _fill,
+    "flatten": _flatten,
+    "sort": _sort,
+    "view": _view,
 }
 
 
@@ -85,9 +109,12 @@ def find(name: str) -> Method | None:
     own = OWN.get(name)
     if own is not None or name not in SAME_NAME:
         return own
-    implementation = IMPLEMENTATIONS[getattr(np, name)]
+    function = getattr(np, name)
+    implementation = IMPLEMENTATIONS[function]
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
         return implementation(x._namespace, x, *args, **kwargs)
 
+    method.__name__ = name
+    method.__doc__ = function.__doc__
     return method

@@ -26,7 +26,7 @@ from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gradwrap.core.record import BoundOp
 
@@ -36,21 +36,22 @@ PERMUTATION = "permutation"
 INDEX = "index"
 _PRUNE_FROM = 32
 _UNTRACKED = -2
-_NATIVE_OPERATORS = {
-    "add": operator.iadd,
-    "subtract": operator.isub,
-    "multiply": operator.imul,
-    "divide": operator.itruediv,
-    "floor_divide": operator.ifloordiv,
-    "remainder": operator.imod,
-    "pow": operator.ipow,
-    "matmul": operator.imatmul,
-    "bitwise_and": operator.iand,
-    "bitwise_or": operator.ior,
-    "bitwise_xor": operator.ixor,
-    "bitwise_left_shift": operator.ilshift,
-    "bitwise_right_shift": operator.irshift,
+_BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    "add": (operator.add, operator.iadd),
+    "subtract": (operator.sub, operator.isub),
+    "multiply": (operator.mul, operator.imul),
+    "divide": (operator.truediv, operator.itruediv),
+    "floor_divide": (operator.floordiv, operator.ifloordiv),
+    "remainder": (operator.mod, operator.imod),
+    "pow": (operator.pow, operator.ipow),
+    "matmul": (operator.matmul, operator.imatmul),
+    "bitwise_and": (operator.and_, operator.iand),
+    "bitwise_or": (operator.or_, operator.ior),
+    "bitwise_xor": (operator.xor, operator.ixor),
+    "bitwise_left_shift": (operator.lshift, operator.ilshift),
+    "bitwise_right_shift": (operator.rshift, operator.irshift),
 }
+"""The operators of an operation: for a new array, and for the array itself."""
 
 
 # Views ------------------------------------------------------------------------------------------
@@ -189,19 +190,19 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
 
 def operate(variable: Any, op_name: str, other: Any) -> Any:
     """`variable op= other`, recorded."""
+    if not hasattr(type(native(variable)), "__setitem__") and not _is_tape_leaf(variable):
+        return _BINARY[op_name][0](variable, other)  # a NumPy scalar cannot change
     cls = type(variable)
     if cls._is_foreign(other):
         return NotImplemented
-    op = find_op(op_name)
-    assert op is not None
-    if not hasattr(type(native(variable)), "__setitem__") and not _is_tape_leaf(variable):
-        return cls._bind(op).call(variable, other)  # a NumPy scalar cannot change: a new one
     _check_writable(_root(variable))
     if isinstance(other, (list, tuple)):
         other = cls._stacked(other)
     if _highest_level(variable, other) <= silent_up_to():
         _operate_silently(variable, op_name, other)
         return variable
+    op = find_op(op_name)
+    assert op is not None
     result = cls._bind(op).call(variable, other)
     if result.shape != variable.shape:
         raise InPlaceError(
@@ -220,27 +221,20 @@ def operate(variable: Any, op_name: str, other: Any) -> Any:
 
 
 def _operate_silently(variable: Any, op_name: str, other: Any) -> None:
-    """Change the values alone, by the library's own operator, where that is all there is to do."""
-    step = _NATIVE_OPERATORS[op_name]
-    backend = variable._backend
-    if backend.depth:
-        plain = native(variable)
-        plain_backend = type(_innermost(variable))._backend
-        changed = step(plain_backend.copy(plain), native(other))
-        variable[...] = changed
-        return
-    if _owns_buffer(variable) or not hasattr(type(variable._data), "__setitem__"):
-        variable._data = step(variable._data, native(other))
+    """Change the values alone, by the library's own operator."""
+    change = _BINARY[op_name][1]
+    innermost = variable
+    while innermost._backend.depth:
+        innermost = innermost._data
+    backend = innermost._backend
+    if innermost is not variable:
+        variable[...] = change(backend.copy(innermost._data), native(other))
+    elif _owns_buffer(variable) or not hasattr(type(variable._data), "__setitem__"):
+        variable._data = change(variable._data, native(other))
         _refresh_views(variable, recorded=False)
-        return
-    changed = step(backend.copy(variable._data), native(other))
-    _assign(variable, type(variable)(changed), recorded=False)
-
-
-def _innermost(variable: Any) -> Any:
-    while variable._backend.depth:
-        variable = variable._data
-    return variable
+    else:
+        changed = change(backend.copy(variable._data), native(other))
+        _assign(variable, type(variable)(changed), recorded=False)
 
 
 def _is_tape_leaf(variable: Any) -> bool:
@@ -330,8 +324,7 @@ def _owns_buffer(variable: Any) -> bool:
 
 
 def _own_views(variable: Any, root: Any) -> int:
-    """The number of living views that refer to the array of `root`, and are the only ones to
-    refer to their own."""
+    """How many living views refer to the array of `root`, and nothing else to theirs."""
     count = 0
     for view in _living_views(variable):
         base = getattr(view._data, "base", None)

@@ -194,6 +194,12 @@ class Operators:
     def __invert__(self) -> Self:
         return self._operator("bitwise_invert", "__invert__")(self)  # type: ignore[no-any-return]
 
+    def __divmod__(self, other: Any, /) -> tuple[Self, Self]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any, /) -> tuple[Self, Self]:
+        return other // self, other % self
+
 
 METHOD_OPS = {
     "__add__": "add",

@@ -84,7 +84,7 @@ class Rule:
         native: Callable[..., Any] | None = None,
         outputs: int = 1,
         casts: bool = False,
-        views: bool = False,
+        views: str | None = None,
         consumes: bool = False,
         parts: bool = False,
         key: str | None = None,

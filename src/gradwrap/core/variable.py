@@ -183,6 +183,16 @@ class Variable(Operators, Generic[A]):
         return self._data.dtype.itemsize  # type: ignore[no-any-return]
 
     @property
+    def strides(self) -> tuple[int, ...]:
+        """The steps in bytes along the axes of the native array."""
+        return self._data.strides  # type: ignore[no-any-return]
+
+    @property
+    def flags(self) -> Any:
+        """NumPy's flags of the memory of the native array."""
+        return inplace.native(self).flags
+
+    @property
     def T(self) -> Self:  # noqa: N802
         """The array with its axes in reverse order."""
         return self.transpose()
@@ -338,7 +348,8 @@ class Variable(Operators, Generic[A]):
         data = self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
             "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
-            "np.array, np.asarray), which holds tracked values; "
+            "np.array, np.asarray), which holds tracked values in a function under a transform, "
+            "or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
             "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
         )
         import numpy as np
@@ -350,7 +361,8 @@ class Variable(Operators, Generic[A]):
             self._untracked_data(
                 "float() (also math functions, and a store into a plain numpy.ndarray)",
                 "use the array function (np.sin rather than math.sin), store into an array made "
-                "by gradwrap.numpy.zeros, or call .item() if no gradient is wanted.",
+                "by gradwrap.numpy.zeros (in a function under a transform) or by "
+                "gradwrap.wrap(np.zeros(...)), or call .item() if no gradient is wanted.",
             )
         )
 
@@ -388,6 +400,12 @@ class Variable(Operators, Generic[A]):
         if self.is_leaf:
             return f"Variable({text}, requires_grad=True)"
         return f"Variable({text}, grad_fn=<{grad_fn_name(self._node)}>)"
+
+    def __round__(self, ndigits: int = 0) -> Self:
+        return self.round(ndigits)  # type: ignore[no-any-return]
+
+    def __format__(self, spec: str) -> str:
+        return format(inplace.native(self), spec) if spec else str(self)
 
     def __copy__(self) -> Self:
         return self.copy()
@@ -428,6 +446,7 @@ class Variable(Operators, Generic[A]):
         method = None if name.startswith("_") else protocol.find_method(name)
         if method is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        setattr(Variable, name, method)  # from now on found at once
         return functools.partial(method, self)
 
     def transpose(self, *axes: Any) -> Self:

@@ -20,6 +20,7 @@ __all__ = [
     "Tracked",
     "described",
     "is_array",
+    "left_behind",
     "name_of",
     "selected",
     "unwrapped",
@@ -175,6 +176,22 @@ def unwrapped(tree: Any, level: int) -> Any:
         while isinstance(leaf, Variable):
             node = leaf._node
             if node is not None and node.meta.level != level:
+                break
+            leaf = leaf._data
+        return leaf
+
+    return map_leaves(strip, tree)
+
+
+def left_behind(tree: Any, level: int) -> Any:
+    """Take off the wrappers of transforms that ended inside the one of this level.
+
+    A function may keep what an inner one computed, in a list or an array that both write to.
+    """
+
+    def strip(leaf: Any) -> Any:
+        while isinstance(leaf, Variable) and leaf._node is not None:
+            if leaf._node.meta.level <= level:
                 break
             leaf = leaf._data
         return leaf

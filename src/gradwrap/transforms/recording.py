@@ -22,6 +22,7 @@ from gradwrap.transforms.arguments import (
     Tracked,
     described,
     is_array,
+    left_behind,
     name_of,
     selected,
     unwrapped,
@@ -62,7 +63,7 @@ class Recording:
             for key, value in kwargs.items()
         }
         with differentiating():
-            self.out = fun(*entered, **named)
+            self.out = left_behind(fun(*entered, **named), self.level)
 
     def unwrapped(self, tree: Any) -> Any:
         """What the function returned, as the caller of the transform gets it."""
