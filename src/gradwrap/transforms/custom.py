@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.classes import rebind
 from gradwrap.core.record import is_recorded, no_rule
@@ -28,6 +28,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 RESERVED = ("xp", "g", "out")
+
+if TYPE_CHECKING:
+    # Any function will do. The usual numbers of parameters are written out, so that a type checker
+    # takes those of a lambda for Any.
+    UserFormula: TypeAlias = (
+        Callable[[Any, Any], Any]
+        | Callable[[Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any], Any]
+        | Callable[..., Any]
+    )
 
 
 # A function as one operation ----------------------------------------------------------------------
@@ -105,7 +117,7 @@ def primitive(fun: Callable[P, R]) -> Callable[P, R]:
 
 def defvjp(
     op: Callable[..., Any] | str,
-    *vjps: FormulaFunction | None,
+    *vjps: UserFormula | None,
     backend: str | None = None,
     params: str | None = None,
 ) -> None:
