@@ -126,12 +126,21 @@ def _slogdet(xp: Any, g: Any, x: Any, out: Any) -> tuple[Any]:
     """
     sign, _ = out
     of_sign, of_log = g
-    inverse = _mT(xp, xp.linalg.inv(x))
+    inverse = _transposed_inverse(xp, x)
     if not xp.isdtype(x.dtype, "complex floating"):
         return (of_log[..., None, None] * inverse,)
     turn = xp.imag(of_sign * xp.conj(sign))
     slope = xp.astype(of_log, x.dtype) + 1j * xp.astype(turn, x.dtype)
     return (slope[..., None, None] * xp.conj(inverse),)
+
+
+def _transposed_inverse(xp: Any, x: Any) -> Any:
+    """The inverse, transposed; of a singular matrix, infinite along the cofactors."""
+    try:
+        return _mT(xp, xp.linalg.inv(x))
+    except ValueError:  # NumPy's LinAlgError; other libraries return inf themselves
+        cofactors = cofactors_of(xp, x)
+        return xp.where(cofactors == 0, 0.0 * cofactors, cofactors * float("inf"))
 
 
 def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
