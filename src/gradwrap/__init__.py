@@ -7,7 +7,7 @@ array([0.        , 0.63970...])
 
 from gradwrap import autograd as autograd
 from gradwrap import errors as errors
-from gradwrap import rules as _rules  # noqa: F401  entering the tables
+from gradwrap import rules as rules
 from gradwrap import testing as testing
 from gradwrap.backends import register_all as _register_all
 from gradwrap.core.classes import wrap_namespace as wrap_namespace
