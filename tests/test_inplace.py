@@ -22,6 +22,10 @@ M = np.random.default_rng(0).normal(size=(3, 4))
 W = np.random.default_rng(1).normal(size=(3, 4))
 
 
+def forget(leaf: Any) -> None:
+    leaf.grad = None
+
+
 def zeros(*shape: int, dtype: Any = np.float64) -> Any:
     """A buffer: to be filled with tracked values in a transform, plain NumPy otherwise."""
     return gw.wrap(np.zeros(shape, dtype))
@@ -577,7 +581,7 @@ def test_a_scalar_leaf_is_updated_in_place() -> None:
             (w * w).backward()
             with gw.no_grad():
                 w -= 0.25 * w.grad
-            w.grad = None
+            forget(w)
         assert w.is_leaf
         assert w.item() == pytest.approx(0.75)
 
@@ -673,7 +677,7 @@ def test_create_graph_through_writes() -> None:
     out = _filled(x)
     (out**3).sum().backward(create_graph=True)
     first: Any = x.grad
-    x.grad = None
+    forget(x)
     first.sum().backward()
     nested = gw.grad(lambda z: gw.grad(lambda u: (_filled(u) ** 3).sum())(z).sum())(X)
     np.testing.assert_allclose(gw.unwrap(x.grad), nested)

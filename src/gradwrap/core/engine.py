@@ -65,6 +65,9 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     # The next node to visit is held in hand while it is newer than all in the heap: a chain of
     # operations never touches heap and dictionary.
     node: Any = None
+    g: Any = None
+    next_g: Any = None
+    owned = False
     while node is not None or heap:
         if node is None:
             node, g, owned = pending.pop(heappop(heap))
