@@ -33,7 +33,7 @@ from gradwrap.core.variable import Variable as _Variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy import *  # noqa: F403  what a type checker sees: NumPy
+    from numpy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
 
 _FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray")
 _NEW = [
@@ -90,8 +90,10 @@ def _of_values(name: str) -> Callable[..., Any]:
             variable = _first_variable([obj])
             assert variable is not None
             xp = variable._namespace
-            copy = name == "array" and options.get("copy", True)
-            return xp.asarray(obj, dtype=None if dtype is None else _numpy.dtype(dtype), copy=copy)
+            copy = bool(options.get("copy", name == "array"))
+            made = xp.asarray(obj, dtype=None if dtype is None else _numpy.dtype(dtype), copy=copy)
+            ndmin = options.get("ndmin", int(name == "ascontiguousarray"))
+            return made[(None,) * (ndmin - made.ndim)] if made.ndim < ndmin else made
         made = native(obj, dtype=dtype, **options)
         return _wrapped(made) if _is_differentiating() else made
 
@@ -121,7 +123,7 @@ def _with_variables(
     if name == "full":
         named = dict(zip(("shape", "fill_value", "dtype"), args, strict=False)) | options
         size = named["shape"]
-        shape = (size,) if isinstance(size, int) else tuple(size)
+        shape = tuple(size) if _numpy.iterable(size) else (size,)
         filled = xp.copy(xp.broadcast_to(xp.asarray(named["fill_value"]), shape))
         dtype = named.get("dtype")
         return filled if dtype is None else xp.astype(filled, _numpy.dtype(dtype))

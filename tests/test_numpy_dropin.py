@@ -1,0 +1,254 @@
+"""`import gradwrap.numpy as np`: NumPy, whose new arrays can hold tracked values."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.numpy
+from gradwrap.errors import InPlaceError, OutArgumentError, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+X = np.array([1.0, 2.0, 3.0])
+gnp: Any = gradwrap.numpy
+
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "zeros": lambda m: m.zeros(3),
+    "zeros by name": lambda m: m.zeros(shape=(2, 3), dtype=np.float32),
+    "ones": lambda m: m.ones((2, 2)),
+    "full": lambda m: m.full(3, 7.0),
+    "zeros_like": lambda m: m.zeros_like(X),
+    "ones_like": lambda m: m.ones_like(X),
+    "full_like": lambda m: m.full_like(X, 2.0),
+    "arange": lambda m: m.arange(3),
+    "linspace": lambda m: m.linspace(0.0, 1.0, 5),
+    "eye": lambda m: m.eye(3),
+    "identity": lambda m: m.identity(2),
+    "tri": lambda m: m.tri(3),
+    "array": lambda m: m.array([1.0, 2.0]),
+    "asarray": lambda m: m.asarray([1, 2]),
+    "asarray of an array": lambda m: m.asarray(X),
+}
+
+
+def jacobian_rows(f: Callable[[Any], Any], x: Any) -> Any:
+    """The derivatives of each element of `f(x)`."""
+    out, pull = gw.vjp(f, x)
+    return np.stack([pull(row.reshape(out.shape))[0] for row in np.eye(out.size)])
+
+
+# Outside of a transform, and inside ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_arrays_are_numpys_outside_and_variables_inside(make: Callable[[Any], Any]) -> None:
+    expected = make(np)
+    outside = make(gnp)
+    assert type(outside) is np.ndarray
+    assert outside.dtype == expected.dtype
+    np.testing.assert_array_equal(outside, expected)
+    inside = []
+
+    def f(x: Any) -> Any:
+        inside.append(make(gnp))
+        return np.sum(x)
+
+    gw.grad(f)(X)
+    assert isinstance(inside[0], gw.Variable)
+    assert not inside[0].requires_grad
+    assert inside[0].dtype == expected.dtype
+    np.testing.assert_array_equal(inside[0].data, expected)
+    assert type(make(gnp)) is np.ndarray
+
+
+def test_several_new_arrays_and_those_that_cannot_be_tracked() -> None:
+    def f(x: Any) -> Any:
+        assert all(isinstance(part, gw.Variable) for part in gnp.meshgrid([1.0, 2.0], [3.0]))
+        assert type(gnp.array(["a", "b"])) is np.ndarray
+        return np.sum(x)
+
+    gw.grad(f)(X)
+
+
+def test_everything_else_is_numpys_own() -> None:
+    for name in ("sin", "linalg", "fft", "random", "ndarray", "float64", "sum", "testing"):
+        assert getattr(gnp, name) is getattr(np, name)
+    assert gnp.pi == np.pi
+    assert {"zeros", "sin", "linalg", "pi", "array"} <= set(dir(gnp))
+    assert gnp.zeros.__name__ == "zeros"
+    assert gnp.zeros.__doc__ == np.zeros.__doc__
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = gnp.nonsense
+
+
+# Arrays from tracked values -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["array", "asarray", "asanyarray", "ascontiguousarray"])
+def test_arrays_of_tracked_values(name: str) -> None:
+    make = getattr(gnp, name)
+    np.testing.assert_array_equal(
+        jacobian_rows(lambda x: make([x[0] * x[1], x[2] ** 2]), X),
+        [[2.0, 1.0, 0.0], [0.0, 0.0, 6.0]],
+    )
+    np.testing.assert_array_equal(jacobian_rows(lambda x: make(x), X), np.eye(3))
+
+
+def test_nested_lists_with_numbers() -> None:
+    def turned(angle: Any) -> Any:
+        c, s = np.cos(angle), np.sin(angle)
+        matrix = gnp.array([[c, -s, 0.0], [s, c, 0], (0, 0.0, 1)])
+        assert matrix.shape == (3, 3)
+        return np.sum(matrix @ X)
+
+    expected = -np.sin(0.3) * 1.0 - np.cos(0.3) * 2.0 + np.cos(0.3) * 1.0 - np.sin(0.3) * 2.0
+    assert gw.grad(turned)(0.3) == pytest.approx(expected)
+
+
+def test_options_of_array() -> None:
+    def f(x: Any) -> Any:
+        assert gnp.array(x) is not x
+        assert gnp.asarray(x) is x
+        assert gnp.asarray(x, copy=True) is not x
+        assert gnp.array([x[0], x[1]], ndmin=2).shape == (1, 2)
+        assert gnp.array(x, np.float32).dtype == np.float32
+        assert gnp.asarray([x, x], dtype=complex).dtype == np.complex128
+        copy = gnp.array(x)
+        copy[0] = 5.0
+        return np.sum(x * gnp.array([x[0], x[1], x[2]], dtype="float32", ndmin=2))
+
+    np.testing.assert_allclose(gw.grad(f)(X), 2 * X)
+
+
+@pytest.mark.parametrize("shape", [4, np.int64(4), (2, 3), [2, 3]])
+def test_full_of_a_tracked_value(shape: Any) -> None:
+    size = np.full(shape, 0.0).size
+    gradient = gw.grad(lambda x: np.sum(gnp.full(shape, x[1]) ** 2))(X)
+    np.testing.assert_array_equal(gradient, [0.0, size * 2 * 2.0, 0.0])
+
+
+def test_full_by_name_and_like() -> None:
+    gradient = gw.grad(lambda x: np.sum(gnp.full(shape=2, fill_value=x[0], dtype=np.float32)))(X)
+    np.testing.assert_array_equal(gradient, [2.0, 0.0, 0.0])
+    gradient = gw.grad(lambda x: np.sum(gnp.full_like(x, x[1]) * x))(X)
+    np.testing.assert_array_equal(gradient, [2.0, 2.0 + X.sum(), 2.0])
+
+
+def test_linspace_between_tracked_values() -> None:
+    rows = jacobian_rows(lambda x: gnp.linspace(x[0], x[2], 5), X)
+    right = np.linspace(0.0, 1.0, 5)
+    np.testing.assert_allclose(rows, np.stack([1 - right, 0 * right, right], axis=1))
+
+
+def test_new_arrays_like_a_tracked_one() -> None:
+    def f(x: Any) -> Any:
+        for module in (np, gnp):
+            for name in ("zeros_like", "ones_like", "empty_like"):
+                made = getattr(module, name)(x)
+                assert isinstance(made, gw.Variable)
+                assert made.shape == x.shape
+                assert not made.requires_grad
+        out = np.zeros_like(x)
+        out[1:] = x[:-1] ** 2
+        return np.sum(out * np.ones_like(x) * np.full_like(x, 3.0))
+
+    np.testing.assert_array_equal(gw.grad(f)(X), [6.0, 12.0, 0.0])
+
+
+# Buffers filled in a loop -------------------------------------------------------------------------
+
+BUFFERS: dict[str, Callable[[int], Any]] = {
+    "gradwrap.numpy": lambda n: gnp.zeros(n),
+    "wrap_namespace": lambda n: gw.wrap_namespace(np).zeros(n),
+    "empty": lambda n: gnp.empty(n),
+}
+
+
+@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
+def test_a_new_array_is_filled_without_copies(make: Callable[[int], Any]) -> None:
+    def product(x: Any) -> Any:
+        out = make(3)
+        buffer = id(out._data)
+        out[0] = x[0]
+        for i in range(1, 3):
+            out[i] = out[i - 1] * x[i]
+            assert id(out._data) == buffer
+        return np.sum(out)
+
+    np.testing.assert_allclose(gw.grad(product)(X), [9.0, 4.0, 2.0])
+
+
+@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
+def test_filling_inside_a_nested_gradient(make: Callable[[int], Any]) -> None:
+    def product(x: Any) -> Any:
+        out = make(3)
+        out[0] = x[0]
+        for i in range(1, 3):
+            out[i] = out[i - 1]
+            out[i] *= x[i]
+        return np.sum(out)
+
+    hessian = jacobian_rows(gw.grad(product), X)
+    np.testing.assert_allclose(hessian, [[0.0, 4.0, 2.0], [4.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+
+
+@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
+def test_filling_takes_linear_time(make: Callable[[int], Any]) -> None:
+    """Copying at each write would cost 16 times as much for 4 times the length."""
+
+    def fill(x: Any) -> Any:
+        out = make(x.shape[0])
+        for i in range(x.shape[0]):
+            out[i] = x[i]
+        return np.sum(out * out)
+
+    def seconds(n: int) -> float:
+        x = np.ones(n)
+        start = time.perf_counter()
+        gradient = gw.grad(fill)(x)
+        taken = time.perf_counter() - start
+        np.testing.assert_array_equal(gradient, 2.0)
+        return taken
+
+    seconds(500)
+    short = min(seconds(5_000) for _ in range(3))
+    assert min(seconds(20_000) for _ in range(2)) < 6.5 * short
+
+
+def test_plain_arrays_refuse_tracked_values() -> None:
+    def store(x: Any) -> Any:
+        out = np.zeros(3)
+        out[0] = x[0]
+        return np.sum(out)
+
+    def add(x: Any) -> Any:
+        out = np.zeros(3)
+        out += x
+        return np.sum(out)
+
+    # NumPy raises its own error from ours
+    with pytest.raises(ValueError, match="setting an array element") as caught:
+        gw.grad(store)(X)
+    assert isinstance(caught.value.__cause__, TrackedValueError)
+    assert re.search(r"gradwrap\.numpy\.zeros.*\.item\(\)", str(caught.value.__cause__))
+    with pytest.raises(OutArgumentError, match="plain array"):
+        gw.grad(add)(X)
+    with pytest.raises(OutArgumentError, match=r"np\.exp.*leave out= away"):
+        gw.grad(lambda x: np.sum(np.exp(x, out=np.zeros(3))))(X)
+
+
+def test_integer_buffers_refuse_tracked_floats() -> None:
+    def f(x: Any) -> Any:
+        out = gnp.zeros(3, dtype=int)
+        out[0] = x[0]
+        return np.sum(out)
+
+    with pytest.raises(InPlaceError, match="float64"):
+        gw.grad(f)(X)
