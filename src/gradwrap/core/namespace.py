@@ -116,7 +116,7 @@ class WrappedNamespace:
                 raise AttributeError(f"{backend.name} has no function {path}") from None
         native = backend.native(path)
         if native is None:
-            raise AttributeError(f"{self.__name__} has no attribute {path}")
+            raise AttributeError(f"{self.__name__} has no attribute {path.rpartition('.')[2]}")
         if path in ABOUT:
             return functools.partial(_on_data, native)
         if path in CREATION or path in ("asarray", "array"):
