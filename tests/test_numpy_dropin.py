@@ -33,6 +33,8 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "identity": lambda m: m.identity(2),
     "tri": lambda m: m.tri(3),
     "array": lambda m: m.array([1.0, 2.0]),
+    "array by name": lambda m: m.array(object=[1, 2], dtype=float),
+    "asarray in order": lambda m: m.asarray([[1, 2], [3, 4]], float, "F"),
     "asarray": lambda m: m.asarray([1, 2]),
     "asarray of an array": lambda m: m.asarray(X),
 }
@@ -120,6 +122,8 @@ def test_options_of_array() -> None:
         assert gnp.array([x[0], x[1]], ndmin=2).shape == (1, 2)
         assert gnp.array(x, np.float32).dtype == np.float32
         assert gnp.asarray([x, x], dtype=complex).dtype == np.complex128
+        assert gnp.array(object=[x[0]]).shape == gnp.asarray(a=[x[0]]).shape == (1,)
+        assert gnp.asarray(x, float, "C") is x
         copy = gnp.array(x)
         copy[0] = 5.0
         return np.sum(x * gnp.array([x[0], x[1], x[2]], dtype="float32", ndmin=2))

@@ -83,18 +83,21 @@ def _wrapped(result: Any) -> Any:
 
 def _of_values(name: str) -> Callable[..., Any]:
     native = getattr(_numpy, name)
+    first = "object" if name == "array" else "a"
 
     @functools.wraps(native)
-    def make(obj: Any, /, dtype: Any = None, **options: Any) -> Any:
+    def make(*args: Any, **options: Any) -> Any:
+        obj = args[0] if args else options.get(first)
         if _holds_variable(obj):
             variable = _first_variable([obj])
             assert variable is not None
             xp = variable._namespace
+            dtype = args[1] if len(args) > 1 else options.get("dtype")
             copy = bool(options.get("copy", name == "array"))
             made = xp.asarray(obj, dtype=None if dtype is None else _numpy.dtype(dtype), copy=copy)
             ndmin = options.get("ndmin", int(name == "ascontiguousarray"))
             return made[(None,) * (ndmin - made.ndim)] if made.ndim < ndmin else made
-        made = native(obj, dtype=dtype, **options)
+        made = native(*args, **options)
         return _wrapped(made) if _is_differentiating() else made
 
     return make
