@@ -78,8 +78,13 @@ def _like(name: str) -> Implementation:
     return like
 
 
-for _name in ("zeros_like", "ones_like", "empty_like"):
+for _name in ("zeros_like", "ones_like"):
     IMPLEMENTATIONS[getattr(np, _name)] = _like(_name)
+
+
+@implements(np.empty_like)
+def empty_like(xp: Any, prototype: Any, *args: Any, **options: Any) -> Any:
+    return _like("empty_like")(xp, prototype, *args, **options)
 
 
 @implements(np.full_like)
