@@ -46,7 +46,8 @@ def test_binary_function_sums_to_each_arguments_shape_and_keeps_its_dtype(
     a, b = values(first, dtypes[0], 0), values(second, dtypes[1], 1)
 
     out, pull = gw.vjp(function, a, b)
-    of_a, of_b = pull(np.ones_like(out))
+    gradients: Any = pull(np.ones_like(out))
+    of_a, of_b = gradients
 
     assert (of_a.shape, of_a.dtype) == (a.shape, a.dtype)
     assert (of_b.shape, of_b.dtype) == (b.shape, b.dtype)
