@@ -480,15 +480,17 @@ def test_an_operation_without_a_rule_on_data_is_fine() -> None:
     ("fun", "call"),
     [
         (lambda x: np.sin(x, out=np.zeros(3)), "np.sin"),
-        (lambda x: np.add(x, 1.0, out=np.zeros(3)), "np.add"),
         (lambda x: np.sum(x, out=np.zeros(())), "np.sum"),
-        (lambda x: np.add.reduce(x, out=np.zeros(())), "np.add"),
+        (lambda x: np.dot(x, x, np.zeros(())), "np.dot"),
+        (lambda x: np.add.reduce(x, out=np.zeros(())), "np.add.reduce"),
+        (lambda x: np.add(x, 1.0, out=np.zeros(3)), "np.add"),
     ],
 )
 def test_out_of_a_plain_array(fun: Any, call: str) -> None:
+    update = "; for a += x on a plain array a, write a = a + x" if call == "np.add" else ""
     assert message(OutArgumentError, inside(fun)) == (
         f"{call}(..., out=a ndarray): a plain array cannot hold a tracked value. "
-        f"Fix: leave out= away, y = {call}(...)."
+        f"Fix: leave out= away, y = {call}(...){update}."
     )
 
 

@@ -2,92 +2,108 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
+from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
 from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import op_of_function
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 __all__ = ["call_function", "call_ufunc"]
 
-REDUCTIONS = {
-    np.add: "sum",
-    np.multiply: "prod",
-    np.maximum: "max",
-    np.minimum: "min",
-    np.logical_and: "all",
-    np.logical_or: "any",
-}
-RUNNING = {np.add: "cumulative_sum", np.multiply: "cumulative_prod"}
 
-
-def call_ufunc(  # noqa: PLR0911  a way for each way to call a ufunc
+def call_ufunc(
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """`ufunc(...)` with keywords or without a rule, `ufunc.reduce`, `.accumulate`, `.outer`."""
-    out = kwargs.pop("out", None)
-    if out is not None:
-        return _into(out, ufunc, call_ufunc(cls, ufunc, method, inputs, kwargs))
+    """A ufunc that is called with keywords, or has no rule, or one of its methods."""
     if any(cls._is_foreign(value) for value in inputs):
         return NotImplemented
+    out = kwargs.pop("out", None)
+    name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+    if not is_recorded(inputs) and (method == "at" or _are_plain(out)):
+        return _natively(cls, getattr(ufunc, method), inputs, kwargs, out)
+    if method == "at":
+        return ufunc_methods.at(cls, ufunc, *inputs)
+    if out is not None:
+        _check_targets(name, out, update=method == "__call__" and ufunc.nin == 2)
     if method == "__call__":
-        return _call(cls, ufunc, inputs, kwargs)
-    if method == "reduce" and ufunc in REDUCTIONS:
-        return _reduce(cls, REDUCTIONS[ufunc], *inputs, **kwargs)
-    if method == "accumulate" and ufunc in RUNNING:
-        return _accumulate(cls, RUNNING[ufunc], *inputs, **kwargs)
-    if method == "outer":
-        return _outer(cls, ufunc, *inputs, **kwargs)
-    if not _tracked(inputs) and method != "at":
-        return cls._plain(getattr(ufunc, method)(*unwrapped_key(inputs), **kwargs))
-    raise NoRuleError(
-        f"np.{ufunc.__name__}.{method} has no rule. Fix: write it with array functions; "
-        "for np.add.at, x[i] += y where no index repeats."
-    )
+        result = _call(cls, ufunc, inputs, kwargs, out)
+    else:
+        perform = ufunc_methods.PERFORM.get(method)
+        if perform is None:
+            raise NoRuleError(f"{name} has no rule. Fix: write it with array functions.")
+        result = perform(cls, ufunc, *inputs, **kwargs)
+    return result if out is None else _into(out, result)
 
 
-def _into(out: Any, ufunc: Any, result: Any) -> Any:
-    """`out=` a variable is written to in place; a plain array cannot hold a tracked value."""
-    target = out[0] if isinstance(out, tuple) else out
-    if target is None:
-        return result
-    if isinstance(target, Variable):
-        target[...] = result
-        return target
-    raise OutArgumentError(
-        f"np.{ufunc.__name__}(..., out=a {type(target).__name__}): a plain array cannot hold a "
-        f"tracked value. Fix: leave out= away, y = np.{ufunc.__name__}(...)."
-    )
+def _are_plain(out: Any) -> bool:
+    """Whether `out=` is not given, or names plain arrays, which then can hold the result."""
+    return out is None or not any(isinstance(part, Variable) for part in _targets(out))
 
 
-def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _targets(out: Any) -> tuple[Any, ...]:
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _natively(
+    cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any = None
+) -> Any:
+    """Call NumPy with the data, where nothing is recorded."""
+    named = {k: unwrapped_key(v) for k, v in kwargs.items()}
+    if out is not None:
+        return function(*unwrapped_key(args), out=out, **named)
+    if getattr(function, "__name__", "") == "at" and isinstance(args[0], Variable):
+        return ufunc_methods.at(cls, function.__self__, *args)
+    return cls._plain(function(*unwrapped_key(args), **named))
+
+
+def _check_targets(name: str, out: Any, *, update: bool = False) -> None:
+    """Refuse `out=` a plain array, which cannot hold a tracked value."""
+    more = "; for a += x on a plain array a, write a = a + x" if update else ""
+    for target in _targets(out):
+        if target is not None and not isinstance(target, Variable):
+            raise OutArgumentError(
+                f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
+                f"tracked value. Fix: leave out= away, y = {name}(...){more}."
+            )
+
+
+def _into(out: Any, result: Any) -> Any:
+    """Write results in place to the variables that `out=` names."""
+    targets = _targets(out)
+    results = result if isinstance(result, tuple) else (result,)
+    written = []
+    for target, part in zip(targets, results, strict=True):
+        if target is not None:
+            target[...] = part
+        written.append(part if target is None else target)
+    return written[0] if len(written) == 1 else tuple(written)
+
+
+def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
     kwargs = {k: v for k, v in kwargs.items() if not _is_default(k, v)}
     where = kwargs.pop("where", True)
     dtype = kwargs.pop("dtype", None)
-    if where is not True or kwargs:
-        named = ", ".join([*kwargs] or ["where"])
-        if _tracked(inputs):
-            raise NoRuleError(
-                f"np.{ufunc.__name__} with {named}= has no rule. "
-                f"Fix: np.where(condition, np.{ufunc.__name__}(x), otherwise)."
-            )
-        return cls._plain(
-            ufunc(*unwrapped_key(inputs), where=unwrapped_key(where), dtype=dtype, **kwargs)
+    if kwargs:
+        raise NoRuleError(
+            f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: leave it away."
         )
     xp = cls._namespace
     if dtype is not None:
-        inputs = tuple(xp.astype(xp.asarray(x), dtype, copy=False) for x in inputs)
+        inputs = tuple(xp.astype(xp.asarray(x), np.dtype(dtype), copy=False) for x in inputs)
+    if where is not True:
+        return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
+    composed = ufunc_methods.COMPOSED.get(ufunc)
+    if composed is not None:
+        return composed(xp, *(xp.asarray(x) for x in inputs))
     op = op_of_function(ufunc)
     if op is None or op.rule_for(cls._backend.name) is None:
-        if not _tracked(inputs):
+        if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
         names = ("x",) if ufunc.nin == 1 else tuple(f"x{i + 1}" for i in range(ufunc.nin))
         formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
@@ -104,59 +120,48 @@ def _is_default(name: str, value: Any) -> bool:
     return name in defaults and value is defaults[name]
 
 
-def _reduce(
-    cls: Any,
-    name: str,
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    keepdims: bool = False,
-    initial: Any = np._NoValue,
-    where: Any = True,
-) -> Any:
-    function: Callable[..., Any] = getattr(np, {"max": "max", "min": "min"}.get(name, name))
-    options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
-    if dtype is not None:
-        options["dtype"] = dtype
-    if initial is not np._NoValue:
-        options["initial"] = initial
-    if where is not True:
-        options["where"] = where
-    return IMPLEMENTATIONS[function](cls._namespace, array, **options)
-
-
-def _accumulate(cls: Any, name: str, array: Any, axis: int = 0, dtype: Any = None) -> Any:
-    return getattr(cls._namespace, name)(array, axis=axis, dtype=dtype)
-
-
-def _outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
+def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: Any) -> Any:
+    """Where a mask is not set, neither value nor derivative is looked at; `out` stays there."""
     xp = cls._namespace
-    a, b = xp.asarray(a), xp.asarray(b)
-    return _call(cls, ufunc, (xp.reshape(a, tuple(a.shape) + (1,) * b.ndim), b), kwargs)
+    mask = np.asarray(where, dtype=bool)
+    safe = tuple(xp.where(mask, xp.asarray(x), 1) for x in inputs)
+    result = _call(cls, ufunc, safe, {}, None)
+    target = None if out is None else _targets(out)[0]
+    if isinstance(result, tuple):
+        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: np.where.")
+    return xp.where(mask, result, 0 if target is None else target)
+
+
+# Functions that are not ufuncs --------------------------------------------------------------------
 
 
 def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy that is not a ufunc."""
-    out = kwargs.get("out")
-    if out is not None:
-        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
-        return _into(out, function, call_function(cls, function, args, kwargs))
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply(*args, **kwargs)
+    at = out_position(function)
+    if len(args) > at and args[at] is not None:
+        kwargs = {**kwargs, "out": args[at]}
+        args = (*args[:at], None, *args[at + 1 :])
+    out = kwargs.get("out")
+    if out is not None:
+        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
+        if is_recorded([args, kwargs]) or not _are_plain(out):
+            _check_targets(f"np.{function.__name__}", out)
+            return _into(out, call_function(cls, function, args, kwargs))
+        named = {k: unwrapped_key(v) for k, v in kwargs.items()}
+        return function(*unwrapped_key(args[:at]), **named, out=out)
+    if function not in ALWAYS and cls._backend.name == "numpy" and not is_recorded([args, kwargs]):
+        return _natively(cls, function, args, kwargs)
     implementation = IMPLEMENTATIONS.get(function)
     if implementation is not None:
         return implementation(cls._namespace, *args, **kwargs)
-    if _tracked([*args, *kwargs.values()]):
+    if is_recorded([args, kwargs]):
         path = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
         raise NoRuleError(
             f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
             f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
             "or .detach() the argument if its gradient is not wanted."
         )
-    native = {k: unwrapped_key(v) for k, v in kwargs.items()}
-    return cls._plain(function(*unwrapped_key(args), **native))
-
-
-def _tracked(values: Any) -> bool:
-    return is_recorded(list(values))
+    return _natively(cls, function, args, kwargs)

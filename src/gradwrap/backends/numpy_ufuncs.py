@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.registry import find_op, ops, register, register_function
-from gradwrap.core.rule import elementwise, nondifferentiable
+from gradwrap.core.rule import elementwise, general, nondifferentiable
 
 OTHER_NAMES = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
 
@@ -61,11 +61,26 @@ NUMPY_UFUNCS = [
         domain=(0.6, 1.9),
         only_real=True,
     ),
+    general(
+        "full_convolution",
+        "a, v, /",
+        lambda xp, g, a_meta, v: _correlation(xp, g, v, a_meta.shape[0]),
+        lambda xp, g, a, v_meta: _correlation(xp, g, a, v_meta.shape[0]),
+        native=lambda xp, a, v: np.convolve(a, v),
+        samples=("x(5), x(3)", "x(2), x(4)"),
+    ),
     nondifferentiable("heaviside", "x1, x2, /", "piecewise constant", arrays=2),
     nondifferentiable("gcd", "x1, x2, /", "of integers", arrays=2),
     nondifferentiable("lcm", "x1, x2, /", "of integers", arrays=2),
     nondifferentiable("spacing", "x, /", "a unit in the last place"),
 ]
+
+
+def _correlation(xp: Any, g: Any, other: Any, length: int) -> Any:
+    """The part of the convolution with the other factor, reversed, that all of it is in."""
+    convolve = xp.full_convolution if hasattr(xp, "_class") else np.convolve
+    first = other.shape[0] - 1
+    return convolve(g, xp.flip(other))[first : first + length]
 
 
 def _shared(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:

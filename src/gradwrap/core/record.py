@@ -105,8 +105,11 @@ def is_recorded(value: Any) -> bool:
         return any(is_recorded(part) for part in value)
     if isinstance(value, dict):
         return any(is_recorded(part) for part in value.values())
-    node = getattr(value, "_node", None)
-    return node is not None and node.meta.level > silent_up_to()
+    while hasattr(type(value), "_bind"):
+        if value._node is not None and value._node.meta.level > silent_up_to():
+            return True
+        value = value._data
+    return False
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ they share; the methods of an operation are bound to a class when they are first
 from __future__ import annotations
 
 import functools
+import operator
 import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -451,22 +452,33 @@ class Variable(Operators, Generic[A]):
 
     def transpose(self, *axes: Any) -> Self:
         """The array with its axes permuted, in reverse order by default."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        if not order:
-            order = tuple(range(self.ndim))[::-1]
-        return self._call("permute_dims", tuple(order))  # type: ignore[no-any-return]
+        order = _integers(axes) or tuple(range(self.ndim))[::-1]
+        return self._call("permute_dims", order)  # type: ignore[no-any-return]
 
-    def reshape(self, *shape: Any, **kwargs: Any) -> Self:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
         """The same elements in another shape."""
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        sizes = tuple(int(n) for n in sizes)
-        return self._call("reshape", sizes, **kwargs)  # type: ignore[no-any-return]
+        if order != "C":
+            import numpy as np
+
+            return np.reshape(self, _integers(shape), order=order)  # type: ignore[call-overload, no-any-return]
+        return self._call("reshape", _integers(shape), copy=copy)  # type: ignore[no-any-return]
 
     def copy(self, order: str = "C") -> Self:
         """A copy that is part of the graph."""
         return self._call("copy")  # type: ignore[no-any-return]
 
     clone = copy
+
+
+def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    """Integers that a method takes one by one or as a sequence."""
+    if len(arguments) == 1:
+        only = arguments[0]
+        try:
+            return (operator.index(only),)
+        except TypeError:
+            arguments = () if only is None else only
+    return tuple(operator.index(n) for n in arguments)
 
 
 def grad_fn_name(node: Any) -> str:

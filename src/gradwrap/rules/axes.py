@@ -13,7 +13,7 @@ def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """The axes as non-negative numbers; all of them for None."""
     if axis is None:
         return tuple(range(ndim))
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     return tuple(a % ndim if ndim else a for a in axes)
 
 

@@ -8,10 +8,14 @@ from gradwrap.backends.numpy_functions import (
     creation,
     joining,
     linear_algebra,
+    looping,
+    polynomials,
     rearranging,
     reductions,
     shapes,
+    statistics,
     values,
+    writing,
 )
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 
@@ -20,8 +24,12 @@ __all__ = [
     "creation",
     "joining",
     "linear_algebra",
+    "looping",
+    "polynomials",
     "rearranging",
     "reductions",
     "shapes",
+    "statistics",
     "values",
+    "writing",
 ]

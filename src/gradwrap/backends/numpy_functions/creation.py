@@ -10,8 +10,10 @@ from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     Implementation,
     implements,
+    on_values,
     sizes,
 )
+from gradwrap.core.unwrapping import native
 
 
 @implements(np.linspace)
@@ -32,16 +34,54 @@ def linspace(
     start, stop = xp.asarray(start), xp.asarray(stop)
     span = stop - start
     weights = xp.reshape(weights, (num,) + (1,) * span.ndim)
-    points = start * (1.0 - weights) + stop * weights
+    points = xp.where(native(weights) == 1.0, stop, start + span * weights)
     points = points if axis == 0 else xp.moveaxis(points, 0, axis)
     points = points if dtype is None else xp.astype(points, np.dtype(dtype))
     return (points, span / (num - 1 if endpoint else num)) if retstep else points
 
 
+@implements(np.logspace)
+def logspace(
+    xp: Any,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    exponents = linspace(xp, start, stop, num, endpoint)
+    found = xp.pow(xp.asarray(base), exponents)
+    found = found if axis == 0 else xp.moveaxis(found, 0, axis)
+    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+
+
+@implements(np.geomspace)
+def geomspace(
+    xp: Any,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """By the logarithms; both ends have one sign."""
+    start, stop = xp.asarray(start), xp.asarray(stop)
+    signs = np.sign(native(start))
+    if np.any(signs * np.sign(native(stop)) <= 0):
+        raise ValueError("Geometric sequence cannot include zero, or change its sign")
+    found = xp.exp(linspace(xp, xp.log(start * signs), xp.log(stop * signs), num, endpoint))
+    found = found * signs
+    found = found if axis == 0 else xp.moveaxis(found, 0, axis)
+    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+
+
 @implements(np.meshgrid)
 def meshgrid(
     xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """Coordinates repeated along the other axes."""
     arrays = [xp.reshape(xp.asarray(x), (-1,)) for x in xi]
     count = len(arrays)
@@ -52,10 +92,10 @@ def meshgrid(
         xp.reshape(a, tuple(-1 if k == order[i] else 1 for k in range(count)))
         for i, a in enumerate(arrays)
     ]
-    if sparse:
-        return shaped
-    shape = np.broadcast_shapes(*(tuple(a.shape) for a in shaped))
-    return [xp.broadcast_to(a, shape) for a in shaped]
+    if not sparse:
+        shape = np.broadcast_shapes(*(tuple(a.shape) for a in shaped))
+        shaped = [xp.broadcast_to(a, shape) for a in shaped]
+    return tuple(xp.copy(a) if copy else a for a in shaped)
 
 
 def _like(name: str) -> Implementation:
@@ -104,71 +144,41 @@ def full_like(
     return xp.copy(xp.broadcast_to(filled, a.shape if shape is None else sizes(shape)))
 
 
-@implements(np.shape)
-def shape(xp: Any, a: Any) -> tuple[int, ...]:
-    return tuple(xp.asarray(a).shape)
-
-
-@implements(np.ndim)
-def ndim(xp: Any, a: Any) -> int:
-    return int(xp.asarray(a).ndim)
-
-
-@implements(np.size)
-def size(xp: Any, a: Any, axis: Any = None) -> int:
-    a = xp.asarray(a)
-    return int(a.size if axis is None else a.shape[axis])
-
-
-@implements(np.result_type)
-def result_type(xp: Any, *args: Any) -> Any:
-    return xp.result_type(*args)
-
-
-@implements(np.iscomplexobj)
-def iscomplexobj(xp: Any, x: Any) -> bool:
-    return bool(xp.isdtype(x.dtype, "complex floating"))
-
-
-@implements(np.isrealobj)
-def isrealobj(xp: Any, x: Any) -> bool:
-    return not iscomplexobj(xp, x)
-
-
-def _on_values(function: Any) -> None:
-    """A question about values: answered on the data, not differentiated."""
-
-    def ask(xp: Any, *args: Any, **kwargs: Any) -> Any:
-        from gradwrap.core.inplace import unwrapped_key
-
-        native = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        return xp._class._plain(function(*unwrapped_key(args), **native))
-
-    IMPLEMENTATIONS[function] = ask
-
-
-for _function in (
+on_values(
     np.allclose,
-    np.isclose,
+    np.argwhere,
+    np.array2string,
     np.array_equal,
     np.array_equiv,
     np.array_repr,
     np.array_str,
-    np.array2string,
-    np.count_nonzero,
-    np.argwhere,
-    np.flatnonzero,
-    np.searchsorted,
-    np.isin,
-    np.may_share_memory,
-    np.shares_memory,
-    np.isposinf,
-    np.isneginf,
-    np.isreal,
-    np.iscomplex,
-    np.can_cast,
-    np.min_scalar_type,
-    np.digitize,
     np.bincount,
-):
-    _on_values(_function)
+    np.can_cast,
+    np.common_type,
+    np.count_nonzero,
+    np.diag_indices_from,
+    np.digitize,
+    np.einsum_path,
+    np.flatnonzero,
+    np.iscomplex,
+    np.iscomplexobj,
+    np.isclose,
+    np.isin,
+    np.isneginf,
+    np.isposinf,
+    np.isreal,
+    np.isrealobj,
+    np.ix_,
+    np.may_share_memory,
+    np.min_scalar_type,
+    np.ndim,
+    np.ravel_multi_index,
+    np.result_type,
+    np.searchsorted,
+    np.shape,
+    np.shares_memory,
+    np.size,
+    np.tril_indices_from,
+    np.triu_indices_from,
+    np.unravel_index,
+)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import string
 from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.rearranging import pad
 from gradwrap.backends.numpy_functions.shapes import expand_dims
 from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
@@ -57,11 +59,29 @@ def tensordot(xp: Any, a: Any, b: Any, axes: Any = 2) -> Any:
 
 @implements(np.einsum)
 def einsum(xp: Any, *operands: Any, out: Any = None, **options: Any) -> Any:
-    if not isinstance(operands[0], str):
-        raise NoRuleError(
-            "np.einsum with lists of axes has no rule. Fix: write the subscripts as a string."
-        )
-    return xp.einsum(operands[0], *(xp.asarray(o) for o in operands[1:]))
+    subscripts = operands[0]
+    arrays = operands[1:]
+    if not isinstance(subscripts, str):
+        subscripts, arrays = _as_subscripts(operands)
+    found = xp.einsum(subscripts, *(xp.asarray(o) for o in arrays))
+    dtype = options.get("dtype")
+    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+
+
+LETTERS = string.ascii_letters
+
+
+def _as_subscripts(operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Arrays and lists of axes, alternating, as subscripts in letters."""
+    count = len(operands) // 2
+    words = [
+        "".join("..." if axis is Ellipsis else LETTERS[axis] for axis in operands[2 * i + 1])
+        for i in range(count)
+    ]
+    text = ",".join(words)
+    if len(operands) % 2:
+        text += "->" + "".join("..." if a is Ellipsis else LETTERS[a] for a in operands[-1])
+    return text, operands[: 2 * count : 2]
 
 
 @implements(np.kron)
@@ -142,41 +162,43 @@ def solve(xp: Any, a: Any, b: Any) -> Any:
 
 @implements(np.linalg.multi_dot)
 def multi_dot(xp: Any, arrays: Any, *, out: Any = None) -> Any:
-    product = xp.asarray(arrays[0])
-    for factor in arrays[1:]:
-        product = xp.matmul(product, factor)
-    return product
+    """The products in the order that takes the fewest multiplications."""
+    factors = [xp.asarray(a) for a in arrays]
+    ends = [factors[0].shape[0] if factors[0].ndim > 1 else 1]
+    ends += [a.shape[-1] if a.ndim > 1 or i == 0 else 1 for i, a in enumerate(factors)]
+
+    @functools.cache
+    def best(i: int, j: int) -> tuple[int, int]:
+        if i == j:
+            return 0, i
+        return min(
+            (best(i, k)[0] + best(k + 1, j)[0] + ends[i] * ends[k + 1] * ends[j + 1], k)
+            for k in range(i, j)
+        )
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return factors[i]
+        split = best(i, j)[1]
+        return xp.matmul(product(i, split), product(split + 1, j))
+
+    return product(0, len(factors) - 1)
 
 
 @implements(np.linalg.matrix_power)
 def matrix_power(xp: Any, a: Any, n: int) -> Any:
+    n = operator.index(n)
     if n < 0:
         a, n = xp.linalg.inv(a), -n
-    result = xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    result = None
     while n:
         if n & 1:
-            result = xp.matmul(result, a)
-        a, n = xp.matmul(a, a), n >> 1
+            result = a if result is None else xp.matmul(result, a)
+        n >>= 1
+        a = xp.matmul(a, a) if n else a
+    if result is None:
+        return xp.copy(xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype), a.shape))
     return result
-
-
-@implements(np.convolve)
-def convolve(xp: Any, a: Any, v: Any, mode: str = "full") -> Any:
-    """As a product with the matrix of shifted copies."""
-    a, v = xp.asarray(a), xp.asarray(v)
-    if a.shape[0] < v.shape[0]:
-        a, v = v, a
-    n, m = a.shape[0], v.shape[0]
-    padded = pad(xp, a, m - 1)
-    windows = padded[np.arange(n + m - 1)[:, None] + np.arange(m)[None, :]]
-    full = xp.matmul(windows, xp.flip(v))
-    lengths = {
-        "full": (0, n + m - 1),
-        "same": ((m - 1) // 2, (m - 1) // 2 + n),
-        "valid": (m - 1, n),
-    }
-    first, last = lengths[mode]
-    return full[first:last]
 
 
 @implements(np.cross)
@@ -201,3 +223,8 @@ def cross(
     after, before = [1, 2, 0], [2, 0, 1]
     product = a[..., after] * b[..., before] - a[..., before] * b[..., after]
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
+
+
+@implements(np.linalg.cross)
+def linalg_cross(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return cross(xp, x1, x2, axis=axis)

@@ -8,25 +8,26 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.shapes import swapaxes
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
     NoValue,
     given,
     implements,
+    on_values,
     sizes,
 )
+from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import NoRuleError
 
 
-@implements(np.flip)
+@implements(np.flip, always=True)
 def flip(xp: Any, m: Any, axis: Any = None) -> Any:
-    return xp.flip(m, axis=axis)
+    return xp.flip(m, axis=axis if axis is None else sizes(axis))
 
 
-IMPLEMENTATIONS[np.fliplr] = lambda xp, m: xp.flip(m, axis=1)
-IMPLEMENTATIONS[np.flipud] = lambda xp, m: xp.flip(m, axis=0)
+implements(np.fliplr, always=True)(lambda xp, m: xp.flip(m, axis=1))
+implements(np.flipud, always=True)(lambda xp, m: xp.flip(m, axis=0))
 
 
-@implements(np.rot90)
+@implements(np.rot90, always=True)
 def rot90(xp: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     for _ in range(k % 4):
         m = xp.flip(swapaxes(xp, m, *axes), axis=axes[0])
@@ -35,7 +36,12 @@ def rot90(xp: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 @implements(np.roll)
 def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Any:
-    return xp.roll(a, shift, axis=axis)
+    if axis is None:
+        total = int(np.sum(shift))
+        return xp.roll(a, total)
+    pairs = np.broadcast(shift, axis)
+    shifts, axes = zip(*((int(s), int(i)) for s, i in pairs), strict=True)
+    return xp.roll(a, tuple(shifts), axis=tuple(axes))
 
 
 @implements(np.tile)
@@ -67,6 +73,33 @@ def argsort(
     return xp.argsort(a, axis=axis)
 
 
+on_values(np.argpartition, np.lexsort)
+
+
+@implements(np.partition)
+def partition(
+    xp: Any, a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    if axis is None:
+        a, axis = xp.reshape(a, (-1,)), -1
+    return xp.take_along_axis(a, np.argpartition(native(a), kth, axis=axis), axis=axis)
+
+
+@implements(np.unique)
+def unique(xp: Any, ar: Any, *options: Any, **named: Any) -> Any:
+    """The first of each of the elements that are equal; with the positions NumPy gives."""
+    flat = xp.reshape(xp.asarray(ar), (-1,))
+    if "axis" in named or options[3:]:
+        raise NoRuleError("np.unique with axis= has no rule. Fix: leave it out, or .detach().")
+    names = ("return_index", "return_inverse", "return_counts")
+    named = dict(zip(names, options, strict=False)) | named
+    with_index = bool(named.pop("return_index", False))
+    values = native(ar)
+    _, places, *rest = np.unique(values, return_index=True, **named)
+    found = (flat[places], *([places] if with_index else []), *rest)
+    return found if len(found) > 1 else found[0]
+
+
 @implements(np.take)
 def take(
     xp: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"
@@ -74,21 +107,106 @@ def take(
     a = xp.asarray(a)
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), 0
-    return a[(slice(None),) * (axis % a.ndim) + (indices,)]
+    places = np.asarray(unwrapped_key(indices))
+    n = a.shape[axis]
+    if mode != "raise":
+        places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
+    return a[(slice(None),) * (axis % a.ndim) + (places if places.ndim else int(places),)]
 
 
 @implements(np.take_along_axis)
 def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
+    places = np.asarray(unwrapped_key(indices))
     if axis is None:
         arr, axis = xp.reshape(arr, (-1,)), 0
-    return xp.take_along_axis(arr, indices, axis=axis)
+    if arr.ndim != places.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    at = axis % arr.ndim
+    rest = np.broadcast_shapes(_without(arr.shape, at), _without(places.shape, at))
+    return xp.take_along_axis(
+        xp.broadcast_to(arr, (*rest[:at], arr.shape[at], *rest[at:])),
+        np.broadcast_to(places, (*rest[:at], places.shape[at], *rest[at:])),
+        axis=at,
+    )
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])
 
 
 @implements(np.where)
 def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any:
     if x is NoValue:
         return xp.nonzero(condition)
-    return xp.where(xp.asarray(condition) != 0, x, y)
+    condition = xp.asarray(condition)
+    if native(condition).dtype != np.bool_:
+        condition = condition != 0
+    return xp.where(condition, x, y)
+
+
+@implements(np.select)
+def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    shape = np.broadcast_shapes(*(np.shape(native(c)) for c in (*condlist, *choicelist)))
+    found = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = where(xp, condition, choice, found)
+    return found if found.shape == shape else xp.broadcast_to(found, shape)
+
+
+@implements(np.piecewise)
+def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    x = xp.asarray(x)
+    conditions: list[Any]
+    if isinstance(condlist, list) and condlist and np.ndim(native(condlist[0])):
+        conditions = [np.asarray(native(c), dtype=bool) for c in condlist]
+    elif not isinstance(condlist, (list, tuple)):
+        whole = np.asarray(native(condlist), dtype=bool)
+        conditions = [whole] if whole.ndim == x.ndim else list(whole)
+    elif x.ndim == 0:
+        conditions = [np.asarray(native(c), dtype=bool) for c in condlist]
+    else:
+        conditions = [np.asarray(unwrapped_key(condlist), dtype=bool)]
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(~np.any(conditions, axis=0))
+    if len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or "
+            f"{len(conditions) + 1} functions are expected"
+        )
+    found = xp.zeros(x.shape, dtype=x.dtype)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not callable(function):
+            found = xp.where(condition, xp.asarray(function), found)
+        elif x.ndim:
+            found[condition] = function(x[condition], *args, **kw) if np.any(condition) else 0.0
+        elif condition:
+            found = function(x, *args, **kw)
+    return xp.astype(found, x.dtype, copy=False)
+
+
+@implements(np.choose)
+def choose(xp: Any, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    places = np.asarray(native(a))
+    parts = [xp.asarray(choice) for choice in choices]
+    shape = np.broadcast_shapes(places.shape, *(part.shape for part in parts))
+    if mode != "raise":
+        n = len(parts)
+        places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
+    stacked = xp.stack([xp.broadcast_to(part, shape) for part in parts], axis=-1)
+    places = np.broadcast_to(places, shape)[..., None]
+    return xp.take_along_axis(stacked, places, axis=-1)[..., 0]
+
+
+@implements(np.compress)
+def compress(xp: Any, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    return take(xp, a, np.flatnonzero(np.asarray(unwrapped_key(condition))), axis)
+
+
+@implements(np.extract)
+def extract(xp: Any, condition: Any, arr: Any) -> Any:
+    return take(xp, arr, np.flatnonzero(np.asarray(unwrapped_key(condition))))
 
 
 @implements(np.clip)
@@ -115,45 +233,72 @@ def nonzero(xp: Any, a: Any) -> Any:
 
 @implements(np.tril)
 def tril(xp: Any, m: Any, k: int = 0) -> Any:
+    m = xp.asarray(m)
+    if m.ndim < 2:
+        return xp.where(np.tri(m.shape[0], k=k, dtype=bool), m, 0)
     return xp.tril(m, k=k)
 
 
 @implements(np.triu)
 def triu(xp: Any, m: Any, k: int = 0) -> Any:
+    m = xp.asarray(m)
+    if m.ndim < 2:
+        return xp.where(np.tri(m.shape[0], k=k - 1, dtype=bool), 0, m)
     return xp.triu(m, k=k)
 
 
-@implements(np.diagonal)
+@implements(np.diagonal, always=True)
 def diagonal(xp: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return xp.linalg.diagonal(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
 
 
 @implements(np.diag)
 def diag(xp: Any, v: Any, k: int = 0) -> Any:
+    v = xp.asarray(v)
     if v.ndim == 2:
         return xp.linalg.diagonal(v, offset=k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
     n = v.shape[0] + abs(k)
-    eye = np.eye(v.shape[0], n, k=max(k, 0)) if k >= 0 else np.eye(v.shape[0], n)
-    placed = xp.expand_dims(v, axis=1) * eye
-    if k >= 0:
-        return xp.concat([placed, xp.zeros((k, n), dtype=v.dtype)], axis=0) if k else placed
-    return xp.concat([xp.zeros((-k, n), dtype=v.dtype), placed], axis=0)
+    out = xp.zeros((n, n), dtype=v.dtype)
+    places = np.arange(v.shape[0])
+    out[places + max(-k, 0), places + max(k, 0)] = v
+    return out
 
 
-@implements(np.pad)
-def pad(xp: Any, array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
-    """With a constant; other modes by taking the elements that NumPy would repeat."""
-    array = xp.asarray(array)
-    if mode == "constant" and not options.get("constant_values"):
-        out = xp.zeros(np.pad(np.zeros(array.shape, np.int8), pad_width).shape, dtype=array.dtype)
-        widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
-        key = tuple(
-            slice(int(b), int(b) + n) for (b, _), n in zip(widths, array.shape, strict=True)
+@implements(np.diagflat)
+def diagflat(xp: Any, v: Any, k: int = 0) -> Any:
+    return diag(xp, xp.reshape(xp.asarray(v), (-1,)), k)
+
+
+@implements(np.trim_zeros)
+def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    places = np.argwhere(native(filt))
+    if not len(places):
+        return filt[(slice(0),) * filt.ndim]
+    trim = trim.lower()
+    first = places.min(0) if "f" in trim else np.zeros_like(places[0])
+    last = places.max(0) + 1 if "b" in trim else np.asarray(filt.shape)
+    axes = range(filt.ndim) if axis is None else [i % filt.ndim for i in sizes(axis)]
+    return filt[
+        tuple(
+            slice(int(first[i]), int(last[i])) if i in axes else slice(None)
+            for i in range(filt.ndim)
         )
-        out[key] = array
-        return out
-    if mode in ("edge", "reflect", "symmetric", "wrap"):
-        native: Any = np.pad
-        places = native(np.arange(array.size).reshape(array.shape), pad_width, mode, **options)
-        return xp.reshape(array, (-1,))[places]
-    raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
+    ]
+
+
+@implements(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(
+    xp: Any,
+    x: Any,
+    window_shape: Any,
+    axis: Any = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> Any:
+    """The elements of each window, taken by their positions."""
+    positions = np.arange(x.size).reshape(x.shape)
+    windows = np.lib.stride_tricks.sliding_window_view(positions, window_shape, axis)
+    return xp.reshape(x, (-1,))[windows]

@@ -1,4 +1,4 @@
-"""Sums, extrema, means, medians along axes."""
+"""Sums, extrema, means along axes; running sums; what NaN is left out of."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gradwrap.backends.numpy_functions.table import (
     NoValue,
     flag,
     implements,
+    is_masked,
+    on_values,
 )
-from gradwrap.errors import NoRuleError
+from gradwrap.core.unwrapping import native
 from gradwrap.rules.axes import as_axes
 
 
 def _masked(xp: Any, a: Any, where: Any, neutral: Any) -> Any:
-    if where is NoValue or where is True:
-        return a
-    return xp.where(xp.asarray(where), a, neutral)
+    return xp.where(xp.asarray(where), a, neutral) if is_masked(where) else a
 
 
 def _reduction(name: str, neutral: Any, combine: str, *, typed: bool) -> Implementation:
@@ -36,10 +36,13 @@ def _reduction(name: str, neutral: Any, combine: str, *, typed: bool) -> Impleme
         where: Any = NoValue,
     ) -> Any:
         start = neutral if initial is NoValue else initial
-        if start is None and where is not NoValue and where is not True:
+        if start is None and is_masked(where):
             raise ValueError(f"reduction {name} with where= needs an initial value")
-        a = _masked(xp, xp.asarray(a), where, start)
+        a = _masked(xp, xp.asarray(a), where, start if neutral is None else neutral)
         options = {"dtype": dtype} if typed else {}
+        if neutral is None and initial is not NoValue and not a.size:
+            shape = np.max(np.zeros(a.shape), axis=axis, keepdims=flag(keepdims), initial=0).shape
+            return xp.broadcast_to(xp.asarray(initial), shape)
         result = getattr(xp, name)(a, axis=axis, keepdims=flag(keepdims), **options)
         if initial is not NoValue:
             result = getattr(xp, combine)(result, initial)
@@ -48,8 +51,8 @@ def _reduction(name: str, neutral: Any, combine: str, *, typed: bool) -> Impleme
     return reduce
 
 
-IMPLEMENTATIONS[np.sum] = _reduction("sum", 0.0, "add", typed=True)
-IMPLEMENTATIONS[np.prod] = _reduction("prod", 1.0, "multiply", typed=True)
+IMPLEMENTATIONS[np.sum] = _reduction("sum", 0, "add", typed=True)
+IMPLEMENTATIONS[np.prod] = _reduction("prod", 1, "multiply", typed=True)
 
 
 def _extremum(name: str, combine: str) -> Implementation:
@@ -86,12 +89,19 @@ def mean(
 ) -> Any:
     a = xp.asarray(a)
     if dtype is not None:
-        a = xp.astype(a, dtype, copy=False)
-    if where is not NoValue and where is not True:
-        mask = xp.broadcast_to(xp.asarray(where), a.shape)
-        total = xp.sum(xp.where(mask, a, 0.0), axis=axis, keepdims=flag(keepdims))
-        return total / xp.sum(xp.astype(mask, a.dtype), axis=axis, keepdims=flag(keepdims))
+        a = xp.astype(a, np.dtype(dtype), copy=False)
+    if is_masked(where):
+        total, count = _masked_sum(xp, a, where, axis, keepdims)
+        return total / count
     return xp.mean(a, axis=axis, keepdims=flag(keepdims))
+
+
+def _masked_sum(xp: Any, a: Any, where: Any, axis: Any, keepdims: Any) -> tuple[Any, Any]:
+    """The sum of the elements that a mask chooses, and how many there are."""
+    mask = np.broadcast_to(native(where), a.shape)
+    keep = flag(keepdims)
+    count = np.sum(mask, axis=axis, keepdims=keep, dtype=a.real.dtype)
+    return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keep), count
 
 
 def _spread(name: str) -> Implementation:
@@ -108,34 +118,40 @@ def _spread(name: str) -> Implementation:
         mean: Any = NoValue,
         correction: Any = NoValue,
     ) -> Any:
-        _unsupported("np." + name, where=where, mean=mean)
         a = xp.asarray(a)
         if dtype is not None:
-            a = xp.astype(a, dtype, copy=False)
+            a = xp.astype(a, np.dtype(dtype), copy=False)
         free = ddof if correction is NoValue else correction
-        if xp.isdtype(a.dtype, "complex floating"):
-            parts = [
-                xp.var(part, axis=axis, correction=free, keepdims=flag(keepdims))
-                for part in (xp.real(a), xp.imag(a))
-            ]
-            total = parts[0] + parts[1]
-            return xp.sqrt(total) if name == "std" else total
-        function = getattr(xp, name)
-        return function(a, axis=axis, correction=free, keepdims=flag(keepdims))
+        real = not xp.isdtype(a.dtype, "complex floating")
+        if real and mean is NoValue and not is_masked(where):
+            return getattr(xp, name)(a, axis=axis, correction=free, keepdims=flag(keepdims))
+        found = _variance(xp, a, axis, free, keepdims, where, mean)
+        return xp.sqrt(found) if name == "std" else found
 
     return spread
 
 
+def _variance(
+    xp: Any, a: Any, axis: Any, free: float, keepdims: Any, where: Any, center: Any
+) -> Any:
+    """For what the standard's has not: complex numbers, a mask, a mean that is given."""
+    mask = np.True_ if not is_masked(where) else native(where)
+    a = xp.where(mask, a, 0)  # so that a NaN that is left out has no part in the derivative
+    if center is NoValue:
+        total, count = _masked_sum(xp, a, mask, axis, True)
+        center = total / count
+    deviation = a - center
+    square = (xp.conj(deviation) * deviation).real if _is_complex(xp, a) else deviation * deviation
+    total, count = _masked_sum(xp, square, mask, axis, keepdims)
+    return total / np.maximum(count - free, 0.0)
+
+
+def _is_complex(xp: Any, a: Any) -> bool:
+    return bool(xp.isdtype(a.dtype, "complex floating"))
+
+
 IMPLEMENTATIONS[np.var] = _spread("var")
 IMPLEMENTATIONS[np.std] = _spread("std")
-
-
-def _unsupported(function: str, **given: Any) -> None:
-    for name, value in given.items():
-        if value is not NoValue and value is not None and value is not True:
-            raise NoRuleError(
-                f"{function} with {name}= has no rule. Fix: write it with np.where and np.sum."
-            )
 
 
 def _decision(name: str) -> Implementation:
@@ -174,16 +190,11 @@ def _position(name: str) -> Implementation:
 
 IMPLEMENTATIONS[np.argmax] = _position("argmax")
 IMPLEMENTATIONS[np.argmin] = _position("argmin")
+on_values(np.nanargmax, np.nanargmin)
 
 
 def _running(name: str) -> Implementation:
-    def running(
-        xp: Any,
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-    ) -> Any:
+    def running(xp: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = xp.asarray(a)
         if axis is None:
             a, axis = xp.reshape(a, (-1,)), 0
@@ -196,32 +207,25 @@ IMPLEMENTATIONS[np.cumsum] = _running("cumulative_sum")
 IMPLEMENTATIONS[np.cumprod] = _running("cumulative_prod")
 
 
-@implements(np.cumulative_sum)
-def cumulative_sum(
-    xp: Any,
-    x: Any,
-    /,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: bool = False,
-) -> Any:
-    return xp.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+def _standard_running(name: str) -> Implementation:
+    def running(
+        xp: Any,
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
+        function = getattr(xp, name)
+        return function(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+    return running
 
 
-@implements(np.cumulative_prod)
-def cumulative_prod(
-    xp: Any,
-    x: Any,
-    /,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: bool = False,
-) -> Any:
-    return xp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+IMPLEMENTATIONS[np.cumulative_sum] = _standard_running("cumulative_sum")
+IMPLEMENTATIONS[np.cumulative_prod] = _standard_running("cumulative_prod")
 
 
 @implements(np.average)
@@ -235,18 +239,24 @@ def average(
     keepdims: Any = NoValue,
 ) -> Any:
     a = xp.asarray(a)
+    keep = flag(keepdims)
     if weights is None:
-        result = xp.mean(a, axis=axis, keepdims=flag(keepdims))
-        count = a.size if axis is None else math.prod(a.shape[i] for i in as_axes(axis, a.ndim))
-        return (result, xp.full(result.shape, float(count))) if returned else result
+        result = xp.mean(a, axis=axis, keepdims=keep)
+        count = math.prod(a.shape[i] for i in as_axes(axis, a.ndim))
+        return (result, xp.full(result.shape, count, dtype=result.dtype)) if returned else result
     weights = xp.asarray(weights)
-    if weights.ndim != a.ndim:
-        shape = [1] * a.ndim
-        shape[as_axes(axis, a.ndim)[0]] = -1
-        weights = xp.reshape(weights, tuple(shape))
-    weights = xp.broadcast_to(weights, a.shape)
-    total = xp.sum(weights, axis=axis, keepdims=flag(keepdims))
-    result = xp.sum(a * weights, axis=axis, keepdims=flag(keepdims)) / total
+    if weights.shape != a.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        axes = as_axes(axis, a.ndim)
+        if tuple(weights.shape) != tuple(a.shape[i] for i in axes):
+            raise ValueError("Shape of weights must be consistent with shape of a along axis.")
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        weights = xp.permute_dims(weights, tuple(order))
+        shape = tuple(n if i in axes else 1 for i, n in enumerate(a.shape))
+        weights = xp.reshape(weights, shape)
+    total = xp.sum(xp.broadcast_to(weights, a.shape), axis=axis, keepdims=keep)
+    result = xp.sum(a * weights, axis=axis, keepdims=keep) / total
     return (result, total) if returned else result
 
 
@@ -256,23 +266,62 @@ def ptp(xp: Any, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NoVa
     return xp.max(a, axis=axis, keepdims=keep) - xp.min(a, axis=axis, keepdims=keep)
 
 
-@implements(np.median)
-def median(
-    xp: Any,
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    keepdims: Any = False,
-) -> Any:
-    """The middle of the sorted elements; the mean of the middle two."""
-    a = xp.asarray(a)
-    axes = as_axes(axis, a.ndim)
-    rest = tuple(i for i in range(a.ndim) if i not in axes)
-    rows = xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), -1))
-    ordered = xp.sort(rows, axis=-1)
-    n = rows.shape[-1]
-    found = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2.0
-    if not flag(keepdims):
-        return found
-    return xp.reshape(found, tuple(1 if i in axes else a.shape[i] for i in range(a.ndim)))
+# NaN left out -------------------------------------------------------------------------------------
+
+
+def _without_nan(function: Any, neutral: float) -> Implementation:
+    """With NaN taken for a number that changes nothing."""
+
+    def reduce(xp: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        a = xp.asarray(a)
+        return IMPLEMENTATIONS[function](xp, xp.where(xp.isnan(a), neutral, a), *args, **kwargs)
+
+    return reduce
+
+
+IMPLEMENTATIONS[np.nansum] = _without_nan(np.sum, 0.0)
+IMPLEMENTATIONS[np.nanprod] = _without_nan(np.prod, 1.0)
+IMPLEMENTATIONS[np.nancumsum] = _without_nan(np.cumsum, 0.0)
+IMPLEMENTATIONS[np.nancumprod] = _without_nan(np.cumprod, 1.0)
+
+
+def _nan_moment(function: Any) -> Implementation:
+    """Of the elements that are not NaN, by NumPy's `where=`."""
+
+    def reduce(xp: Any, a: Any, *args: Any, where: Any = NoValue, **kwargs: Any) -> Any:
+        a = xp.asarray(a)
+        known = ~np.isnan(native(a))
+        if is_masked(where):
+            known &= native(where)
+        return IMPLEMENTATIONS[function](xp, a, *args, where=known, **kwargs)
+
+    return reduce
+
+
+IMPLEMENTATIONS[np.nanmean] = _nan_moment(np.mean)
+IMPLEMENTATIONS[np.nanvar] = _nan_moment(np.var)
+IMPLEMENTATIONS[np.nanstd] = _nan_moment(np.std)
+
+
+def _nan_extremum(function: Any, worst: float) -> Implementation:
+    def reduce(
+        xp: Any,
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NoValue,
+        initial: Any = NoValue,
+        where: Any = NoValue,
+    ) -> Any:
+        a = xp.asarray(a)
+        unknown = np.isnan(native(a))
+        known = xp.where(unknown, worst, a)
+        found = IMPLEMENTATIONS[function](xp, known, axis, None, keepdims, initial, where)
+        nothing = np.all(unknown, axis=axis, keepdims=flag(keepdims))
+        return xp.where(nothing, math.nan, found) if np.any(nothing) else found
+
+    return reduce
+
+
+IMPLEMENTATIONS[np.nanmax] = _nan_extremum(np.max, -math.inf)
+IMPLEMENTATIONS[np.nanmin] = _nan_extremum(np.min, math.inf)

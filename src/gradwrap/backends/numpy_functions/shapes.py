@@ -1,22 +1,24 @@
-"""Shapes and axes."""
+"""Shapes and axes. What is a view in NumPy is one here."""
 
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
     Implementation,
     implements,
     sizes,
     with_axes,
 )
+from gradwrap.core.unwrapping import native
+from gradwrap.rules.axes import as_axes
 
 
-@implements(np.reshape)
+@implements(np.reshape, always=True)
 def reshape(
     xp: Any,
     a: Any,
@@ -29,7 +31,7 @@ def reshape(
 ) -> Any:
     a = xp.asarray(a)
     shape = sizes(newshape if shape is None else shape)
-    if order == "F":
+    if _in_fortran_order(a, order):
         if -1 in shape:
             known = math.prod(n for n in shape if n != -1)
             shape = tuple(a.size // known if n == -1 else n for n in shape)
@@ -38,66 +40,73 @@ def reshape(
     return xp.reshape(a, shape, copy=copy)
 
 
-@implements(np.ravel)
+def _in_fortran_order(a: Any, order: str) -> bool:
+    if order in ("A", "K"):
+        flags = native(a).flags
+        return bool(flags.f_contiguous and not flags.c_contiguous)
+    return order == "F"
+
+
+@implements(np.ravel, always=True)
 def ravel(xp: Any, a: Any, order: str = "C") -> Any:
     return reshape(xp, a, (-1,), order)
 
 
-@implements(np.transpose, np.permute_dims)
+@implements(np.transpose, np.permute_dims, always=True)
 def transpose(xp: Any, a: Any, axes: Any = None) -> Any:
     a = xp.asarray(a)
-    order = tuple(range(a.ndim))[::-1] if axes is None else tuple(axes)
+    order = tuple(range(a.ndim))[::-1] if axes is None else sizes(axes)
     return xp.permute_dims(a, order)
 
 
-@implements(np.matrix_transpose, np.linalg.matrix_transpose)
+@implements(np.matrix_transpose, np.linalg.matrix_transpose, always=True)
 def matrix_transpose(xp: Any, x: Any, /) -> Any:
     return xp.matrix_transpose(x)
 
 
-@implements(np.swapaxes)
+@implements(np.swapaxes, always=True)
 def swapaxes(xp: Any, a: Any, axis1: int, axis2: int) -> Any:
     order = list(range(a.ndim))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return xp.permute_dims(a, tuple(order))
 
 
-@implements(np.moveaxis)
+@implements(np.moveaxis, always=True)
 def moveaxis(xp: Any, a: Any, source: Any, destination: Any) -> Any:
-    if not isinstance(source, int):
-        source, destination = tuple(source), tuple(destination)
-    return xp.moveaxis(a, source, destination)
+    return xp.moveaxis(a, sizes(source), sizes(destination))
 
 
-@implements(np.rollaxis)
+@implements(np.rollaxis, always=True)
 def rollaxis(xp: Any, a: Any, axis: int, start: int = 0) -> Any:
     axis, start = axis % a.ndim, start + a.ndim if start < 0 else start
     return xp.moveaxis(a, axis, start - 1 if axis < start else start)
 
 
-@implements(np.expand_dims)
+@implements(np.expand_dims, always=True)
 def expand_dims(xp: Any, a: Any, axis: Any) -> Any:
     a = xp.asarray(a)
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = sizes(axis)
     ndim = a.ndim + len(axes)
-    new = {i % ndim for i in axes}
+    new = {operator.index(i) % ndim if -ndim <= i < ndim else i for i in axes}
+    if len(new) < len(axes) or not new <= set(range(ndim)):
+        raise np.exceptions.AxisError(f"axis {axis} does not fit {ndim} dimensions")
     rest = iter(a.shape)
     return xp.reshape(a, tuple(1 if i in new else next(rest) for i in range(ndim)))
 
 
-@implements(np.squeeze)
+@implements(np.squeeze, always=True)
 def squeeze(xp: Any, a: Any, axis: Any = None) -> Any:
     if axis is None:
         axis = tuple(i for i, n in enumerate(a.shape) if n == 1)
-    return xp.squeeze(a, axis)
+    return xp.squeeze(a, as_axes(axis, a.ndim))
 
 
-@implements(np.broadcast_to)
+@implements(np.broadcast_to, always=True)
 def broadcast_to(xp: Any, array: Any, shape: Any, subok: bool = False) -> Any:
     return xp.broadcast_to(array, sizes(shape))
 
 
-@implements(np.broadcast_arrays)
+@implements(np.broadcast_arrays, always=True)
 def broadcast_arrays(xp: Any, *args: Any, subok: bool = False) -> Any:
     return xp.broadcast_arrays(*(xp.asarray(a) for a in args))
 
@@ -110,6 +119,6 @@ def _at_least(ndim: int) -> Implementation:
     return at_least
 
 
-IMPLEMENTATIONS[np.atleast_1d] = _at_least(1)
-IMPLEMENTATIONS[np.atleast_2d] = _at_least(2)
-IMPLEMENTATIONS[np.atleast_3d] = _at_least(3)
+implements(np.atleast_1d, always=True)(_at_least(1))
+implements(np.atleast_2d, always=True)(_at_least(2))
+implements(np.atleast_3d, always=True)(_at_least(3))

@@ -7,14 +7,104 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import NoValue, implements
+from gradwrap.backends.numpy_functions.table import (
+    NoValue,
+    check_constant,
+    implements,
+    on_values,
+    sizes,
+)
+from gradwrap.core.unwrapping import native
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import as_axes
+
+
+@implements(np.copy)
+def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Any:
+    return xp.copy(a)
+
+
+@implements(np.astype, always=True)
+def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x.astype(np.dtype(dtype), copy=copy)
+
+
+@implements(np.real, always=True)
+def real(xp: Any, val: Any) -> Any:
+    return val.real
+
+
+@implements(np.imag, always=True)
+def imag(xp: Any, val: Any) -> Any:
+    return val.imag
+
+
+@implements(np.angle)
+def angle(xp: Any, z: Any, deg: bool = False) -> Any:
+    found = xp.atan2(xp.asarray(z.imag), xp.asarray(z.real))
+    return found * (180.0 / math.pi) if deg else found
+
+
+on_values(np.round, np.around, np.fix)
+
+
+@implements(np.sinc)
+def sinc(xp: Any, x: Any) -> Any:
+    """A series near 0, so that every derivative is exact there."""
+    near = xp.abs(x) < 1e-3
+    at = math.pi * xp.where(near, 1.0, x)
+    square = (math.pi * xp.where(near, x, 0.0)) ** 2
+    series = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))
+    return xp.where(near, series, xp.sin(at) / at)
+
+
+@implements(np.nan_to_num, always=True)
+def nan_to_num(
+    xp: Any,
+    x: Any,
+    copy: bool = True,
+    nan: Any = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
+) -> Any:
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise NoRuleError("np.nan_to_num of complex numbers has no rule. Fix: .real and .imag.")
+    if not xp.isdtype(x.dtype, "real floating"):
+        return xp.copy(x) if copy else x
+    info = np.finfo(native(x).dtype)
+    high = info.max if posinf is None else posinf
+    low = info.min if neginf is None else neginf
+    found = xp.where(xp.isnan(x), nan, x)
+    found = xp.where(xp.isinf(x), xp.where(x > 0, high, low), found)
+    if copy:
+        return found
+    x[...] = found
+    return x
+
+
+@implements(np.unwrap)
+def unwrap(
+    xp: Any, p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi
+) -> Any:
+    """What is added to each angle is constant between the jumps."""
+    check_constant("np.unwrap", discont=discont, period=period)
+    values = native(p)
+    shift = np.unwrap(values, discont, axis, period=native(period)) - values
+    return p + shift
+
+
+# Neighbours ---------------------------------------------------------------------------------------
 
 
 @implements(np.diff)
 def diff(
     xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
 ) -> Any:
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if n == 0:
+        return a
+    a = xp.asarray(a)
     at = axis % a.ndim
     before = (slice(None),) * at
     pieces = []
@@ -33,8 +123,62 @@ def diff(
     return a
 
 
+@implements(np.ediff1d)
+def ediff1d(xp: Any, ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    ary = xp.reshape(xp.asarray(ary), (-1,))
+    parts = [to_begin, ary[1:] - ary[:-1], to_end]
+    flat = [xp.reshape(xp.asarray(part), (-1,)) for part in parts if part is not None]
+    return xp.concat(flat) if len(flat) > 1 else flat[0]
+
+
+@implements(np.gradient)
+def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Second-order differences inside, one-sided ones of `edge_order` at the ends."""
+    f = xp.asarray(f)
+    axes = as_axes(axis if axis is None else sizes(axis), f.ndim)
+    if len(varargs) not in (0, 1, len(axes)):
+        raise TypeError("invalid number of arguments")
+    spacings = [1.0] * len(axes) if not varargs else list(varargs)
+    if len(varargs) == 1 and len(axes) > 1:
+        if np.ndim(native(varargs[0])):
+            raise ValueError("distances must be either scalars or one for each axis")
+        spacings = list(varargs) * len(axes)
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    found = tuple(
+        xp.moveaxis(_slopes(xp, xp.moveaxis(f, at, -1), xp.asarray(h), edge_order), -1, at)
+        for at, h in zip(axes, spacings, strict=True)
+    )
+    return found[0] if len(found) == 1 else found
+
+
+def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
+    """Along the last axis, with one spacing or the coordinates."""
+    n = f.shape[-1]
+    if n < edge_order + 1:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    steps = spacing[1:] - spacing[:-1] if spacing.ndim else None
+    rises = f[..., 1:] - f[..., :-1]
+    if steps is None:
+        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
+        slope = rises / spacing
+        share: Any = 0.5
+        last_share: Any = 0.5
+    else:
+        before, after = steps[:-1], steps[1:]
+        slope = rises / steps
+        inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+        share = None if n < 3 else steps[0] / (steps[0] + steps[1])
+        last_share = None if n < 3 else steps[-1] / (steps[-1] + steps[-2])
+    first, last = slope[..., :1], slope[..., -1:]
+    if edge_order == 2:
+        first = first + (first - slope[..., 1:2]) * share
+        last = last + (last - slope[..., -2:-1]) * last_share
+    return xp.concat([first, inside, last], axis=-1)
+
+
 @implements(np.trapezoid)
-def trapezoid(xp: Any, y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y = xp.asarray(y)
     step: Any = dx
     if x is not None:
@@ -49,89 +193,41 @@ def trapezoid(xp: Any, y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -
     return xp.sum(step * pairs, axis=axis) / 2.0
 
 
-@implements(np.copy)
-def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Any:
-    return xp.copy(a)
-
-
-@implements(np.astype)
-def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return xp.astype(x, np.dtype(dtype), copy=copy)
-
-
-@implements(np.real)
-def real(xp: Any, val: Any) -> Any:
-    return val.real
-
-
-@implements(np.imag)
-def imag(xp: Any, val: Any) -> Any:
-    return val.imag
-
-
-@implements(np.angle)
-def angle(xp: Any, z: Any, deg: bool = False) -> Any:
-    found = xp.atan2(xp.asarray(z.imag), xp.asarray(z.real))
-    return found * (180.0 / math.pi) if deg else found
-
-
-@implements(np.round, np.around)
-def round_(xp: Any, a: Any, decimals: int = 0, out: Any = None) -> Any:
-    scale = 10.0**decimals
-    return xp.round(a) if not decimals else xp.round(a * scale) / scale
-
-
-@implements(np.sinc)
-def sinc(xp: Any, x: Any) -> Any:
-    near = xp.abs(x) < 1e-3
-    at = math.pi * xp.where(near, 1.0, x)
-    square = (math.pi * xp.where(near, x, 0.0)) ** 2
-    series = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))
-    return xp.where(near, series, xp.sin(at) / at)
-
-
-@implements(np.nan_to_num)
-def nan_to_num(
-    xp: Any,
-    x: Any,
-    copy: bool = True,
-    nan: float = 0.0,
-    posinf: Any = None,
-    neginf: Any = None,
-) -> Any:
-    info = xp.finfo(x.dtype)
-    high = float(info.max) if posinf is None else posinf
-    low = float(info.min) if neginf is None else neginf
-    x = xp.where(xp.isnan(x), nan, x)
-    return xp.where(xp.isinf(x), xp.where(x > 0, high, low), x)
-
-
 @implements(np.interp)
 def interp(
     xp: Any, x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
-    """Piecewise linear; the breakpoints are data, their values may be tracked."""
-    from gradwrap.core.unwrapping import native
+    """Piecewise linear, in the points as in the breakpoints and their values."""
+    x, knots, fp = xp.asarray(x), xp.asarray(xp_), xp.asarray(fp)
+    if period is not None:
+        period = abs(period)
+        left = right = None
+        x, knots = x % period, knots % period
+        order = np.argsort(native(knots))
+        knots, fp = knots[order], fp[order]
+        knots = xp.concat([knots[-1:] - period, knots, knots[:1] + period])
+        fp = xp.concat([fp[-1:], fp, fp[:1]])
+    if knots.shape[0] == 1:
+        found = xp.broadcast_to(fp[0], x.shape)
+    else:
+        places = np.searchsorted(native(knots), native(x), side="right") - 1
+        places = np.clip(places, 0, knots.shape[0] - 2)
+        low, span = knots[places], knots[places + 1] - knots[places]
+        inside = xp.clip(x, knots[0], knots[-1])
+        share = (inside - low) / xp.where(native(span) == 0, 1.0, span)
+        found = fp[places] + share * (fp[places + 1] - fp[places])
+    if left is not None:
+        found = xp.where(native(x) < native(knots)[0], left, found)
+    if right is not None:
+        found = xp.where(native(x) > native(knots)[-1], right, found)
+    return found
 
-    if period is not None or left is not None or right is not None:
-        raise NoRuleError(
-            "np.interp with left=, right= or period= has no rule. Fix: np.where around it."
-        )
-    knots = xp.asarray(xp_)
-    x, fp = xp.asarray(x), xp.asarray(fp)
-    places = np.searchsorted(native(knots), native(x), side="right") - 1
-    places = np.clip(places, 0, knots.shape[0] - 2)
-    low, high = knots[places], knots[places + 1]
-    inside = xp.clip(x, knots[0], knots[-1])
-    share = (inside - low) / (high - low)
-    return fp[places] * (1.0 - share) + fp[places + 1] * share
 
-
-@implements(np.polyval)
-def polyval(xp: Any, p: Any, x: Any) -> Any:
-    """By Horner's rule."""
-    p, x = xp.asarray(p), xp.asarray(x)
-    total = x * 0.0
-    for i in range(p.shape[0]):
-        total = total * x + p[i]
-    return total
+def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:
+    """The largest (smallest) element so far; of equal ones the first."""
+    values = np.moveaxis(native(a), axis, -1)
+    best = ufunc.accumulate(values, axis=-1)
+    new = np.ones(values.shape, dtype=bool)
+    new[..., 1:] = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])
+    places = np.maximum.accumulate(np.where(new, np.arange(values.shape[-1]), 0), axis=-1)
+    return xp.take_along_axis(a, np.moveaxis(places, -1, axis), axis=axis)

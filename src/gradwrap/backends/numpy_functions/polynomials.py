@@ -1,0 +1,96 @@
+"""Polynomials by their coefficients, and convolution, which is their product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, implements
+
+
+@implements(np.convolve)
+def convolve(xp: Any, a: Any, v: Any, mode: str = "full") -> Any:
+    a, v = (xp.reshape(xp.asarray(x), (-1,)) for x in (a, v))
+    if a.shape[0] < v.shape[0]:
+        a, v = v, a
+    return _part(xp.full_convolution(a, v), a.shape[0], v.shape[0], mode)
+
+
+def _part(full: Any, n: int, m: int, mode: str) -> Any:
+    """Of n + m - 1 elements, the middle n, or those in which all of both take part."""
+    if mode == "full":
+        return full
+    if mode == "same":
+        first = (m - 1) // 2
+        return full[first : first + n]
+    if mode == "valid":
+        return full[m - 1 : n]
+    raise ValueError(f"mode must be one of 'full', 'same', or 'valid', not {mode!r}")
+
+
+@implements(np.correlate)
+def correlate(xp: Any, a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = xp.asarray(a), xp.asarray(v)
+    turned = xp.flip(v)
+    if xp.isdtype(v.dtype, "complex floating"):
+        turned = xp.conj(turned)
+    full = xp.full_convolution(a, turned)
+    n, m = a.shape[0], v.shape[0]
+    if n >= m:
+        return _part(full, n, m, mode)
+    return xp.flip(_part(xp.flip(full), m, n, mode))
+
+
+@implements(np.polyval)
+def polyval(xp: Any, p: Any, x: Any) -> Any:
+    """By Horner's rule."""
+    p, x = xp.asarray(p), xp.asarray(x)
+    total = xp.zeros_like(x)
+    for i in range(p.shape[0]):
+        total = total * x + p[i]
+    return total
+
+
+@implements(np.polymul)
+def polymul(xp: Any, a1: Any, a2: Any) -> Any:
+    return convolve(xp, xp.asarray(a1), xp.asarray(a2))
+
+
+def _sum(xp: Any, a1: Any, a2: Any, sign: float) -> Any:
+    a1, a2 = (xp.reshape(xp.asarray(a), (-1,)) for a in (a1, a2))
+    longer = max(a1.shape[0], a2.shape[0])
+    a1, a2 = (
+        xp.concat([xp.zeros(longer - a.shape[0], dtype=a.dtype), a]) if a.shape[0] < longer else a
+        for a in (a1, a2)
+    )
+    return a1 + a2 if sign > 0 else a1 - a2
+
+
+IMPLEMENTATIONS[np.polyadd] = lambda xp, a1, a2: _sum(xp, a1, a2, 1.0)
+IMPLEMENTATIONS[np.polysub] = lambda xp, a1, a2: _sum(xp, a1, a2, -1.0)
+
+
+@implements(np.polyder)
+def polyder(xp: Any, p: Any, m: int = 1) -> Any:
+    p = xp.asarray(p)
+    for _ in range(m):
+        p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
+    return p
+
+
+@implements(np.polyint)
+def polyint(xp: Any, p: Any, m: int = 1, k: Any = None) -> Any:
+    p = xp.asarray(p)
+    constants = np.zeros(m) if k is None else k
+    constants = xp.broadcast_to(xp.asarray(constants), (m,))
+    for i in range(m):
+        p = xp.concat([p / np.arange(p.shape[0], 0, -1), constants[i : i + 1]])
+    return p
+
+
+@implements(np.vander)
+def vander(xp: Any, x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    x = xp.asarray(x)
+    powers = np.arange(x.shape[0] if N is None else N)
+    return x[:, None] ** (powers if increasing else powers[::-1]).astype(x.dtype)

@@ -1,0 +1,185 @@
+"""Order statistics, covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy_functions.table import (
+    IMPLEMENTATIONS,
+    Implementation,
+    check_constant,
+    implements,
+    moved_last,
+    put_back,
+)
+from gradwrap.core.unwrapping import native
+from gradwrap.errors import NoRuleError
+
+
+def _quantiles(
+    xp: Any, a: Any, q: Any, axis: Any, method: str, keepdims: Any, *, skip_nan: bool
+) -> Any:
+    """Each is a mean of two order statistics; NumPy says which, by the quantiles of the ranks."""
+    a = xp.asarray(a)
+    rows = moved_last(xp, a, axis)
+    ordered = xp.sort(rows, axis=-1)
+    values = native(ordered)
+    counts = np.sum(~np.isnan(values), axis=-1) if skip_nan else np.int64(values.shape[-1])
+    q = np.asarray(native(q))
+    shape = (*q.shape, *values.shape[:-1])
+    ranks = np.zeros(shape)
+    for count in np.unique(counts):
+        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]
+        chosen = np.broadcast_to(counts == count, shape)
+        spread = np.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
+        ranks = np.where(chosen, spread, ranks)
+    low = np.floor(ranks).astype(np.int64)
+    share = (ranks - low).astype(values.dtype)
+    below = _at(xp, ordered, low)
+    if share.any():
+        above = _at(xp, ordered, np.minimum(low + 1, values.shape[-1] - 1))
+        below = below + (above - below) * share if share.shape else _mixed(below, above, share)
+    if not skip_nan:  # NaN is sorted last, and spreads
+        last = ordered[..., -1]
+        unknown = np.isnan(native(last))
+        below = xp.where(unknown, last, below) if np.any(unknown) else below
+    return put_back(xp, below, a, axis, keepdims)
+
+
+def _mixed(below: Any, above: Any, share: Any) -> Any:
+    return below + (above - below) * share[()]
+
+
+def _at(xp: Any, ordered: Any, places: Any) -> Any:
+    """The elements of each row at places, whose leading axes are the result's."""
+    extra = places.ndim - (ordered.ndim - 1)
+    rows = tuple(
+        np.arange(n).reshape((-1,) + (1,) * (ordered.ndim - 2 - i))
+        for i, n in enumerate(ordered.shape[:-1])
+    )
+    if not rows:
+        return ordered[places if extra else int(places)]
+    return ordered[(*rows, places)]
+
+
+@implements(np.median)
+def median(
+    xp: Any,
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: Any = False,
+) -> Any:
+    """The middle of the sorted elements; the mean of the middle two."""
+    return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=False)
+
+
+@implements(np.nanmedian)
+def nanmedian(
+    xp: Any,
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: Any = False,
+) -> Any:
+    return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=True)
+
+
+def _quantile(name: str, scale: float) -> Implementation:
+    def quantile(
+        xp: Any,
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+        interpolation: Any = None,
+    ) -> Any:
+        if weights is not None:
+            raise NoRuleError(f"np.{name} with weights= has no rule. Fix: leave the weights out.")
+        check_constant("np." + name, q=q)
+        q = np.asarray(native(q)) / scale
+        skip_nan = name.startswith("nan")
+        return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan)
+
+    return quantile
+
+
+for _name, _scale in (
+    ("quantile", 1.0),
+    ("percentile", 100.0),
+    ("nanquantile", 1.0),
+    ("nanpercentile", 100.0),
+):
+    IMPLEMENTATIONS[getattr(np, _name)] = _quantile(_name, _scale)
+
+
+@implements(np.cov)
+def cov(
+    xp: Any,
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    rows = _variables(xp, m, rowvar)
+    if y is not None:
+        rows = xp.concat([rows, _variables(xp, y, rowvar)], axis=0)
+    if dtype is not None:
+        rows = xp.astype(rows, np.dtype(dtype))
+    free = (0 if bias else 1) if ddof is None else ddof
+    weights: Any = None
+    if fweights is not None:
+        weights = np.asarray(native(fweights), dtype=np.float64)
+    if aweights is not None:
+        weights = xp.asarray(aweights) if weights is None else weights * xp.asarray(aweights)
+    if weights is None:
+        deviation = rows - xp.mean(rows, axis=1, keepdims=True)
+        weighted, norm = deviation, rows.shape[1] - free
+    else:
+        total = xp.sum(xp.asarray(weights))
+        center = xp.sum(rows * weights, axis=1, keepdims=True) / total
+        deviation = rows - center
+        weighted = deviation * weights
+        norm = total
+        if free and aweights is None:
+            norm = total - free
+        elif free:
+            norm = total - free * xp.sum(weights * xp.asarray(aweights)) / total
+    turned = xp.matrix_transpose(weighted)
+    if xp.isdtype(rows.dtype, "complex floating"):
+        turned = xp.conj(turned)
+    found = xp.matmul(deviation, turned) / norm
+    return xp.squeeze(found, tuple(i for i, n in enumerate(found.shape) if n == 1))
+
+
+def _variables(xp: Any, m: Any, rowvar: bool) -> Any:
+    """One row for each variable."""
+    m = xp.asarray(m)
+    if m.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    if m.ndim < 2:
+        return xp.reshape(m, (1, -1))
+    return m if rowvar else xp.matrix_transpose(m)
+
+
+@implements(np.corrcoef)
+def corrcoef(xp: Any, x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    found = cov(xp, x, y, rowvar, dtype=dtype)
+    if not found.ndim:
+        return found / found
+    deviation = xp.sqrt(xp.linalg.diagonal(found).real)
+    return found / deviation[:, None] / deviation[None, :]

@@ -1,0 +1,96 @@
+"""Functions that write to an array they are given: to a variable, never to a plain array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.numpy_functions.table import Implementation, implements
+from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.errors import OutArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _writes(function: Any) -> Callable[[Implementation], Implementation]:
+    """Enter a function whose first argument is written to."""
+    name = function.__name__
+
+    def enter(implementation: Implementation) -> Implementation:
+        def write(xp: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+            if not hasattr(type(target), "_bind"):
+                raise OutArgumentError(
+                    f"np.{name} into a {type(target).__name__}: a plain array cannot hold a "
+                    "tracked value. Fix: make the array with gradwrap.numpy.zeros (in a function "
+                    "under a transform) or gradwrap.wrap(np.zeros(...))."
+                )
+            return implementation(xp, target, *args, **kwargs)
+
+        implements(function, always=True)(write)
+        return implementation
+
+    return enter
+
+
+@_writes(np.copyto)
+def copyto(xp: Any, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if native(src) is not src or hasattr(src, "dtype"):
+        from_, to = native(src).dtype, native(dst).dtype
+        if not np.can_cast(from_, to, casting):  # type: ignore[arg-type]
+            raise TypeError(f"Cannot cast array data from {from_} to {to} according to {casting!r}")
+    dst[...] = src if where is True else xp.where(native(where), src, dst)
+
+
+@_writes(np.fill_diagonal)
+def fill_diagonal(xp: Any, a: Any, val: Any, wrap: bool = False) -> None:
+    marks = np.zeros(a.shape, dtype=bool)
+    np.fill_diagonal(marks, True, wrap)
+    key = np.nonzero(marks)
+    a[key] = _repeated(xp, val, len(key[0]))
+
+
+def _repeated(xp: Any, values: Any, count: int) -> Any:
+    """Values as often as there are places for them, as `a.flat[...] = values` does."""
+    values = xp.reshape(xp.asarray(values), (-1,))
+    return values[np.resize(np.arange(values.shape[0]), count)]
+
+
+@_writes(np.put_along_axis)
+def put_along_axis(xp: Any, arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    places = np.asarray(native(indices))
+    if axis is None:
+        xp.reshape(arr, (-1,))[places] = values
+        return
+    at = axis % arr.ndim
+    key = tuple(
+        places if i == at else np.arange(n).reshape((-1,) + (1,) * (arr.ndim - i - 1))
+        for i, n in enumerate(arr.shape)
+    )
+    arr[key] = values
+
+
+@_writes(np.put)
+def put(xp: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    places = np.asarray(unwrapped_key(ind)).reshape(-1)
+    if mode != "raise":
+        places = places % a.size if mode == "wrap" else np.clip(places, 0, a.size - 1)
+    if places.size:
+        a[np.unravel_index(np.where(places < 0, places + a.size, places), a.shape)] = _repeated(
+            xp, v, places.size
+        )
+
+
+@_writes(np.putmask)
+def putmask(xp: Any, a: Any, mask: Any, values: Any) -> None:
+    """Each element of the mask's places gets the value at its own place."""
+    places = np.flatnonzero(np.asarray(native(mask)))
+    values = _repeated(xp, values, a.size)
+    put(xp, a, places, values[places])
+
+
+@_writes(np.place)
+def place(xp: Any, arr: Any, mask: Any, vals: Any) -> None:
+    places = np.flatnonzero(np.asarray(native(mask)))
+    put(xp, arr, places, vals)
