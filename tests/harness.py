@@ -158,14 +158,14 @@ def runs_on(case: Case, library: Library) -> bool:
     )
 
 
-def to_library(value: Any, xp: Any) -> Any:
-    """A NumPy array (or list, or dtype) as the library's."""
+def to_library(value: Any, xp: Any, device: Any = None) -> Any:
+    """A NumPy array (or list, or dtype) as the library's, on a device."""
     if isinstance(value, np.ndarray):
-        return value if xp is np else xp.asarray(value)
+        return value if xp is np else xp.asarray(value, device=device)
     if isinstance(value, list):
-        return [to_library(part, xp) for part in value]
+        return [to_library(part, xp, device) for part in value]
     if isinstance(value, tuple):
-        return tuple(to_library(part, xp) for part in value)
+        return tuple(to_library(part, xp, device) for part in value)
     if isinstance(value, type) and issubclass(value, np.generic):
         return getattr(xp, value.__name__)
     return value

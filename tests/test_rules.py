@@ -168,16 +168,20 @@ def test_gradient_does_not_depend_on_what_else_is_tracked(case: Case, which: int
     )
 
 
+@pytest.mark.parametrize("device_name", ["CPU_DEVICE", "device1"])
 @parametrize([case for case in REAL_CASES if runs_on(case, "array_api_strict")])
-def test_array_api_strict_gives_what_numpy_gives(case: Case) -> None:
-    """On its default device and on another one, without flags that a lazy library would lack."""
+def test_array_api_strict_gives_what_numpy_gives(case: Case, device_name: str) -> None:
+    """On its default device and on another one, where whatever mixed the two would raise."""
     xp = namespace("array_api_strict")
+    device = xp.Device(device_name)
     args, kwargs = case.arguments(REAL)
     arrays, statics = split_call(args, case.rule)
     on_numpy, pull_numpy = gw.vjp(function_of(case, np, kwargs, statics), *arrays)
-    native = [to_library(a, xp) for a in arrays]
-    moved_statics = {k: to_library(v, xp) for k, v in statics.items()}
-    f = function_of(case, xp, {k: to_library(v, xp) for k, v in kwargs.items()}, moved_statics)
+    native = [to_library(a, xp, device) for a in arrays]
+    moved_statics = {k: to_library(v, xp, device) for k, v in statics.items()}
+    f = function_of(
+        case, xp, {k: to_library(v, xp, device) for k, v in kwargs.items()}, moved_statics
+    )
 
     out, pull = gw.vjp(f, *native)
     gradients = pull([xp.ones_like(part) for part in out])

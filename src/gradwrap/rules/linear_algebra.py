@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from array_api_compat import device
+
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.core.rule import general, joint, linear, reduction
@@ -100,7 +102,7 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
     inner = xp.matmul(xp.matmul(_mT(xp, cu), g), _mT(xp, cv))
     diagonal = xp.linalg.diagonal(inner)
     on_diagonal = xp.sum(pairs * diagonal[..., None, :], axis=-1)
-    eye = xp.eye(x.shape[-1], dtype=u.dtype)
+    eye = xp.eye(x.shape[-1], dtype=u.dtype, device=device(x))
     result = on_diagonal[..., None, :] * eye - pairs * _mT(xp, inner)
     return phase * xp.matmul(xp.matmul(cu, result), cv)
 
@@ -148,9 +150,10 @@ def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     rows, columns = x_meta.shape[-2:]
     length = g.shape[-1]
     first = (max(-offset, 0), max(offset, 0))
-    row = xp.arange(length) + first[0]
-    here = xp.arange(rows)[:, None] == row[None, :]
-    there = row[:, None] - first[0] + first[1] == xp.arange(columns)[None, :]
+    place = x_meta.device
+    row = xp.arange(length, device=place) + first[0]
+    here = xp.arange(rows, device=place)[:, None] == row[None, :]
+    there = row[:, None] - first[0] + first[1] == xp.arange(columns, device=place)[None, :]
     left = xp.astype(here, g.dtype) * g[..., None, :]
     return xp.matmul(left, xp.astype(there, g.dtype))
 
@@ -239,7 +242,7 @@ def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[
         n = lengths[letter]
         places = [1] * (whole.ndim + 1)
         places[at] = places[-1] = n
-        eye = xp.reshape(xp.eye(n, dtype=whole.dtype), (n, n))
+        eye = xp.reshape(xp.eye(n, dtype=whole.dtype, device=device(whole)), (n, n))
         whole = xp.expand_dims(whole, axis=-1) * xp.reshape(eye, tuple(places))
         seen += letter.upper() if letter.islower() else letter.lower()
         letters_left = letters[:position] + seen[-1] + letters[position + 1 :]

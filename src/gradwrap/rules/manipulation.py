@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from array_api_compat import device
+
 from gradwrap.core.inplace import INDEX, PERMUTATION, unwrapped_key
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
@@ -65,6 +67,13 @@ def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
     return xp.reshape(summed, x_meta.shape)
 
 
+def _astype(  # `device=None` is not to stay where it is for every library
+    xp: Any, x: Any, dtype: Any, copy: bool = True, device: Any = None
+) -> Any:
+    options = {} if device is None else {"device": device}
+    return xp.astype(x, dtype, copy=copy, **options)
+
+
 def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
     back = tuple(-s for s in shift) if isinstance(shift, tuple) else -shift
     return xp.roll(g, back, axis=axis)
@@ -107,8 +116,8 @@ def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any) -> Any:
     count = 1
     for length in at_key.shape:
         count *= length
-    order = xp.reshape(xp.arange(count), at_key.shape)
-    last = xp.zeros(g.shape, dtype=order.dtype)
+    order = xp.reshape(xp.arange(count, device=device(g)), at_key.shape)
+    last = xp.zeros(g.shape, dtype=order.dtype, device=device(g))
     last[key] = order
     return xp.where(last[key] == order, at_key, xp.zeros_like(at_key))
 
@@ -117,7 +126,7 @@ def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any)
     """Zeros with `values` added at `key`: the transpose of indexing."""
     from gradwrap.core.backend import backend_of_namespace
 
-    zeros = xp.zeros(shape, dtype=dtype)
+    zeros = xp.zeros(shape, dtype=dtype, device=device(values))
     return backend_of_namespace(xp).scatter_add(zeros, key, values)
 
 
@@ -140,7 +149,8 @@ def _along_axis_key(xp: Any, indices: Any, axis: int) -> Any:
             key.append(indices)
         else:
             places = (1,) * a + (indices.shape[a],) + (1,) * (ndim - a - 1)
-            key.append(xp.reshape(xp.arange(indices.shape[a]), places))
+            line = xp.arange(indices.shape[a], device=device(indices))
+            key.append(xp.reshape(line, places))
     return tuple(key)
 
 
@@ -259,6 +269,7 @@ register(
             "astype",
             "x, dtype, /, *, copy=True, device=None",
             lambda xp, g: g,
+            native=_astype,
             casts=True,
             samples=("x(3), xp.complex128",),
         ),
