@@ -175,7 +175,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
             f"with {len(conditions)} condition(s), either {len(conditions)} or "
             f"{len(conditions) + 1} functions are expected"
         )
-    found = xp.zeros(x.shape, dtype=x.dtype)
+    found: Any = xp.zeros(x.shape, dtype=x.dtype)
     for condition, function in zip(conditions, funclist, strict=True):
         if not callable(function):
             found = xp.where(condition, xp.asarray(function), found)
