@@ -316,7 +316,7 @@ CASES: list[Case] = [
     ("nan_to_num values", lambda x: np.nan_to_num(x + HOLES, nan=2.0, posinf=1.0) ** 2, (A,)),
     ("copy", lambda x: np.copy(x) ** 2, (A,)),
     ("astype", lambda x: np.astype(x, np.float64) ** 2, (A,)),
-    ("round tracked", lambda x: np.round(x, -1) + np.fix(x) + x, (A * 10,)),
+    ("round tracked", lambda x: np.round(x, -1) + np.trunc(x) + x, (A * 10,)),
     ("linspace arrays", lambda x: np.linspace(x, x[::-1], 4, endpoint=False, axis=1), (V,)),
     ("linspace step", lambda x: np.linspace(0.0, x[0], 3, retstep=True), (V,)),
     ("logspace", lambda x: np.logspace(x[0], x[1], 4, base=2.0), (V,)),
