@@ -332,3 +332,23 @@ def test_a_value_that_outlives_its_transform_is_no_danger() -> None:
     gw.grad(leak)(3.0)
     assert gw.grad(lambda x: x * kept[0])(5.0) is not None
     assert gw.unwrap(kept[0]) == 3.0
+
+
+def test_outer_value_written_to_after_the_inner_function_used_it() -> None:
+    """What an inner operation saved of an outer array is what the array held then."""
+
+    def outer(x: Any) -> Any:
+        y = x * 1.0
+
+        def inner(z: Any) -> Any:
+            nonlocal y
+            product = np.sum(z * y)
+            y += 10.0
+            return product
+
+        return np.sum(gw.grad(inner)(np.ones(2)) ** 2)
+
+    value, gradient = gw.value_and_grad(outer)(np.array([1.0, 2.0]))
+
+    assert value == 5.0
+    np.testing.assert_array_equal(gradient, [2.0, 4.0])

@@ -14,7 +14,7 @@ from gradwrap.core.modes import silent_up_to
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.unwrapping import snapshot, unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type(array)
     if hasattr(kind, "_bind"):
-        return array._data if array._node is None else array
+        return array._data if array._node is None else snapshot(array)
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
     if isinstance(array, (list, tuple)) and (not bound.check or holds_variable(array)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["native", "unwrapped_key"]
+__all__ = ["native", "snapshot", "unwrapped_key"]
 
 
 def native(variable: Any) -> Any:
@@ -13,6 +13,12 @@ def native(variable: Any) -> Any:
     while hasattr(type(data), "_bind"):
         data = data._data
     return data
+
+
+def snapshot(array: Any) -> Any:
+    """What a variable holds now, whatever is written to it later; anything else as it is."""
+    kind = type(array)
+    return kind(array._data, array._node) if hasattr(kind, "_bind") else array
 
 
 def unwrapped_key(key: Any) -> Any:

@@ -12,6 +12,7 @@ from gradwrap.core.classes import variable_class
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, map_leaves, path_of, unflatten
+from gradwrap.core.unwrapping import snapshot
 from gradwrap.core.variable import Variable, check_differentiable
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 
@@ -115,7 +116,7 @@ def track(value: Any, level: int, what: str = "argument") -> Variable[Any]:
     backend = backend_of(value)
     if not backend.is_float(value):
         check_differentiable(backend, value, what)
-    return variable_class(backend)(value, Leaf(backend.meta(value, level)))
+    return variable_class(backend)(snapshot(value), Leaf(backend.meta(value, level)))
 
 
 def _remedy(value: Any, what: str) -> str:
