@@ -304,6 +304,7 @@ def _axes(x: Any) -> Any:
     out[None][0, 0] = x[1] ** 2
     np.expand_dims(out, 1)[1, 0, :2] = x[0, 0]
     out[:, None].squeeze()[2, 3] = x[0, 1]
+    np.squeeze(out)[1, 2] = x[1, 0] ** 2
     np.flip(out, axis=1)[0, 0] = x[1, 1] ** 2
     np.moveaxis(out, 0, 1)[1, 1] *= x[2, 2]
     np.rot90(out)[0, 0] = x[2, 1]
@@ -672,6 +673,50 @@ def test_a_closed_over_outer_array_changed_inside() -> None:
     np.testing.assert_allclose(gradient, gw.grad(expected)(X))
 
 
+def test_what_an_inner_transform_saved_is_never_overwritten_by_the_outer_function() -> None:
+    def by_closure(x: Any) -> Any:
+        z = x * 1.0
+
+        def inner(y: Any) -> Any:
+            w = z * y
+            z[...] = z * 2.0
+            return (w * w).sum()
+
+        return gw.grad(inner)(3.0)
+
+    value, gradient = gw.value_and_grad(by_closure)(X)
+    np.testing.assert_allclose(value, 6 * np.sum(X**2))
+    np.testing.assert_allclose(gradient, 12 * X)
+
+    def by_argument(x: Any) -> Any:
+        z = x * 1.0
+
+        def inner(y: Any) -> Any:
+            w = np.sin(y)
+            z[...] = z * 5.0
+            return (w * y).sum()
+
+        return gw.grad(inner)(z).sum()
+
+    value, _ = gw.value_and_grad(by_argument)(X)
+    np.testing.assert_allclose(value, np.sum(np.cos(X) * X + np.sin(X)))
+
+
+def test_what_a_transform_returns_can_be_written_to() -> None:
+    def outer(x: Any) -> Any:
+        value, pull = gw.vjp(np.exp, x)
+        value *= 0.0
+        cotangent = x * 2.0
+        first = pull(cotangent)[0]
+        first *= 0.0
+        same = gw.vjp(lambda z: z, x)[1](cotangent)[0]
+        same *= 0.0
+        return (pull(cotangent)[0] + value + first + same).sum()
+
+    gradient = gw.grad(outer)(X)
+    np.testing.assert_allclose(gradient, 2 * np.exp(X) * (1 + X))
+
+
 def test_create_graph_through_writes() -> None:
     x: Any = gw.wrap(X, requires_grad=True)
     out = _filled(x)
@@ -784,3 +829,10 @@ def test_random_programs(steps: list[tuple[str, int, int, int]]) -> None:
 
     numerical = (along(1e-6) - along(-1e-6)) / 2e-6
     np.testing.assert_allclose(np.sum(gradient * direction), numerical, rtol=1e-5, atol=1e-6)
+
+    def slope(z: Any) -> Any:
+        return np.sum(gw.grad(program)(z) * direction)
+
+    second = np.sum(gw.grad(slope)(x) * direction)
+    numerical = (slope(x + 1e-6 * direction) - slope(x - 1e-6 * direction)) / 2e-6
+    np.testing.assert_allclose(second, numerical, rtol=1e-5, atol=1e-5)

@@ -81,8 +81,10 @@ class NumPyBackend(Backend):
         return array.base is None and array.flags.owndata and array.flags.writeable
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        base = array.base if type(array) is np.ndarray else None
-        return base is not None and (base is source or base is source.base)
+        if type(array) is not np.ndarray:
+            return False
+        base = array.base
+        return array is source or (base is not None and (base is source or base is source.base))
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if is_basic_key(key) or _is_mask(key):

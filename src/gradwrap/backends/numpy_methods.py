@@ -22,7 +22,6 @@ SAME_NAME = frozenset(
         "argpartition",
         "argsort",
         "clip",
-        "compress",
         "cumprod",
         "cumsum",
         "diagonal",
@@ -93,8 +92,13 @@ def _view(x: Any, dtype: Any = None) -> Any:
     return x[...]
 
 
+def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return np.compress(condition, x, axis, out)
+
+
 OWN: dict[str, Method] = {
     "astype": _astype,
+    "compress": _compress,
     "conj": _conj,
     "conjugate": _conj,
     "fill": _fill,

@@ -21,7 +21,8 @@ def call_ufunc(
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """A ufunc that is called with keywords, or has no rule, or one of its methods."""
-    if any(cls._is_foreign(value) for value in inputs):
+    operands = inputs if method != "at" else (inputs[0], *inputs[2:])
+    if any(cls._is_foreign(value) for value in operands):
         return NotImplemented
     out = kwargs.pop("out", None)
     name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")

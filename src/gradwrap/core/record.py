@@ -142,6 +142,12 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     if rule.key is not None:
         at = rule.statics.index(rule.key)
         statics = (*statics[:at], unwrapped_key(statics[at]), *statics[at + 1 :])
+    arrays = [
+        bound.variable_class._stacked(array)
+        if isinstance(array, (list, tuple)) and holds_variable(array)
+        else array
+        for array in arrays
+    ]
     level = _top_level(arrays)
     data: list[Any] = []
     nodes: list[Node | Leaf | None] = []
@@ -206,8 +212,8 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
         return array._data if array._node is None else snapshot(array)
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
-    if isinstance(array, (list, tuple)) and (not bound.check or holds_variable(array)):
-        return bound.variable_class._stacked(array)
+    if isinstance(array, (list, tuple)) and not bound.check:
+        return bound.backend.asarray(array)
     if hasattr(kind, "__array_namespace__"):
         backend_of(array)  # so that its library is known
         return array

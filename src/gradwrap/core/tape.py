@@ -9,7 +9,7 @@ from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf, Node
-from gradwrap.core.unwrapping import native
+from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import Variable, check_differentiable
 from gradwrap.errors import BackwardError
 
@@ -198,6 +198,7 @@ def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):
         if gradient is None or isinstance(gradient, Variable):
+            gradients[position] = snapshot(gradient)
             continue
         backend = backend_of(gradient)
         if id(gradient) in taken or not backend.owns_buffer(gradient):

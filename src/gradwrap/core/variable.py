@@ -328,7 +328,12 @@ class Variable(Operators, Generic[A]):
 
     def item(self) -> Any:
         """The one element as a Python number: the explicit way out of the graph."""
-        return inplace.native(self).item()
+        data = inplace.native(self)
+        if hasattr(data, "item"):
+            return data.item()
+        is_float, is_complex = self._backend.dtype_kind(data.dtype)
+        number = complex if is_complex else float if is_float else int
+        return number(self._namespace.reshape(data, ()).data)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers, outside of the graph."""

@@ -179,7 +179,7 @@ def unwrapped(tree: Any, level: int) -> Any:
             if node is not None and node.meta.level != level:
                 break
             leaf = leaf._data
-        return leaf
+        return snapshot(leaf)
 
     return map_leaves(strip, tree)
 
@@ -195,7 +195,7 @@ def left_behind(tree: Any, level: int) -> Any:
             if leaf._node.meta.level <= level:
                 break
             leaf = leaf._data
-        return leaf
+        return snapshot(leaf)
 
     return map_leaves(strip, tree)
 

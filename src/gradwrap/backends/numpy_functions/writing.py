@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import Implementation, implements
+from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import OutArgumentError
 
@@ -21,6 +22,9 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
     def enter(implementation: Implementation) -> Implementation:
         def write(xp: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
             if not hasattr(type(target), "_bind"):
+                if not is_recorded([args, kwargs]):
+                    named = {k: unwrapped_key(v) for k, v in kwargs.items()}
+                    return function(target, *unwrapped_key(args), **named)
                 raise OutArgumentError(
                     f"np.{name} into a {type(target).__name__}: a plain array cannot hold a "
                     "tracked value. Fix: make the array with gradwrap.numpy.zeros (in a function "
