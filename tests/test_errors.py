@@ -371,6 +371,11 @@ CONVERSION = (
     "gradwrap.wrap(np.zeros(...)), which does anywhere; or take .detach() (an array) or .item() "
     "(a number) if no gradient is wanted."
 )
+INT = (
+    "int() (also a store into an integer numpy.ndarray)"
+    + LEAVES
+    + "Fix: make the array with dtype=float, or call .item() if no gradient is wanted."
+)
 FLOAT = (
     "float() (also math functions, and a store into a plain numpy.ndarray)"
     + LEAVES
@@ -391,7 +396,7 @@ def stored_whole(x: Any) -> Any:
     [
         (lambda x: math.sin(x[0]), FLOAT),
         (lambda x: float(x[0]), FLOAT),
-        (lambda x: int(x[0]), f"int(){LEAVES}Fix: call .item() if no gradient is wanted."),
+        (lambda x: int(x[0]), INT),
         (lambda x: complex(x[0]), f"complex(){LEAVES}Fix: call .item() if no gradient is wanted."),
         (lambda x: [1, 2, 3][x[0]], f"Use as an index{LEAVES}Fix: call int(x.item())."),
         (lambda x: range(x[0]), f"Use as an index{LEAVES}Fix: call int(x.item())."),

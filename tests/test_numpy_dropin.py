@@ -11,7 +11,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy
-from gradwrap.errors import InPlaceError, OutArgumentError, TrackedValueError
+from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "zeros_like": lambda m: m.zeros_like(X),
     "ones_like": lambda m: m.ones_like(X),
     "full_like": lambda m: m.full_like(X, 2.0),
-    "arange": lambda m: m.arange(3),
+    "arange": lambda m: m.arange(3.0),
     "linspace": lambda m: m.linspace(0.0, 1.0, 5),
     "eye": lambda m: m.eye(3),
     "identity": lambda m: m.identity(2),
@@ -35,7 +35,10 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "array": lambda m: m.array([1.0, 2.0]),
     "array by name": lambda m: m.array(object=[1, 2], dtype=float),
     "asarray in order": lambda m: m.asarray([[1, 2], [3, 4]], float, "F"),
-    "asarray": lambda m: m.asarray([1, 2]),
+    "asarray": lambda m: m.asarray([1, 2], dtype=np.float32),
+    "copy": lambda m: m.copy(X),
+    "fromiter": lambda m: m.fromiter((i * 0.5 for i in range(3)), float),
+    "complex": lambda m: m.zeros(3, dtype=complex),
     "asarray of an array": lambda m: m.asarray(X),
 }
 
@@ -74,6 +77,14 @@ def test_several_new_arrays_and_those_that_cannot_be_tracked() -> None:
     def f(x: Any) -> Any:
         assert all(isinstance(part, gw.Variable) for part in gnp.meshgrid([1.0, 2.0], [3.0]))
         assert type(gnp.array(["a", "b"])) is np.ndarray
+        assert 2 in set(gnp.arange(3))  # integers that are equal to Python's
+        for plain in (
+            gnp.arange(3),
+            gnp.zeros(3, dtype=bool),
+            gnp.array([1, 2]),
+            gnp.indices((2, 2)),
+        ):
+            assert type(plain) is np.ndarray
         return np.sum(x)
 
     gw.grad(f)(X)
@@ -254,5 +265,50 @@ def test_integer_buffers_refuse_tracked_floats() -> None:
         out[0] = x[0]
         return np.sum(out)
 
-    with pytest.raises(InPlaceError, match="float64"):
+    with pytest.raises(TrackedValueError, match=r"an integer numpy\.ndarray.*dtype=float"):
         gw.grad(f)(X)
+
+    def g(x: Any) -> Any:
+        out: Any = gw.wrap(np.zeros(3, dtype=int))
+        out[0] = x[0]
+        return np.sum(out)
+
+    with pytest.raises(InPlaceError, match="float64"):
+        gw.grad(g)(X)
+
+
+# Functions called for each element ----------------------------------------------------------------
+
+
+def test_vectorize_stacks_what_the_function_returns() -> None:
+    def scalar(x: Any, low: Any = 0.0) -> Any:
+        return x**2 if x > low else 0.0 * x
+
+    ramp = gnp.vectorize(scalar)
+
+    def f(x: Any) -> Any:
+        return ramp(x, np.array([[0.0], [1.5]])) * ramp(x, low=0.5)
+
+    np.testing.assert_array_equal(f(X), gw.vjp(f, X)[0])
+    gw.testing.check_grads(f, [X])
+
+
+def test_vectorize_with_several_outputs_and_excluded_arguments() -> None:
+    both = gnp.vectorize(lambda p, x: (p[0] * x, p[1] + x), excluded={0})
+
+    def f(x: Any) -> Any:
+        product, total = both(x, x[:2])
+        return product * total
+
+    np.testing.assert_array_equal(f(X), gw.vjp(f, X)[0])
+    gw.testing.check_grads(f, [X])
+    with pytest.raises(NoRuleError, match=r"signature= has no rule. Fix: np\.stack"):
+        gnp.vectorize(np.sum, signature="(n)->()")(gw.wrap(X, requires_grad=True))
+
+
+def test_fromiter_keeps_the_graph() -> None:
+    def f(x: Any) -> Any:
+        return gnp.fromiter((v**2 for v in x), dtype=float, count=2) * x[:2]
+
+    gw.testing.check_grads(f, [X])
+    np.testing.assert_array_equal(gw.vjp(f, X)[0], X[:2] ** 3)

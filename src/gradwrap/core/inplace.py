@@ -170,10 +170,11 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     if _owns_buffer(variable):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
-        written = record_in_place(type(variable)._bind(op), variable, value, key, level)
+        bound = type(variable)._bind(op)
+        variable._node = record_in_place(bound, variable, value, key, level)
+        _refresh_views(variable, recorded=True)
     else:
-        written = type(variable)._bind(op).apply(variable, value, key)
-    _assign(variable, written, recorded=True)
+        _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=True)
 
 
 def _is_own_part(variable: Any, key: Any, value: Any) -> bool:

@@ -185,15 +185,25 @@ def _refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None])
             raise no_rule(rule.name, bound.backend.name, rule.arrays[index], rule.arrays)
 
 
-def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Any:
+def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Node:
     """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
+    backend_meta = bound.backend.meta
     node = getattr(value, "_node", None)
     if node is not None and node.meta.level == level:
         data = value._data
     else:
         data, node = _as_data(bound, value), None
     x._data[key] = data
-    return _recorded(bound, level, (x._data, data), (x._node, node), (key,), x._data)
+    meta = backend_meta(x._data, level) if x._node is None else x._node.meta
+    words = {"key": key, "value_meta": None}
+    if node is not None:
+        words["value_meta"] = node.meta
+    elif hasattr(data, "dtype"):
+        words["value_meta"] = backend_meta(data, level)
+    formula = bound.rule.formulas[0]
+    assert formula is not None
+    saved = tuple(words[name] for name in formula.saved)
+    return Node((x._node, node), formula.function, saved, JOINT, meta, bound)
 
 
 def _top_level(arrays: Sequence[Any]) -> int:

@@ -373,7 +373,12 @@ class Variable(Operators, Generic[A]):
         )
 
     def __int__(self) -> int:
-        return int(self._untracked_data("int()", "call .item() if no gradient is wanted."))
+        return int(
+            self._untracked_data(
+                "int() (also a store into an integer numpy.ndarray)",
+                "make the array with dtype=float, or call .item() if no gradient is wanted.",
+            )
+        )
 
     def __complex__(self) -> complex:
         return complex(self._untracked_data("complex()", "call .item() if no gradient is wanted."))
