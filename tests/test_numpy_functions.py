@@ -602,7 +602,7 @@ def test_what_has_no_rule_says_so(function: Callable[[Any], Any], text: str) -> 
         lambda x: np.gradient(x, 1.0, 1.0, 1.0),
         lambda x: np.take_along_axis(x, np.array([0]), 0),
         lambda x: np.take(x, 99),
-        lambda x: np.piecewise(x, [x > 1], [1.0, 2.0, 3.0]),
+        lambda x: np.piecewise(x, [x > 1], [1.0, 2.0, 3.0]),  # pyright: ignore[reportCallIssue]
     ],
 )
 def test_what_numpy_refuses_is_refused_with_its_error(function: Callable[[Any], Any]) -> None:

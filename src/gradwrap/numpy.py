@@ -146,7 +146,7 @@ def _fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     return _wrapped(made) if _is_differentiating() else made
 
 
-class _Vectorize(_numpy.vectorize):
+class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # its `__module__`
     """NumPy's class; where an argument is a variable, the function is called for each element."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
