@@ -5,6 +5,7 @@ The words of a formula are its parameter names. They say what it is given, and s
 ====================  =====================================================================
 `xp`                  the namespace of the arrays it is given
 `g`                   the cotangent of the output
+`t`                   in a JVP, in place of `g`: the tangent of an argument
 `out`                 the output
 `x`, `x1`, `x2`, ...  an argument, by its name in the signature
 `x_meta`, ...         shape, dtype and device of an argument; no values are saved
@@ -96,6 +97,7 @@ class Rule:
         convention: str = "",
         reason: str = "",
         checked: bool = False,
+        jvp: FormulaFunction | Sequence[FormulaFunction | None] | None = None,
         scope: dict[str, Any] | None = None,
     ) -> None:
         self.name = name
@@ -129,7 +131,9 @@ class Rule:
         self.convention = convention
         self.reason = reason
         self.checked = checked
-        self.formulas = tuple(None if f is None else self._read(f) for f in formulas)
+        self.formulas = tuple(None if f is None else self._read(f, "g") for f in formulas)
+        given = jvp if isinstance(jvp, (tuple, list)) else (jvp,) * (jvp is not None)
+        self.jvps = tuple(None if f is None else self._read(f, "t") for f in given)
 
     @property
     def differentiable(self) -> bool:
@@ -153,19 +157,19 @@ class Rule:
         metas = ("metas",) if self.variadic else tuple(f"{a}_meta" for a in self.arrays)
         return ("out", *self.parameters, *metas)
 
-    def _read(self, function: FormulaFunction) -> Formula:
+    def _read(self, function: FormulaFunction, along: str) -> Formula:
         """Resolve a formula's parameter names, once, when it is defined."""
         given = _parameter_names(function)
-        if given[:2] != ("xp", "g"):
+        if given[:2] != ("xp", along):
             raise RuleDefinitionError(
-                f"{self.name}: a formula's first two parameters are xp and g, "
-                f"this one has ({', '.join(given)}). Fix: lambda xp, g, {self.parameters[0]}: ..."
+                f"{self.name}: a formula's first two parameters are xp and {along}, this one has "
+                f"({', '.join(given)}). Fix: lambda xp, {along}, {self.parameters[0]}: ..."
             )
         unknown = [name for name in given[2:] if name not in self.words()]
         if unknown:
             raise RuleDefinitionError(
                 f"{self.name}: a formula names {', '.join(unknown)}, which it cannot be given. "
-                f"It may use xp, g, {', '.join(self.words())}."
+                f"It may use xp, {along}, {', '.join(self.words())}."
             )
         return Formula(function, given[2:])
 
