@@ -132,7 +132,7 @@ class Rule:
         self.reason = reason
         self.checked = checked
         self.formulas = tuple(None if f is None else self._read(f, "g") for f in formulas)
-        given = jvp if isinstance(jvp, (tuple, list)) else (jvp,) * (jvp is not None)
+        given = () if jvp is None else (jvp,) if callable(jvp) else tuple(jvp)
         self.jvps = tuple(None if f is None else self._read(f, "t") for f in given)
 
     @property
