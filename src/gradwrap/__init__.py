@@ -20,6 +20,8 @@ from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.variable import Variable as Variable
 from gradwrap.transforms.custom import defvjp as defvjp
 from gradwrap.transforms.custom import primitive as primitive
+from gradwrap.transforms.forward import jvp as jvp
+from gradwrap.transforms.forward import linearize as linearize
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad

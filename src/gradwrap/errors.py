@@ -19,6 +19,7 @@ __all__ = [
     "OutArgumentError",
     "RuleDefinitionError",
     "RuleResultError",
+    "TangentError",
     "TrackedValueError",
 ]
 
@@ -61,6 +62,10 @@ class RuleDefinitionError(GradwrapError, TypeError, ValueError):
 
 class RuleResultError(GradwrapError, TypeError, ValueError):
     """A user's rule returned a cotangent of the wrong shape, dtype or number."""
+
+
+class TangentError(GradwrapError, TypeError, ValueError):
+    """A tangent does not belong to the space of its primal."""
 
 
 class MixedLibrariesError(GradwrapError, TypeError):

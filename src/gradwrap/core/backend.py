@@ -49,7 +49,7 @@ class Backend:
     """How many wrappers deep its arrays are; native arrays are at zero."""
 
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
-        self.variable_class: Any = None
+        self.wrapper_classes: dict[Any, Any] = {}
         self.name = name
         self.xp = xp
         self.array_types = array_types
@@ -214,6 +214,6 @@ def _enter(xp: Any, kind: type) -> Backend:
 
 
 def known_classes() -> list[Any]:
-    """The classes of variables that have been made."""
+    """The classes of wrappers that have been made."""
     backends = {*_by_type.values(), *_by_namespace.values()}
-    return [b.variable_class for b in backends if b.variable_class is not None]
+    return [known for b in backends for known in b.wrapper_classes.values()]

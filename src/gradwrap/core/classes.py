@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.registry import Op
 
-__all__ = ["WrappedBackend", "rebind", "variable_class", "wrap_namespace"]
+__all__ = ["WrappedBackend", "rebind", "variable_class", "wrap_namespace", "wrapper_class"]
 
 
 class WrappedBackend(Backend):
@@ -76,30 +76,41 @@ class AlwaysNamespace(NamespaceByType):
         return self._wrapped
 
 
-def variable_class(backend: Backend) -> type[Variable[Any]]:
-    """The class of the variables that hold arrays of a backend."""
-    known = backend.variable_class
+def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[Any]]:
+    """The class of the wrappers of a kind (`Variable`, `Dual`, `Batched`) of a backend's arrays."""
+    known = backend.wrapper_classes.get(kind)
     if known is not None:
         return known  # type: ignore[no-any-return]
     with backends._lock:
-        if backend.variable_class is None:
-            name = "Variable"
-            made: Any = type(name, (Variable,), {"__slots__": (), "__module__": "gradwrap"})
+        if kind not in backend.wrapper_classes:
+            made: Any = type(kind.__name__, (kind,), {"__slots__": (), "__module__": "gradwrap"})
             made._backend = backend
             made._bindings = {}
-            made._outer_class = classmethod(_outer_class)
+            made._kind = kind
+            made._sibling = classmethod(_sibling)
+            made._around = classmethod(_around)
             made._namespace = WrappedNamespace(made, f"gradwrap.{backend.name}")
-            backend.variable_class = made
             made.__array_ufunc__ = fast_array_ufunc(made)
             backends._by_type[made] = WrappedBackend(made)
-    return backend.variable_class  # type: ignore[no-any-return]
+            backend.wrapper_classes[kind] = made
+    return backend.wrapper_classes[kind]  # type: ignore[no-any-return]
 
 
-def _outer_class(cls: type[Variable[Any]]) -> type[Variable[Any]]:
-    """The class whose data are variables of this one: a transform inside a transform."""
-    backend = find_backend(cls)
+def variable_class(backend: Backend) -> type[Variable[Any]]:
+    """The class of the variables that hold arrays of a backend."""
+    return wrapper_class(Variable, backend)
+
+
+def _sibling(cls: type[Variable[Any]], kind: type[Variable[Any]]) -> type[Variable[Any]]:
+    """The class of another kind of wrapper of the same arrays."""
+    return wrapper_class(kind, cls._backend)
+
+
+def _around(cls: type[Variable[Any]], inner: type[Variable[Any]]) -> type[Variable[Any]]:
+    """The class of this kind whose data are of the class `inner`: a transform inside another."""
+    backend = find_backend(inner)
     assert backend is not None
-    return variable_class(backend)
+    return wrapper_class(cls._kind, backend)
 
 
 def wrap_namespace(xp: Any) -> Any:

@@ -167,7 +167,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=False)
         return
     _check_can_hold(variable, value)
-    if _owns_buffer(variable):
+    if _owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
         bound = type(variable)._bind(op)
@@ -271,6 +271,15 @@ def _root(variable: Any) -> Any:
     return variable
 
 
+def _is_reverse(level: int, *values: Any) -> bool:
+    """Whether the level is one that records nodes."""
+    return all(
+        type(v)._writes_in_place
+        for v in values
+        if getattr(v, "_node", None) is not None and v._node.meta.level == level
+    )
+
+
 def _highest_level(*values: Any) -> int:
     levels = [v._node.meta.level for v in values if getattr(v, "_node", None) is not None]
     return max(levels, default=_UNTRACKED)
@@ -288,7 +297,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     node = variable._node
     if node is not None and node.meta.level < level:
         inner = type(variable)(variable._data, node)
-        variable.__class__ = type(variable)._outer_class()
+        variable.__class__ = type(variable)._around(type(inner))
         variable._data, variable._node = inner, None
     mine = getattr(value, "_node", None)
     if hasattr(type(value), "_bind") and (mine is None or mine.meta.level == level):
@@ -296,7 +305,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     depth = value._backend.depth + 1 if hasattr(type(value), "_bind") else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
-        variable.__class__ = type(variable)._outer_class()
+        variable.__class__ = type(variable)._around(type(inner))
         variable._data = inner
 
 

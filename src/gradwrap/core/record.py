@@ -25,7 +25,20 @@ if TYPE_CHECKING:
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
 
-__all__ = ["BoundOp", "apply", "is_recorded", "no_rule", "record_in_place"]
+__all__ = [
+    "BoundOp",
+    "Values",
+    "apply",
+    "around",
+    "interpret",
+    "is_recorded",
+    "no_rule",
+    "perform",
+    "record",
+    "record_in_place",
+    "refuse_without_formula",
+    "untracked",
+]
 
 
 class BoundOp:
@@ -134,9 +147,9 @@ def no_rule(op: str, backend: str, argument: str, parameters: Sequence[str]) -> 
 
 
 def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
-    """Perform an operation on any mixture of wrapped and native arrays, and record it.
+    """Perform an operation on any mixture of wrapped and native arrays.
 
-    The highest level among the arguments records it; those of lower levels are data to it.
+    It belongs to the highest level among the arguments; those of lower levels are data to it.
     """
     rule = bound.rule
     if rule.key is not None:
@@ -148,9 +161,11 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         else array
         for array in arrays
     ]
-    level = _top_level(arrays)
+    top, level = _top_of(arrays)
+    if top is not None and top._kind is not bound.variable_class._kind:
+        bound = top._bind(bound.op)
     data: list[Any] = []
-    nodes: list[Node | Leaf | None] = []
+    nodes: list[Any] = []
     for array in arrays:
         node = getattr(array, "_node", None)
         if node is not None and node.meta.level == level:
@@ -160,24 +175,45 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(_as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
-    if bound.check and level > silent_up_to():
-        _refuse_without_formula(bound, nodes)
+    return bound.variable_class._interpret(bound, level, data, nodes, statics)
+
+
+def interpret(
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Any],
+    statics: tuple[Any, ...],
+) -> Any:
+    """Perform an operation, and record it where an argument is tracked."""
+    is_silent = level <= silent_up_to()
+    if bound.check and not is_silent:
+        refuse_without_formula(bound, nodes)
+    out = perform(bound, data, statics)
+    bound = around(bound, out)
+    if is_silent or not bound.rule.differentiable:
+        return untracked(bound, out)
+    return record(bound, level, data, nodes, statics, out)
+
+
+def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """An operation on native arrays, or on wrappers of lower levels, which record it."""
     wrapper = next((type(item) for item in data if hasattr(type(item), "_bind")), None)
-    if (
-        wrapper is not None
-    ):  # data of a lower level: the operation is performed, and recorded, there
-        out = apply(wrapper._bind(bound.op), data, statics)
-        first = out[0] if isinstance(out, (tuple, list)) else out
-        bound = type(first)._outer_class()._bind(bound.op)
-    else:
-        native_arguments = (data, *statics) if rule.variadic else (*data, *statics)
-        out = bound.forward(bound.native, *native_arguments)
-    if level <= silent_up_to() or not rule.differentiable:
-        return _untracked(bound, out)
-    return _recorded(bound, level, data, nodes, statics, out)
+    if wrapper is not None:
+        return apply(wrapper._bind(bound.op), data, statics)
+    native_arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
+    return bound.forward(bound.native, *native_arguments)
 
 
-def _refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) -> None:
+def around(bound: BoundOp, out: Any) -> BoundOp:
+    """The same operation on arrays of the class of a result: what is to wrap it."""
+    first = out[0] if isinstance(out, (tuple, list)) and out else out
+    if not hasattr(type(first), "_bind"):
+        return bound
+    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]
+
+
+def refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) -> None:
     """A user's function is not even called where its result could not be recorded."""
     rule = bound.rule
     for index, node in enumerate(nodes):
@@ -206,13 +242,14 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
     return Node((x._node, node), formula.function, saved, JOINT, meta, bound)
 
 
-def _top_level(arrays: Sequence[Any]) -> int:
-    level = -2
+def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
+    """The class and the level of the tracked argument of the highest level."""
+    top, level = None, -2
     for array in arrays:
         node = getattr(array, "_node", None)
         if node is not None and node.meta.level > level:
-            level = node.meta.level
-    return level
+            top, level = type(array), node.meta.level
+    return top, level
 
 
 def _as_data(bound: BoundOp, array: Any) -> Any:
@@ -249,14 +286,15 @@ def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
         )
 
 
-def _untracked(bound: BoundOp, out: Any) -> Any:
+def untracked(bound: BoundOp, out: Any) -> Any:
+    """Wrap results that are not tracked."""
     if isinstance(out, (tuple, list)):
-        wrapped = [_untracked(bound, part) for part in out]
+        wrapped = [untracked(bound, part) for part in out]
         return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
     return bound.variable_class._plain(out)
 
 
-def _recorded(  # noqa: PLR0913  all there is to a call
+def record(  # noqa: PLR0913  all there is to a call
     bound: BoundOp,
     level: int,
     data: Sequence[Any],
@@ -264,10 +302,11 @@ def _recorded(  # noqa: PLR0913  all there is to a call
     statics: tuple[Any, ...],
     out: Any,
 ) -> Any:
+    """The results of an operation, with the node that recorded it."""
     rule = bound.rule
     backend = bound.backend
     like = next(node.meta for node in nodes if node is not None)
-    values = _Values(bound, level, data, nodes, statics, out)
+    values = Values(bound, level, data, nodes, statics, out)
     edges: list[Any] = []
     if rule.is_joint:
         formula = rule.formulas[0]
@@ -286,17 +325,17 @@ def _recorded(  # noqa: PLR0913  all there is to a call
             saved = tuple(values[name] for name in one.saved)
             edges += (node, one.function, saved, index)
     if not edges:
-        return _untracked(bound, out)
+        return untracked(bound, out)
     variable_class = bound.variable_class
     if isinstance(out, (tuple, list)):
         return _several(bound, level, edges, out)
     meta = backend.meta(out, level, like)
     if rule.casts and not backend.dtype_kind(meta.dtype)[0]:
-        return _untracked(bound, out)
+        return untracked(bound, out)
     return variable_class(out, _node(edges, meta, bound))
 
 
-class _Values:
+class Values:
     """What the words of a formula stand for in one call; each is looked up only if it is used."""
 
     def __init__(  # noqa: PLR0913  all there is to a call
@@ -363,7 +402,7 @@ def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
         if backend.dtype_kind(meta.dtype)[0]:
             wrapped.append(bound.variable_class(part, output_node(source, index, meta)))
         else:
-            wrapped.append(_untracked(bound, part))
+            wrapped.append(untracked(bound, part))
     return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
 
 

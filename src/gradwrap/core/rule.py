@@ -33,6 +33,7 @@ __all__ = [
     "general",
     "joint",
     "linear",
+    "multilinear",
     "nondifferentiable",
     "passes",
     "reduction",
@@ -210,6 +211,13 @@ def reduction(name: str, signature: str, formula: FormulaFunction, **options: An
 def general(name: str, signature: str, *formulas: FormulaFunction | None, **options: Any) -> Rule:
     """Any function, one formula per array argument (the first ones of the signature)."""
     return Rule(name, signature, formulas, kind="general", **options)
+
+
+def multilinear(
+    name: str, signature: str, *formulas: FormulaFunction | None, **options: Any
+) -> Rule:
+    """A function linear in each of its arrays by itself: a product."""
+    return Rule(name, signature, formulas, kind="multilinear", **options)
 
 
 def joint(

@@ -17,7 +17,7 @@ from gradwrap.core.compile import compile_call, compile_operator
 from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf
 from gradwrap.core.operators import Operators
-from gradwrap.core.record import BoundOp
+from gradwrap.core.record import BoundOp, interpret
 from gradwrap.core.registry import Op, find_op
 from gradwrap.errors import (
     BackwardError,
@@ -53,7 +53,10 @@ class Variable(Operators, Generic[A]):
     # Set in the class of each library
     _backend: Any = None
     _namespace: Any = None
-    _outer_class: Any = None
+    _kind: Any = None
+    _writes_in_place = True
+    _sibling: Any = None
+    _around: Any = None
     _bindings: Any = None
     _ufunc_calls: Any = None
 
@@ -81,9 +84,25 @@ class Variable(Operators, Generic[A]):
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
         bound = BoundOp(op, rule, cls._backend, native, cls)
-        bound.call = compile_call(bound)
+        bound.call = cls._compiled(bound)
         cls._bindings[op] = (op.version, bound)
         return bound
+
+    @classmethod
+    def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
+        """The function that stands for an operation in the namespace of this class."""
+        return compile_call(bound)
+
+    @classmethod
+    def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
+        return compile_operator(bound, swapped=swapped)
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        """Perform an operation that belongs to a level, whose arguments have `nodes`."""
+        return interpret(bound, level, data, nodes, statics)
 
     @classmethod
     def _plain(cls, data: Any) -> Any:
@@ -128,7 +147,7 @@ class Variable(Operators, Generic[A]):
         op = find_op(name)
         assert op is not None, name
         bound = self._bind(op)
-        function = compile_operator(bound, swapped=swapped)
+        function = self._compiled_operator(bound, swapped=swapped)
         setattr(type(self), method, function)
         return function
 

@@ -12,7 +12,7 @@ from array_api_compat import device
 
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
-from gradwrap.core.rule import general, joint, linear, reduction
+from gradwrap.core.rule import general, joint, linear, multilinear, reduction
 from gradwrap.rules.axes import as_axes, kept
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ SQUARE = "spd(3)"
 
 register(
     [
-        general(
+        multilinear(
             "matmul",
             "x1, x2, /",
             _matmul_left,
@@ -293,7 +293,7 @@ register(
                 "x(3), x(5, 3, 2)",
             ),
         ),
-        general(
+        multilinear(
             "linalg.matmul",
             "x1, x2, /",
             _matmul_left,

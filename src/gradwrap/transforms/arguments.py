@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any, TypeAlias
 
-from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.backend import Backend, backend_of, find_backend
 from gradwrap.core.classes import variable_class
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
@@ -19,10 +19,14 @@ from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArra
 __all__ = [
     "Argnums",
     "Tracked",
+    "as_original",
+    "default_scalar",
     "described",
+    "differentiable",
     "is_array",
     "left_behind",
     "name_of",
+    "passes_through",
     "selected",
     "unwrapped",
     "wrapped_untracked",
@@ -101,6 +105,12 @@ def passes_through(leaf: Any) -> bool:
 
 def track(value: Any, level: int, what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
+    value, backend = differentiable(value, what)
+    return variable_class(backend)(snapshot(value), Leaf(backend.meta(value, level)))
+
+
+def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
+    """An array that can be differentiated (a number is one), and its library."""
     if isinstance(value, NUMBERS) and find_backend(type(value)) is None:
         if isinstance(value, bool):
             raise NonDifferentiableInputError(
@@ -116,7 +126,7 @@ def track(value: Any, level: int, what: str = "argument") -> Variable[Any]:
     backend = backend_of(value)
     if not backend.is_float(value):
         check_differentiable(backend, value, what)
-    return variable_class(backend)(snapshot(value), Leaf(backend.meta(value, level)))
+    return value, backend
 
 
 def _remedy(value: Any, what: str) -> str:

@@ -32,7 +32,14 @@ from gradwrap.transforms.arguments import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Recording", "checked_cotangents", "elementwise_seed", "scalar_and_aux", "scalar_seed"]
+__all__ = [
+    "Recording",
+    "checked_cotangents",
+    "described_space",
+    "elementwise_seed",
+    "out_and_aux",
+    "scalar_seed",
+]
 
 
 class Recording:
@@ -96,17 +103,16 @@ class Recording:
         ]
 
 
-def scalar_and_aux(recording: Recording, has_aux: bool) -> tuple[Any, Any]:
+def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
     """Take apart what a function returned."""
-    out: Any = recording.out
     if not has_aux:
-        return out, None
-    if not isinstance(out, tuple) or len(out) != 2:
+        return returned, None
+    if not isinstance(returned, tuple) or len(returned) != 2:
         raise NotAnArrayError(
-            f"has_aux=True needs a function that returns a pair (out, aux); {recording.name} "
-            f"returned {_kind(out)}. Fix: return out, aux."
+            f"has_aux=True needs a function that returns a pair (out, aux); {name} "
+            f"returned {_kind(returned)}. Fix: return out, aux."
         )
-    return out[0], out[1]
+    return returned[0], returned[1]
 
 
 def scalar_seed(recording: Recording, out: Any, holomorphic: bool) -> Any:
@@ -236,7 +242,8 @@ def _number_as_array(value: Any, output: Variable[Any], path: str) -> Any:
     """A Python number as the cotangent of a scalar output."""
     if isinstance(value, complex) and not _is_complex(output):
         raise BackwardError(
-            f"the {path} is complex, the output is {_described(output)}. Fix: pass a real number."
+            f"the {path} is complex, the output is {described_space(output)}. "
+            "Fix: pass a real number."
         )
     if not _is_number(value) or output.shape != ():
         raise _not_of_the_space(value, output, path)
@@ -245,12 +252,12 @@ def _number_as_array(value: Any, output: Variable[Any], path: str) -> Any:
 
 def _not_of_the_space(value: Any, output: Variable[Any], path: str) -> BackwardError:
     return BackwardError(
-        f"the {path} is {_described(value)}, the output is {_described(output)}. "
+        f"the {path} is {described_space(value)}, the output is {described_space(output)}. "
         "Fix: pass an array of the output's shape and dtype."
     )
 
 
-def _described(array: Any) -> str:
+def described_space(array: Any) -> str:
     """An array's dtype and shape, as in `float64[2, 3]`."""
     if not hasattr(array, "dtype"):
         return _kind(array)

@@ -29,7 +29,7 @@ from gradwrap.transforms.recording import (
     Recording,
     checked_cotangents,
     elementwise_seed,
-    scalar_and_aux,
+    out_and_aux,
     scalar_seed,
 )
 
@@ -292,7 +292,7 @@ def _differentiated(
     recording: Recording, argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> tuple[Any, Any, Any]:
     """The output, what came with it, and the gradient."""
-    out, aux = scalar_and_aux(recording, has_aux)
+    out, aux = out_and_aux(recording.name, recording.out, has_aux)
     seed = scalar_seed(recording, out, holomorphic)
     gradients = recording.pull([out], [seed])
     if holomorphic:
@@ -416,7 +416,7 @@ def vjp(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *p
     (array([ 3., 40.]), array([ 1., 20.]))
     """
     recording = Recording(fun, range(len(primals)), primals, {})
-    out, aux = scalar_and_aux(recording, has_aux)
+    out, aux = out_and_aux(recording.name, recording.out, has_aux)
     outputs, treedef = flatten(out)
     value = recording.unwrapped(out)
 

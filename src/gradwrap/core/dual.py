@@ -1,0 +1,72 @@
+"""`Dual`: an array with its tangent, for forward mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradwrap.core.forward import push_forward
+from gradwrap.core.modes import silent_up_to
+from gradwrap.core.record import apply, around, perform, refuse_without_formula, untracked
+from gradwrap.core.unwrapping import native
+from gradwrap.core.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.record import BoundOp
+
+__all__ = ["Dual", "uncompiled_operator"]
+
+A = TypeVar("A")
+
+
+class Dual(Variable[A]):
+    """An array with its tangent: what a function under `jvp` receives.
+
+    It has everything that a `Variable` has, but nothing is recorded: its tangent is in the place
+    of a node.
+    """
+
+    __slots__ = ()
+
+    _writes_in_place = False
+
+    @classmethod
+    def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
+        return bound.apply
+
+    @classmethod
+    def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
+        return uncompiled_operator(bound, swapped=swapped)
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        is_silent = level <= silent_up_to()
+        if bound.check and not is_silent:
+            refuse_without_formula(bound, nodes)
+        out = perform(bound, data, statics)
+        bound = around(bound, out)
+        if is_silent or not bound.rule.differentiable:
+            return untracked(bound, out)
+        return push_forward(bound, level, data, nodes, statics, out)
+
+    def __repr__(self) -> str:
+        if self._node is None:
+            return f"Dual({native(self)!r})"
+        return f"Dual({native(self)!r}, tangent={native(self._node.value)!r})"
+
+
+def uncompiled_operator(bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
+    """The method of an operator, for the wrappers whose calls are not compiled."""
+    count = len(bound.rule.arrays)
+    is_foreign = bound.variable_class._is_foreign
+
+    def operate(*operands: Any) -> Any:
+        arrays, statics = operands[:count], operands[count:]
+        if any(is_foreign(array) for array in arrays):
+            return NotImplemented
+        return apply(bound, arrays[::-1] if swapped else arrays, statics)
+
+    return operate

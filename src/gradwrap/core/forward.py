@@ -1,0 +1,249 @@
+"""Forward mode: an array with its tangent, and how an operation pushes tangents forward.
+
+A `Dual` is a variable whose place in the graph is taken by its tangent. It has all of the doors of
+a variable; an operation on it is performed on the data, and its derivative, which the same row of
+the table gives, is applied to the tangents at once. Nothing is recorded.
+
+What of a row gives its JVP:
+
+===============  ===========================================================================
+kind             JVP
+===============  ===========================================================================
+any              the formulas of `jvp=`, where the row has them
+elementwise      the formulas of the cotangent: the derivative of each element is a number
+linear           the operation itself, on the tangent
+multilinear      the operation with one argument replaced by its tangent, for each of them
+reduction        the weights, which are the cotangent of ones, times the tangent, summed
+all others       the transpose of the transpose: the VJP is linear in the cotangent, and its
+                 own VJP with respect to that is the JVP
+===============  ===========================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.engine import backward_pass
+from gradwrap.core.modes import new_level
+from gradwrap.core.node import Leaf
+from gradwrap.core.record import Values, no_rule, perform, record, untracked
+from gradwrap.core.rule import passes, zero
+from gradwrap.core.scatter import zeros_of
+from gradwrap.core.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.core.meta import Meta
+    from gradwrap.core.record import BoundOp
+    from gradwrap.core.rule import Formula
+
+__all__ = ["Tangent", "push_forward"]
+
+
+class Tangent:
+    """The tangent of an array, in the place of a node."""
+
+    __slots__ = ("meta", "value")
+
+    def __init__(self, meta: Meta, value: Any) -> None:
+        self.meta = meta
+        self.value = value
+
+
+def push_forward(  # noqa: PLR0913  all there is to a call
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Tangent | None],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> Any:
+    """The results of an operation with their tangents; `data` and `out` are of lower levels."""
+    tangents = [None if node is None else node.value for node in nodes]
+    several = isinstance(out, (tuple, list))
+    outs = tuple(out) if several else (out,)
+    pushed = _tangents(bound, level, data, nodes, tangents, statics, out)
+    xp = _namespace(bound, [*data, *tangents, *outs])
+    wrapped = []
+    for part, tangent in zip(outs, pushed, strict=True):
+        if tangent is None or not _is_float(bound, part):
+            wrapped.append(untracked(bound, part))
+        else:
+            meta = bound.backend.meta(part, level)
+            fitted = _fitted(xp, bound, tangent, part)
+            wrapped.append(bound.variable_class(part, Tangent(meta, fitted)))
+    if not several:
+        return wrapped[0]
+    return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+
+
+def _tangents(  # noqa: PLR0913  all there is to a call
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Any],
+    tangents: list[Any],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> Sequence[Any]:
+    """The tangent of each output; None for zero."""
+    rule = bound.rule
+    words = Values(bound, level, data, nodes, statics, out)
+    xp = _namespace(bound, [*data, *tangents, *(out if isinstance(out, (tuple, list)) else (out,))])
+    if rule.jvps:
+        if rule.variadic:
+            given = _with_zeros(bound, data, tangents)
+            total = _applied(rule.jvps[0], xp, given, words)
+        else:
+            total = _summed(bound, rule.jvps, xp, tangents, words)
+        return total if isinstance(out, (tuple, list)) and total is not None else [total]
+    if rule.kind == "elementwise" and (rule.holomorphic or not _any_complex(bound, data)):
+        return [_summed(bound, rule.formulas, xp, tangents, words)]
+    if rule.kind == "linear" and not rule.variadic:
+        return [perform(bound, [tangents[0]], statics)]
+    if rule.kind == "multilinear":
+        return [_product_rule(bound, data, tangents, statics)]
+    if rule.kind == "reduction" and {"axis", "keepdims"} <= set(rule.statics):
+        return [_of_reduction(bound, xp, data[0], tangents[0], words)]
+    return _transposed_twice(bound, data, tangents, statics, out)
+
+
+def _applied(formula: Formula | None, xp: Any, tangent: Any, words: Values) -> Any:
+    assert formula is not None
+    return formula.function(xp, tangent, *(words[name] for name in formula.saved))
+
+
+def _summed(
+    bound: BoundOp,
+    formulas: Sequence[Formula | None],
+    xp: Any,
+    tangents: Sequence[Any],
+    words: Values,
+) -> Any:
+    """What each argument's tangent contributes, added up."""
+    total: Any = None
+    for index, tangent in enumerate(tangents):
+        if tangent is None:
+            continue
+        formula = formulas[index] if index < len(formulas) else None
+        if formula is None:
+            rule = bound.rule
+            raise no_rule(rule.name, bound.backend.name, rule.arrays[index], rule.arrays)
+        if formula.function is zero:
+            continue
+        part = tangent if formula.function is passes else _applied(formula, xp, tangent, words)
+        if total is None:
+            total = part
+        elif isinstance(part, (tuple, list)):
+            total = [a + b for a, b in zip(total, part, strict=True)]
+        else:
+            total = total + part
+    return total
+
+
+def _product_rule(
+    bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any], statics: tuple[Any, ...]
+) -> Any:
+    total: Any = None
+    for index, tangent in enumerate(tangents):
+        if tangent is not None:
+            part = perform(bound, [*data[:index], tangent, *data[index + 1 :]], statics)
+            total = part if total is None else total + part
+    return total
+
+
+def _of_reduction(bound: BoundOp, xp: Any, x: Any, tangent: Any, words: Values) -> Any:
+    """Each output is a sum over elements, to first order: by the weights, which are its VJP."""
+    rule = bound.rule
+    weights = _applied(rule.formulas[0], xp, xp.ones_like(words["out"]), words)
+    product = (xp.conj(weights) if _conjugates(bound, x) else weights) * tangent
+    summed = xp.sum(product, axis=words["axis"], keepdims=words["keepdims"], dtype=product.dtype)
+    return xp.real(summed) if _conjugates(bound, x) else summed
+
+
+def _conjugates(bound: BoundOp, x: Any) -> bool:
+    return not bound.holomorphic and _any_complex(bound, [x])
+
+
+def _transposed_twice(
+    bound: BoundOp,
+    data: Sequence[Any],
+    tangents: Sequence[Any],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> list[Any]:
+    """Pull a variable cotangent back, and the tangents back through that."""
+    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    reverse = bound.variable_class._sibling(Variable)._bind(bound.op)
+    level = new_level()
+    leaves = [
+        None if t is None else Leaf(bound.backend.meta(item, level))
+        for item, t in zip(data, tangents, strict=True)
+    ]
+    recorded = record(reverse, level, data, leaves, statics, out)
+    parts = tuple(recorded) if isinstance(recorded, (tuple, list)) else (recorded,)
+    level = new_level()
+    cotangents: list[Any] = []
+    roots = []
+    for part, plain in zip(parts, outs, strict=True):
+        if part._node is None:
+            cotangents.append(None)
+            continue
+        backend = backend_of(plain)
+        cotangent = Leaf(backend.meta(plain, level))
+        zeros = zeros_of(backend.xp, cotangent.meta)
+        roots.append((part._node, type(part)(zeros, cotangent)))
+        cotangents.append(cotangent)
+    arrived = backward_pass(roots)
+    back = [
+        (arrived[leaf]._node, tangent)
+        for leaf, tangent in zip(leaves, tangents, strict=True)
+        if leaf in arrived and getattr(arrived[leaf], "_node", None) is not None
+    ]
+    found = backward_pass(back)
+    return [None if leaf is None else found.get(leaf) for leaf in cotangents]
+
+
+def _with_zeros(bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    return [
+        zeros_of(backend_of(item).xp, bound.backend.meta(item, 0)) if tangent is None else tangent
+        for item, tangent in zip(data, tangents, strict=True)
+    ]
+
+
+def _fitted(xp: Any, bound: BoundOp, tangent: Any, out: Any) -> Any:
+    """Bring a tangent to its output's shape and dtype."""
+    if tuple(tangent.shape) != tuple(out.shape):
+        tangent = xp.broadcast_to(tangent, out.shape)
+    if tangent.dtype != out.dtype:
+        if _any_complex(bound, [tangent]) and not _any_complex(bound, [out]):
+            tangent = xp.real(tangent)
+        if tangent.dtype != out.dtype:
+            tangent = xp.astype(tangent, out.dtype)
+    return tangent
+
+
+def _namespace(bound: BoundOp, arrays: Sequence[Any]) -> Any:
+    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    deepest: Any = None
+    for array in arrays:
+        kind = type(array)
+        if hasattr(kind, "_bind") and (
+            deepest is None or kind._backend.depth > deepest._backend.depth
+        ):
+            deepest = kind
+    if deepest is not None:
+        return deepest._namespace
+    return bound.namespaces[next(iter(bound.backend.native_types))]
+
+
+def _is_float(bound: BoundOp, part: Any) -> bool:
+    return hasattr(part, "dtype") and bool(bound.backend.dtype_kind(part.dtype)[0])
+
+
+def _any_complex(bound: BoundOp, arrays: Sequence[Any]) -> bool:
+    return any(
+        bound.backend.dtype_kind(array.dtype)[1] for array in arrays if hasattr(array, "dtype")
+    )
