@@ -18,6 +18,7 @@ from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.variable import Variable as Variable
+from gradwrap.transforms.batch import vmap as vmap
 from gradwrap.transforms.custom import defvjp as defvjp
 from gradwrap.transforms.custom import primitive as primitive
 from gradwrap.transforms.forward import jvp as jvp

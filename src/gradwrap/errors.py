@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = [
     "ArgnumsError",
     "BackwardError",
+    "BatchedValueError",
     "GradwrapError",
     "GraphFreedError",
     "InPlaceError",
@@ -21,6 +22,9 @@ __all__ = [
     "RuleResultError",
     "TangentError",
     "TrackedValueError",
+    "VmapAxesError",
+    "VmapFallbackError",
+    "VmapFallbackWarning",
 ]
 
 
@@ -82,3 +86,19 @@ class GraphFreedError(GradwrapError, RuntimeError):
 
 class BackwardError(GradwrapError, RuntimeError, ValueError):
     """`backward` was called on, or with, something it cannot start from."""
+
+
+class BatchedValueError(GradwrapError, TypeError, ValueError):
+    """One value was asked of an array that `vmap` maps over."""
+
+
+class VmapAxesError(GradwrapError, ValueError, TypeError):
+    """`in_axes` or `out_axes` do not fit the arrays, or the arrays each other."""
+
+
+class VmapFallbackError(GradwrapError, NotImplementedError):
+    """An operation under `vmap(..., fallback="error")` has no batching rule."""
+
+
+class VmapFallbackWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """An operation under `vmap` has no batching rule, and runs example by example."""

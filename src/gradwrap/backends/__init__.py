@@ -17,7 +17,11 @@ def register_all() -> None:
 
 def _numpy_handlers() -> protocol.Handlers:
     from gradwrap.backends import numpy_methods, numpy_protocol
+    from gradwrap.backends.numpy_functions.table import WRITING
 
     return protocol.Handlers(
-        numpy_protocol.call_ufunc, numpy_protocol.call_function, numpy_methods.find
+        numpy_protocol.call_ufunc,
+        numpy_protocol.call_function,
+        numpy_methods.find,
+        frozenset(WRITING),
     )

@@ -8,13 +8,15 @@ from gradwrap.core import backend as backends
 from gradwrap.core.backend import (
     Backend,
     NamespaceByType,
+    backend_of,
     backend_of_namespace,
     find_backend,
     known_classes,
 )
 from gradwrap.core.fast_ufunc import fast_array_ufunc
-from gradwrap.core.namespace import WrappedNamespace
+from gradwrap.core.mapped import batched_parts, data_of
 from gradwrap.core.operators import METHOD_OPS
+from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable
 
 if TYPE_CHECKING:
@@ -22,7 +24,14 @@ if TYPE_CHECKING:
 
     from gradwrap.core.registry import Op
 
-__all__ = ["WrappedBackend", "rebind", "variable_class", "wrap_namespace", "wrapper_class"]
+__all__ = [
+    "WrappedBackend",
+    "rebind",
+    "untracked_copy",
+    "variable_class",
+    "wrap_namespace",
+    "wrapper_class",
+]
 
 
 class WrappedBackend(Backend):
@@ -89,7 +98,7 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
             made._kind = kind
             made._sibling = classmethod(_sibling)
             made._around = classmethod(_around)
-            made._namespace = WrappedNamespace(made, f"gradwrap.{backend.name}")
+            made._namespace = kind._namespace_class(made, f"gradwrap.{backend.name}")
             made.__array_ufunc__ = fast_array_ufunc(made)
             backends._by_type[made] = WrappedBackend(made)
             backend.wrapper_classes[kind] = made
@@ -111,6 +120,17 @@ def _around(cls: type[Variable[Any]], inner: type[Variable[Any]]) -> type[Variab
     backend = find_backend(inner)
     assert backend is not None
     return wrapper_class(cls._kind, backend)
+
+
+def untracked_copy(x: Any) -> Variable[Any]:
+    """A wrapper of the same data, not tracked at any level; what vmap maps over stays so."""
+    mapped = next(batched_parts(x), None)
+    if mapped is None:
+        data = native(x)
+        return variable_class(backend_of(data))(data)
+    below = data_of(mapped)
+    stopped = untracked_copy(below) if isinstance(below, Variable) else below
+    return mapped._around(type(stopped))(stopped, mapped._node)  # type: ignore[no-any-return]
 
 
 def wrap_namespace(xp: Any) -> Any:

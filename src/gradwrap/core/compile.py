@@ -35,6 +35,7 @@ from gradwrap.core.node import Node
 from gradwrap.core.record import apply
 from gradwrap.core.rule import passes
 from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +83,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "meta_of": bound.backend.meta,
         "native": bound.native,
         "unwrapped_key": unwrapped_key,
+        "BatchedValueError": BatchedValueError,
         "plain": bound.variable_class._plain,
         "is_float": lambda meta: bound.backend.dtype_kind(meta.dtype)[0],
         "link": bound.variable_class._linked,
@@ -120,7 +122,11 @@ def _body(bound: BoundOp) -> list[str]:
         lines += [f"    {array}_n = None; {array}_d = {array}"]
         lines += ["else:", f"    {elsewhere}"]
     if rule.key is not None:
-        lines += [f"if type({rule.key}) is not int: {rule.key} = unwrapped_key({rule.key})"]
+        lines += [
+            f"if type({rule.key}) is not int:",
+            f"    try: {rule.key} = unwrapped_key({rule.key})",
+            f"    except BatchedValueError: {elsewhere}",
+        ]
     lines += [f"out = {_native_call(bound)}"]
     active = [i for i in range(len(rule.arrays)) if rule.formula_of(i) is not None]
     if not active:

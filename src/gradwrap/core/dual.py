@@ -67,6 +67,7 @@ def uncompiled_operator(bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
         arrays, statics = operands[:count], operands[count:]
         if any(is_foreign(array) for array in arrays):
             return NotImplemented
-        return apply(bound, arrays[::-1] if swapped else arrays, statics)
+        result = apply(bound, arrays[::-1] if swapped else arrays, statics)
+        return bound.linked(result, arrays, statics) if bound.rule.views else result
 
     return operate

@@ -27,7 +27,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
-from gradwrap.core.record import Values, no_rule, perform, record, untracked
+from gradwrap.core.record import Values, namespace_of, no_rule, perform, record, untracked
 from gradwrap.core.rule import passes, zero
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.variable import Variable
@@ -65,7 +65,7 @@ def push_forward(  # noqa: PLR0913  all there is to a call
     several = isinstance(out, (tuple, list))
     outs = tuple(out) if several else (out,)
     pushed = _tangents(bound, level, data, nodes, tangents, statics, out)
-    xp = _namespace(bound, [*data, *tangents, *outs])
+    xp = namespace_of(bound, [*data, *tangents, *outs])
     wrapped = []
     for part, tangent in zip(outs, pushed, strict=True):
         if tangent is None or not _is_float(bound, part):
@@ -91,7 +91,9 @@ def _tangents(  # noqa: PLR0913  all there is to a call
     """The tangent of each output; None for zero."""
     rule = bound.rule
     words = Values(bound, level, data, nodes, statics, out)
-    xp = _namespace(bound, [*data, *tangents, *(out if isinstance(out, (tuple, list)) else (out,))])
+    xp = namespace_of(
+        bound, [*data, *tangents, *(out if isinstance(out, (tuple, list)) else (out,))]
+    )
     if rule.jvps:
         if rule.variadic:
             given = _with_zeros(bound, data, tangents)
@@ -223,20 +225,6 @@ def _fitted(xp: Any, bound: BoundOp, tangent: Any, out: Any) -> Any:
         if tangent.dtype != out.dtype:
             tangent = xp.astype(tangent, out.dtype)
     return tangent
-
-
-def _namespace(bound: BoundOp, arrays: Sequence[Any]) -> Any:
-    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
-    deepest: Any = None
-    for array in arrays:
-        kind = type(array)
-        if hasattr(kind, "_bind") and (
-            deepest is None or kind._backend.depth > deepest._backend.depth
-        ):
-            deepest = kind
-    if deepest is not None:
-        return deepest._namespace
-    return bound.namespaces[next(iter(bound.backend.native_types))]
 
 
 def _is_float(bound: BoundOp, part: Any) -> bool:

@@ -17,12 +17,13 @@ import weakref
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import apply, record_in_place
 from gradwrap.core.registry import find_op
 from gradwrap.core.scatter import is_basic_key
-from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.core.unwrapping import innermost, key_with_batches, native, unwrapped_key
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _check_writable(variable: Any) -> None:
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     _check_writable(_root(variable))
-    key = unwrapped_key(key)
+    key = key_with_batches(key)
     if _is_own_part(variable, key, value):
         return
     if isinstance(value, (list, tuple)):
@@ -159,7 +160,8 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     level = _highest_level(variable, value)
     op = find_op("setitem")
     assert op is not None
-    if level <= silent_up_to():
+    is_mapped = any(True for _ in batched_parts([variable, value, key]))
+    if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
             variable._data[key] = native(value)
             _refresh_views(variable, recorded=False)
@@ -167,7 +169,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=False)
         return
     _check_can_hold(variable, value)
-    if _owns_buffer(variable) and _is_reverse(level, variable, value):
+    if not is_mapped and _owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
         bound = type(variable)._bind(op)
@@ -191,7 +193,7 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
 
 def operate(variable: Any, op_name: str, other: Any) -> Any:
     """`variable op= other`, recorded."""
-    if not hasattr(type(native(variable)), "__setitem__") and not _is_tape_leaf(variable):
+    if not hasattr(type(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
         return _BINARY[op_name][0](variable, other)  # a NumPy scalar cannot change
     cls = type(variable)
     if cls._is_foreign(other):
@@ -199,7 +201,8 @@ def operate(variable: Any, op_name: str, other: Any) -> Any:
     _check_writable(_root(variable))
     if isinstance(other, (list, tuple)):
         other = cls._stacked(other)
-    if _highest_level(variable, other) <= silent_up_to():
+    is_mapped = any(True for _ in batched_parts([variable, other]))
+    if _highest_level(variable, other) <= silent_up_to() and not is_mapped:
         _operate_silently(variable, op_name, other)
         return variable
     op = find_op(op_name)

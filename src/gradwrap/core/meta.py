@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Meta", "same_space"]
+__all__ = ["Meta", "same_space", "size_of"]
 
 
 class Meta:
@@ -31,13 +31,18 @@ class Meta:
 
     @property
     def size(self) -> int:
-        size = 1
-        for length in self.shape:
-            size *= length
-        return size
+        return size_of(self.shape)
 
     def __repr__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def size_of(shape: tuple[int, ...]) -> int:
+    """The number of elements of an array of a shape."""
+    size = 1
+    for length in shape:
+        size *= length
+    return size
 
 
 def same_space(a: Meta, b: Meta) -> bool:

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.registry import find_op
+from gradwrap.core.unwrapping import key_with_batches
 from gradwrap.errors import NoRuleError
 
 __all__ = ["WrappedNamespace", "composite", "composites"]
@@ -99,6 +99,10 @@ class WrappedNamespace:
         target = getattr(self, head) if head else self
         target.__dict__.pop(tail, None)
 
+    def _has_rule(self, path: str) -> bool:
+        """Whether a function is an operation of the table, or written in terms of others."""
+        return path in _composites or find_op(path) is not None
+
     def _find(self, path: str) -> Any:
         cls = self._class
         backend = cls._backend
@@ -127,7 +131,7 @@ class WrappedNamespace:
 
 
 def _data_of(value: Any) -> Any:
-    return unwrapped_key(value)
+    return key_with_batches(value)
 
 
 def _on_data(native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

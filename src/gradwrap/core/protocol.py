@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.errors import BatchedValueError, NoRuleError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -15,11 +18,15 @@ __all__ = ["Handlers", "call_function", "call_ufunc", "find_method", "install"]
 
 
 class Handlers(NamedTuple):
-    """What answers `__array_ufunc__` and `__array_function__`, and finds NumPy's methods."""
+    """What answers `__array_ufunc__` and `__array_function__`, and finds NumPy's methods.
+
+    `writing` are the functions that change an argument.
+    """
 
     ufunc: Callable[..., Any]
     function: Callable[..., Any]
     method: Callable[[str], Callable[..., Any] | None]
+    writing: frozenset[Any]
 
 
 _load: Callable[[], Handlers] | None = None
@@ -42,12 +49,22 @@ def _handlers() -> Handlers:
 
 def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
     """Answer `__array_ufunc__`."""
-    return _handlers().ufunc(cls, ufunc, method, inputs, kwargs)
+    try:
+        return _handlers().ufunc(cls, ufunc, method, inputs, dict(kwargs))
+    except (BatchedValueError, NoRuleError):
+        if method == "at" or not is_innermost_batch((inputs, kwargs)):
+            raise
+        return looped(getattr(ufunc, method), f"np.{ufunc.__name__}", *inputs, **kwargs)
 
 
 def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """Answer `__array_function__`."""
-    return _handlers().function(cls, function, args, kwargs)
+    try:
+        return _handlers().function(cls, function, args, kwargs)
+    except (BatchedValueError, NoRuleError):
+        if function in _handlers().writing or not is_innermost_batch((args, kwargs)):
+            raise
+        return looped(function, f"np.{function.__name__}", *args, **kwargs)
 
 
 def find_method(name: str) -> Callable[..., Any] | None:

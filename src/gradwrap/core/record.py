@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart
-from gradwrap.core.unwrapping import snapshot, unwrapped_key
+from gradwrap.core.unwrapping import key_with_batches, snapshot, unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
 
 __all__ = [
+    "UNTRACKED",
     "BoundOp",
     "Values",
     "apply",
     "around",
     "interpret",
     "is_recorded",
+    "namespace_of",
     "no_rule",
     "perform",
     "record",
@@ -39,6 +42,10 @@ __all__ = [
     "refuse_without_formula",
     "untracked",
 ]
+
+
+UNTRACKED = -2
+"""The level of an operation on arrays that no transform tracks."""
 
 
 class BoundOp:
@@ -90,7 +97,13 @@ class BoundOp:
         arrays, statics = self.split(*args, **kwargs)
         if self.check:
             statics = _native_statics(self, statics)
-        return apply(self, arrays, statics)
+        result = apply(self, arrays, statics)
+        return self.linked(result, arrays, statics) if self.rule.views else result
+
+    def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+        """The result, which writing to its source is to change where it is a view of that."""
+        kind = type(arrays[0])
+        return kind._linked(result, arrays[0], self, statics) if hasattr(kind, "_bind") else result
 
     def __repr__(self) -> str:
         return f"<{self.name} on {self.backend.name}>"
@@ -113,13 +126,15 @@ def _passed(rule: Rule, name: str) -> str:
 
 
 def is_recorded(value: Any) -> bool:
-    """Whether a value is, or holds, a variable that is tracked and not under `no_grad`."""
+    """Whether a value is, or holds, a variable that is mapped over, or tracked and not silent."""
     if isinstance(value, (list, tuple)):
         return any(is_recorded(part) for part in value)
     if isinstance(value, dict):
         return any(is_recorded(part) for part in value.values())
     while hasattr(type(value), "_bind"):
-        if value._node is not None and value._node.meta.level > silent_up_to():
+        if value._node is not None and (
+            value._is_batched or value._node.meta.level > silent_up_to()
+        ):
             return True
         value = value._data
     return False
@@ -152,16 +167,18 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     It belongs to the highest level among the arguments; those of lower levels are data to it.
     """
     rule = bound.rule
+    keys: list[Any] = []
     if rule.key is not None:
         at = rule.statics.index(rule.key)
-        statics = (*statics[:at], unwrapped_key(statics[at]), *statics[at + 1 :])
+        statics = (*statics[:at], key_with_batches(statics[at]), *statics[at + 1 :])
+        keys = list(batched_parts(statics[at]))
     arrays = [
         bound.variable_class._stacked(array)
         if isinstance(array, (list, tuple)) and holds_variable(array)
         else array
         for array in arrays
     ]
-    top, level = _top_of(arrays)
+    top, level = _top_of([*arrays, *keys])
     if top is not None and top._kind is not bound.variable_class._kind:
         bound = top._bind(bound.op)
     data: list[Any] = []
@@ -199,6 +216,8 @@ def interpret(
 def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """An operation on native arrays, or on wrappers of lower levels, which record it."""
     wrapper = next((type(item) for item in data if hasattr(type(item), "_bind")), None)
+    if wrapper is None and bound.rule.key is not None:
+        wrapper = next((type(part) for part in batched_parts(statics)), None)
     if wrapper is not None:
         return apply(wrapper._bind(bound.op), data, statics)
     native_arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
@@ -211,6 +230,20 @@ def around(bound: BoundOp, out: Any) -> BoundOp:
     if not hasattr(type(first), "_bind"):
         return bound
     return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]
+
+
+def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
+    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    deepest: Any = None
+    for array in arrays:
+        kind = type(array)
+        if hasattr(kind, "_bind") and (
+            deepest is None or kind._backend.depth > deepest._backend.depth
+        ):
+            deepest = kind
+    if deepest is not None:
+        return deepest._namespace
+    return bound.namespaces[next(iter(bound.backend.native_types))]
 
 
 def refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) -> None:
@@ -244,7 +277,7 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
 
 def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
     """The class and the level of the tracked argument of the highest level."""
-    top, level = None, -2
+    top, level = None, UNTRACKED
     for array in arrays:
         node = getattr(array, "_node", None)
         if node is not None and node.meta.level > level:

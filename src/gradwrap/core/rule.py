@@ -35,6 +35,7 @@ __all__ = [
     "linear",
     "multilinear",
     "nondifferentiable",
+    "parameter_names",
     "passes",
     "reduction",
     "zero",
@@ -160,7 +161,7 @@ class Rule:
 
     def _read(self, function: FormulaFunction, along: str) -> Formula:
         """Resolve a formula's parameter names, once, when it is defined."""
-        given = _parameter_names(function)
+        given = parameter_names(function)
         if given[:2] != ("xp", along):
             raise RuleDefinitionError(
                 f"{self.name}: a formula's first two parameters are xp and {along}, this one has "
@@ -175,7 +176,8 @@ class Rule:
         return Formula(function, given[2:])
 
 
-def _parameter_names(function: FormulaFunction) -> tuple[str, ...]:
+def parameter_names(function: FormulaFunction) -> tuple[str, ...]:
+    """The names of a formula's parameters: what it is to be given."""
     code = getattr(function, "__code__", None)
     plain = type(function) is type(zero) and not hasattr(function, "__wrapped__")
     if plain and code is not None and not code.co_kwonlyargcount:

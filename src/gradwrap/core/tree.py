@@ -9,7 +9,15 @@ import optree
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["TreeDef", "flatten", "flatten_with_paths", "map_leaves", "path_of", "unflatten"]
+__all__ = [
+    "TreeDef",
+    "broadcast_prefix",
+    "flatten",
+    "flatten_with_paths",
+    "map_leaves",
+    "path_of",
+    "unflatten",
+]
 
 
 class TreeDef:
@@ -75,6 +83,17 @@ def unflatten(treedef: TreeDef, leaves: Sequence[Any]) -> Any:
     if treedef.spec is None:
         return leaves[0]
     return optree.tree_unflatten(treedef.spec, leaves)
+
+
+def broadcast_prefix(prefix: Any, tree: Any) -> list[Any]:
+    """For each leaf of a tree, the leaf of a tree prefix that stands over it.
+
+    Raises
+    ------
+    ValueError
+        The prefix has another structure than the tree.
+    """
+    return optree.broadcast_prefix(prefix, tree, none_is_leaf=True)
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:

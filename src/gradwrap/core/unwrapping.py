@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["native", "snapshot", "unwrapped_key"]
+from gradwrap.errors import BatchedValueError
+
+__all__ = ["innermost", "key_with_batches", "native", "snapshot", "unwrapped_key"]
 
 
 def native(variable: Any) -> Any:
     """The native array at the bottom of all wrappers."""
     data = variable
     while hasattr(type(data), "_bind"):
+        if type(data)._is_batched and data._node is not None:
+            raise BatchedValueError(
+                "the values of an array that vmap maps over are needed here, to decide something "
+                "that may differ from example to example. "
+                "Fix: xp.where chooses for each example; or call this outside of vmap."
+            )
         data = data._data
     return data
+
+
+def innermost(array: Any) -> Any:
+    """What is below all wrappers, those of `vmap` included: to ask for its type or dtype."""
+    while hasattr(type(array), "_bind"):
+        array = array._data
+    return array
 
 
 def snapshot(array: Any) -> Any:
@@ -31,4 +46,17 @@ def unwrapped_key(key: Any) -> Any:
         parts = (key.start, key.stop, key.step)
         if any(hasattr(type(part), "_bind") for part in parts):
             return slice(*(None if p is None else int(p) for p in parts))
+    return key
+
+
+def key_with_batches(key: Any) -> Any:
+    """An index without wrappers but those of arrays that vmap maps over."""
+    try:
+        return unwrapped_key(key)
+    except BatchedValueError:
+        pass
+    if isinstance(key, (tuple, list)):
+        return type(key)(key_with_batches(part) for part in key)
+    while hasattr(type(key), "_bind") and not (type(key)._is_batched and key._node is not None):
+        key = key._data
     return key

@@ -15,6 +15,7 @@ from gradwrap.core import inplace, protocol
 from gradwrap.core.backend import Backend, find_backend
 from gradwrap.core.compile import compile_call, compile_operator
 from gradwrap.core.modes import TAPE_LEVEL
+from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.node import Leaf
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import BoundOp, interpret
@@ -55,6 +56,8 @@ class Variable(Operators, Generic[A]):
     _namespace: Any = None
     _kind: Any = None
     _writes_in_place = True
+    _is_batched = False
+    _namespace_class: Any = WrappedNamespace
     _sibling: Any = None
     _around: Any = None
     _bindings: Any = None

@@ -336,6 +336,7 @@ register(
             arrays=2,
             native=_setitem,
             consumes=True,
+            key="key",
             samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
         ),
         linear(
@@ -343,6 +344,7 @@ register(
             "values, key, shape, dtype, /",
             lambda xp, g, key: g[key],
             native=_scatter,
+            key="key",
             samples=("x(2), slice(1, 3), (4,), xp.complex128",),
         ),
         general(
@@ -441,9 +443,6 @@ def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, 
 @composite("stop_gradient")
 def stop_gradient(xp: Any, x: Any, /) -> Any:
     """The same data, not tracked at any level."""
-    from gradwrap.core.backend import backend_of
-    from gradwrap.core.classes import variable_class
-    from gradwrap.core.inplace import native
+    from gradwrap.core.classes import untracked_copy
 
-    data = native(x)
-    return variable_class(backend_of(data))(data)
+    return untracked_copy(x)

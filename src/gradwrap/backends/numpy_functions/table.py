@@ -16,6 +16,7 @@ from gradwrap.rules.axes import as_axes
 __all__ = [
     "ALWAYS",
     "IMPLEMENTATIONS",
+    "WRITING",
     "Implementation",
     "NoValue",
     "check_constant",
@@ -33,6 +34,8 @@ __all__ = [
 
 Implementation = Callable[..., Any]
 IMPLEMENTATIONS: dict[Any, Implementation] = {}
+WRITING: set[Any] = set()
+"""The functions that write to their first argument."""
 ALWAYS: set[Any] = set()
 """The functions whose implementation also answers for arrays that are not tracked: they give
 views, or write. For all others, NumPy itself does."""

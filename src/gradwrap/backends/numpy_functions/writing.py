@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import Implementation, implements
+from gradwrap.backends.numpy_functions.table import WRITING, Implementation, implements
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import OutArgumentError
@@ -33,6 +33,7 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
             return implementation(xp, target, *args, **kwargs)
 
         implements(function, always=True)(write)
+        WRITING.add(function)
         return implementation
 
     return enter

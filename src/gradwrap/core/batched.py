@@ -1,0 +1,125 @@
+"""`Batched`: an array with one more axis than the function under `vmap` sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.batched_namespace import BatchedNamespace
+from gradwrap.core.batching import perform_batched
+from gradwrap.core.dual import uncompiled_operator
+from gradwrap.core.meta import Meta, size_of
+from gradwrap.core.record import UNTRACKED, around, perform, untracked
+from gradwrap.core.variable import Variable
+from gradwrap.errors import BatchedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.record import BoundOp
+
+__all__ = ["Batch", "Batched"]
+
+A = TypeVar("A")
+
+
+class Batch:
+    """In the place of a node: the data have a batch axis, the first.
+
+    `meta` describes one example, without the axis. `fallback` says what is done about an
+    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`.
+    """
+
+    __slots__ = ("fallback", "meta", "size")
+
+    def __init__(self, meta: Meta, size: int, fallback: str) -> None:
+        self.meta = meta
+        self.size = size
+        self.fallback = fallback
+
+
+class Batched(Variable[A]):
+    """Many examples at once, each seen as one array: what a function under `vmap` receives."""
+
+    __slots__ = ()
+
+    _writes_in_place = False
+    _is_batched = True
+    _namespace_class = BatchedNamespace
+
+    @classmethod
+    def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
+        return bound.apply
+
+    @classmethod
+    def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
+        return uncompiled_operator(bound, swapped=swapped)
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        """Perform an operation on all examples at once."""
+        if level == UNTRACKED:
+            out = perform(bound, data, statics)
+            return untracked(around(bound, out), out)
+        batch, out = perform_batched(bound, level, data, nodes, statics)
+        return cls._of_batch(level, batch, out)
+
+    @classmethod
+    def _of_batch(cls, level: int, batch: Batch, out: Any) -> Any:
+        """Results of a batch, each with the batch axis first, as this transform's."""
+        if isinstance(out, (tuple, list)):
+            parts = [cls._of_batch(level, batch, part) for part in out]
+            return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
+        backend = backend_of(out)
+        meta = backend.meta(out, level)
+        meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
+        made = cls._around(type(out))
+        return made(out, Batch(meta, batch.size, batch.fallback))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes of one example."""
+        shape = self._data.shape
+        return tuple(shape) if self._node is None else tuple(shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of one example."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of one example."""
+        return size_of(self.shape)
+
+    def __repr__(self) -> str:
+        if self._node is None:
+            return f"Batched({self._data!r}, not mapped)"
+        return f"Batched({self._data!r}, size={self._node.size})"
+
+    def _untracked_data(self, what: str, fix: str) -> Any:
+        if self._node is not None:
+            raise BatchedValueError(
+                f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
+                f"Fix: {fix}"
+            )
+        return super()._untracked_data(what, fix)
+
+    def __bool__(self) -> bool:
+        if self._node is not None:
+            raise BatchedValueError(
+                "the truth of a value that vmap maps over: it may differ from example to "
+                "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
+            )
+        return super().__bool__()
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        """The elements along the first axis of each example."""
+        return (self[i] for i in range(len(self)))

@@ -1,0 +1,105 @@
+"""One example after the other: what is right under `vmap` for any function whatever."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.mapped import batched_parts, example
+from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["is_innermost_batch", "looped", "stacked", "tell"]
+
+
+def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
+    """A function that has no rule: on one example after the other, where it gets a batch."""
+    parts = list(batched_parts((args, kwargs)))
+    if not parts:
+        return function(*args, **kwargs)
+    top = max(parts, key=lambda part: part._node.meta.level)
+    batch, out = _loop_over(
+        functools.partial(looped, function, name), name, top._node.meta.level, args, kwargs
+    )
+    return type(top)._of_batch(top._node.meta.level, batch, out)
+
+
+def is_innermost_batch(value: Any) -> bool:
+    """Whether the highest level among the arrays in a value is that of a `vmap`."""
+    parts = list(batched_parts(value))
+    if not parts:
+        return False
+    top: int = max(part._node.meta.level for part in parts)
+    return top >= _highest_level(value)
+
+
+def _highest_level(value: Any) -> int:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return max((_highest_level(part) for part in value), default=-1)
+    node = getattr(value, "_node", None)
+    return -1 if node is None or not hasattr(type(value), "_bind") else int(node.meta.level)
+
+
+def _loop_over(
+    function: Callable[..., Any], name: str, level: int, args: Any, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Any function on one example after the other: the batch, and the stacked results."""
+    batch = next(batched_parts((args, kwargs), level))._node
+    tell(name, batch.fallback)
+    results = [
+        _without_wrapper(function(*example(args, level, i), **example(kwargs, level, i)))
+        for i in range(batch.size)
+    ]
+    return batch, stacked(name, results)
+
+
+def _without_wrapper(result: Any) -> Any:
+    """A result without wrappers that track nothing."""
+    if isinstance(result, (tuple, list)):
+        parts = [_without_wrapper(part) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    while hasattr(type(result), "_bind") and result._node is None:
+        result = result._data
+    return result
+
+
+def tell(name: str, fallback: str) -> None:
+    """Say, as `vmap` was asked to, that an operation runs example by example."""
+    if fallback == "loop":
+        return
+    text = f"vmap: {name} has no batching rule, so it is performed on one example after the other. "
+    if fallback == "error":
+        raise VmapFallbackError(
+            text + 'Fix: pass fallback="loop" to vmap, or write it in other operations.'
+        )
+    warnings.warn(
+        text + 'vmap(..., fallback="loop") is silent about it.', VmapFallbackWarning, stacklevel=2
+    )
+
+
+def stacked(name: str, results: Sequence[Any]) -> Any:
+    """The results of all examples along a new first axis."""
+    if not results:
+        raise BatchedValueError(
+            f"vmap over no examples: {name} runs on one after the other, and there is none to "
+            "tell what it returns. Fix: map over at least one."
+        )
+    first = results[0]
+    if isinstance(first, (tuple, list)):
+        parts = [stacked(name, column) for column in zip(*results, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    shapes = {tuple(getattr(result, "shape", ())) for result in results}
+    if len(shapes) > 1:
+        raise BatchedValueError(
+            f"{name} gives results of different shapes for different examples under vmap: "
+            f"{sorted(shapes)}. Fix: use a function whose shape does not depend on values, "
+            "such as where in place of a boolean index."
+        )
+    xp = backend_of(first).xp
+    return xp.stack([xp.asarray(result) for result in results])

@@ -1,0 +1,149 @@
+"""Indices under `vmap`: the key of a batch from the key of one example.
+
+NumPy's rule for advanced indices decides where their axes stand in the result: in their place if
+they lie side by side, at the front if a slice separates them. With the batch axis, side by side may
+become separated and the axes move; `BatchedKey` knows where to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from array_api_compat import device
+
+from gradwrap.core.mapped import batched_parts, data_of
+from gradwrap.errors import BatchedValueError
+
+__all__ = ["BatchedKey"]
+
+
+class BatchedKey:
+    """The key for all examples of an array of `ndim` axes each.
+
+    `key` selects from the data. `of_result` brings what it selects into the order in which one
+    example's key would select it, behind the batch axis; `of_value` does the opposite for what is
+    to be written there.
+    """
+
+    def __init__(self, xp: Any, key: Any, ndim: int, level: int, size: int, place: Any) -> None:
+        parts = _without_masks(xp, _spelled_out(key, ndim), level)
+        mapped = [next(batched_parts(part, level), None) for part in parts]
+        is_advanced = [
+            one is not None or _is_integer_array(p) for one, p in zip(mapped, parts, strict=True)
+        ]
+        if any(is_advanced):
+            is_advanced = [
+                advanced or isinstance(p, int)
+                for advanced, p in zip(is_advanced, parts, strict=True)
+            ]
+        places = [i for i, advanced in enumerate(is_advanced) if advanced]
+        self.is_separated = bool(places) and places[-1] - places[0] + 1 != len(places)
+        self.before = 0 if not places or self.is_separated else places[0]
+        ranks = [
+            (one.ndim if one is not None else getattr(p, "ndim", 0)) if advanced else 0
+            for p, one, advanced in zip(parts, mapped, is_advanced, strict=True)
+        ]
+        self.rank = max(ranks, default=0)
+        self.is_mapped = any(one is not None for one in mapped)
+        self.ndim = self.rank + sum(
+            not advanced and not isinstance(p, int)
+            for p, advanced in zip(parts, is_advanced, strict=True)
+        )
+        if not self.is_mapped:
+            self.key: Any = (slice(None), *parts)
+            return
+        examples = xp.reshape(xp.arange(size, device=place), (size, *(1,) * self.rank))
+        self.inner = tuple(
+            _with_rank(xp, data_of(one), self.rank) if one is not None else p
+            for p, one in zip(parts, mapped, strict=True)
+        )
+        self.key = (examples, *self.inner)
+
+    def of_result(self, xp: Any, result: Any) -> Any:
+        """What the key selected from the data, batch axis first, in one example's order."""
+        if not self.is_mapped:
+            return xp.moveaxis(result, self.rank, 0) if self.is_separated else result
+        if self.before and self.rank:
+            return xp.moveaxis(result, self._at_front(), self._in_place())
+        return result
+
+    def of_value(self, xp: Any, value: Any, is_batched: bool) -> Any:
+        """What is to be written where the key selects, in the order in which it selects."""
+        if not hasattr(value, "shape"):
+            return value
+        rank = len(value.shape) - is_batched
+        if rank > self.ndim:  # leading axes of length one, which NumPy lets pass
+            extra = rank - self.ndim
+            shape = value.shape[1 + extra :] if is_batched else value.shape[extra:]
+            value = xp.reshape(value, (*value.shape[:is_batched], *shape))
+            rank = self.ndim
+        head = value.shape[:1] if is_batched else (1,)
+        own = value.shape[1:] if is_batched else value.shape
+        value = xp.reshape(value, (*head, *(1,) * (self.ndim - rank), *own))
+        if not self.is_mapped:
+            return xp.moveaxis(value, 0, self.rank) if self.is_separated else value
+        if self.before and self.rank:
+            return xp.moveaxis(value, self._in_place(), self._at_front())
+        return value
+
+    def of_shared(self, xp: Any, result: Any) -> Any:
+        """What `inner` selected from one array for all examples, batch axis first."""
+        return xp.moveaxis(result, self.before, 0) if self.before else result
+
+    def _at_front(self) -> tuple[int, ...]:
+        return tuple(range(1, self.rank + 1))
+
+    def _in_place(self) -> tuple[int, ...]:
+        return tuple(range(self.before + 1, self.before + self.rank + 1))
+
+
+def _spelled_out(key: Any, ndim: int) -> list[Any]:
+    """The parts of a key, with slices in the place of an ellipsis."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    taken = sum(_axes_of(part) for part in parts)
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), None)
+    if at is not None:
+        parts[at : at + 1] = [slice(None)] * (ndim - taken)
+    return parts
+
+
+def _axes_of(part: Any) -> int:
+    """How many axes of the array a part of a key takes."""
+    if part is None or part is Ellipsis:
+        return 0
+    return int(part.ndim) if _is_mask(part) else 1
+
+
+def _is_mask(part: Any) -> bool:
+    return "bool" in str(getattr(part, "dtype", ""))
+
+
+def _is_integer_array(part: Any) -> bool:
+    return isinstance(part, list) or (hasattr(part, "dtype") and not _is_mask(part))
+
+
+def _without_masks(xp: Any, parts: list[Any], level: int) -> list[Any]:
+    """Integer arrays in the place of masks."""
+    found: list[Any] = []
+    for part in parts:
+        if not _is_mask(part):
+            found.append(part)
+        elif next(batched_parts(part, level), None) is not None:
+            raise BatchedValueError(
+                "a boolean index that vmap maps over: how many elements it selects may differ "
+                "from example to example. Fix: xp.where(mask, x, 0)."
+            )
+        else:
+            found += xp.nonzero(part)
+    return found
+
+
+def _with_rank(xp: Any, index: Any, rank: int) -> Any:
+    """A batch of integer arrays, with axes of length one behind the batch axis."""
+    own = index.shape[1:]
+    return xp.reshape(index, (index.shape[0], *(1,) * (rank - len(own)), *own))
+
+
+def place_of(*arrays: Any) -> Any:
+    """The device of the first array among some."""
+    return next(device(array) for array in arrays if hasattr(array, "shape"))

@@ -1,0 +1,351 @@
+"""Batching: what `vmap` does with an operation that its kind does not tell.
+
+Each formula gets the data of a batch, the batch axis first; most of them perform the operation
+itself, with the axes moved by one. The words are those of `gradwrap.core.batching`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.batching import (
+    aligned,
+    register_batching,
+    register_elementwise,
+    register_example_by_example,
+    register_stacked,
+)
+from gradwrap.rules.axes import as_axes
+from gradwrap.rules.batched_keys import BatchedKey, place_of
+from gradwrap.rules.linear_algebra import parse_einsum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _behind(axis: Any) -> Any:
+    """An axis of an example, as an axis of the batch. Negative ones stay."""
+    if isinstance(axis, (tuple, list)):
+        return tuple(_behind(a) for a in axis)
+    return axis + 1 if axis >= 0 else axis
+
+
+def _flat(xp: Any, x: Any) -> Any:
+    """Each example in one dimension."""
+    count = 1
+    for length in x.shape[1:]:
+        count *= length
+    return xp.reshape(x, (x.shape[0], count))
+
+
+def _reduced(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
+    """Reductions: all axes of an example for None."""
+    axis = statics["axis"]
+    if x.ndim == 1:
+        return op(x[:, None], *{**statics, "axis": 1, "keepdims": False}.values())
+    axis = tuple(range(1, x.ndim)) if axis is None else _behind(axis)
+    return op(x, *{**statics, "axis": axis}.values())
+
+
+def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """Argmax and argmin: of the flattened example for None."""
+    if axis is not None and x.ndim > 1:
+        return op(x, _behind(axis), keepdims)
+    found = op(_flat(xp, x), 1, False)
+    return xp.reshape(found, (x.shape[0], *(1,) * (x.ndim - 1))) if keepdims else found
+
+
+def _along(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
+    """One axis, or the only one for None."""
+    axis = statics["axis"]
+    return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis)}.values())
+
+
+def _along_axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
+    """Several axes: all of an example for None, or its last ones if their lengths are given."""
+    axes = statics["axes"]
+    if axes is None:
+        lengths = statics.get("s")
+        axes = tuple(range(-(x.ndim - 1 if lengths is None else len(lengths)), 0))
+    return op(x, *{**statics, "axes": _behind(axes)}.values())
+
+
+def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[Any, Any, bool, bool]:
+    """Two factors as stacks of matrices, and whether each was a vector."""
+    vectors = [x.ndim - b == 1 for x, b in zip((x1, x2), batched, strict=True)]
+    if vectors[0]:
+        x1 = xp.expand_dims(x1, axis=-2)
+    if vectors[1]:
+        x2 = xp.expand_dims(x2, axis=-1)
+    x1, x2 = aligned(xp, (x1, x2), batched)
+    return x1, x2, vectors[0], vectors[1]
+
+
+def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
+    """One product for the whole batch where a factor is shared, a stack of them otherwise."""
+    if batched[0] and not batched[1] and x2.ndim <= 2:
+        return op(x1, x2)
+    if batched[1] and not batched[0] and x2.ndim == 2 and x1.ndim <= 2:
+        return op(x2, x1 if x1.ndim == 1 else xp.matrix_transpose(x1))
+    left, right, is_row, is_column = _as_matrices(xp, x1, x2, batched)
+    product = op(left, right)
+    if is_column:
+        product = product[..., 0]
+    if is_row:
+        product = product[..., 0] if is_column else product[..., 0, :]
+    return product
+
+
+def _solve(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
+    """One factorisation where the matrix is shared: all right-hand sides are its columns."""
+    rank = x2.ndim - batched[1]
+    if not batched[0] and x1.ndim == 2 and rank <= 2:
+        columns = xp.moveaxis(x2, 0, -1)
+        found = op(x1, xp.reshape(columns, (columns.shape[0], -1)))
+        return xp.moveaxis(xp.reshape(found, columns.shape), -1, 0)
+    if rank == 1:
+        x2 = xp.expand_dims(x2, axis=-1)
+    x1, x2 = aligned(xp, (x1, x2), batched)
+    found = op(x1, x2)
+    return found[..., 0] if rank == 1 else found
+
+
+def _cross(xp: Any, op: Any, x1: Any, x2: Any, axis: int, batched: Sequence[bool]) -> Any:
+    x1, x2 = aligned(xp, (x1, x2), batched)
+    return op(x1, x2, _behind(axis))
+
+
+def _einsum(xp: Any, op: Any, operands: list[Any], subscripts: str, batched: Sequence[bool]) -> Any:
+    """One more letter, for the batch."""
+    ranks = [len(x.shape) - b for x, b in zip(operands, batched, strict=True)]
+    inputs, output = parse_einsum(subscripts, ranks)
+    letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvu" if c not in "".join(inputs))
+    left = ",".join(letter * b + part for part, b in zip(inputs, batched, strict=True))
+    return op(operands, f"{left}->{letter}{output}")
+
+
+def _broadcast_to(xp: Any, op: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    missing = (1,) * (len(shape) + 1 - x.ndim)
+    return op(xp.reshape(x, (x.shape[0], *missing, *x.shape[1:])), (x.shape[0], *shape))
+
+
+def _tile(xp: Any, op: Any, x: Any, repetitions: Any) -> Any:
+    times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
+    rank = x.ndim - 1
+    if len(times) > rank:
+        x = xp.reshape(x, (x.shape[0], *(1,) * (len(times) - rank), *x.shape[1:]))
+    return op(x, (1, *(1,) * (rank - len(times)), *times))
+
+
+def _roll(xp: Any, op: Any, x: Any, shift: Any, axis: Any) -> Any:
+    if axis is not None:
+        return op(x, shift, _behind(axis))
+    return xp.reshape(op(_flat(xp, x), shift, 1), x.shape)
+
+
+def _repeat(xp: Any, op: Any, x: Any, repeats: Any, axis: int | None) -> Any:
+    return op(_flat(xp, x), repeats, 1) if axis is None else op(x, repeats, _behind(axis))
+
+
+def _concat(xp: Any, op: Any, arrays: list[Any], axis: int | None) -> Any:
+    if axis is None:
+        return op([_flat(xp, x) for x in arrays], 1)
+    return op(arrays, _behind(axis))
+
+
+def _getitem(
+    xp: Any, op: Any, x: Any, key: Any, batched: Sequence[bool], level: int, size: int
+) -> Any:
+    ndim = x.ndim - batched[0]
+    one = BatchedKey(xp, key, ndim, level, size, place_of(x))
+    if not batched[0]:
+        return one.of_shared(xp, op(x, one.inner))
+    return one.of_result(xp, op(x, one.key))
+
+
+def _setitem(
+    xp: Any,
+    op: Any,
+    x: Any,
+    value: Any,
+    key: Any,
+    batched: Sequence[bool],
+    level: int,
+    size: int,
+) -> Any:
+    if not batched[0]:
+        x = xp.broadcast_to(x, (size, *x.shape))
+    one = BatchedKey(xp, key, x.ndim - 1, level, size, place_of(x))
+    return op(x, one.of_value(xp, value, batched[1]), one.key)
+
+
+def _scatter(
+    xp: Any,
+    op: Any,
+    values: Any,
+    key: Any,
+    shape: tuple[int, ...],
+    dtype: Any,
+    batched: Sequence[bool],
+    level: int,
+    size: int,
+) -> Any:
+    one = BatchedKey(xp, key, len(shape), level, size, place_of(values))
+    if not batched[0]:
+        values = xp.broadcast_to(values, (size, *values.shape))
+    return op(one.of_value(xp, values, is_batched=True), one.key, (size, *shape), dtype)
+
+
+def _take(
+    xp: Any,
+    op: Any,
+    x: Any,
+    indices: Any,
+    axis: int | None,
+    batched: Sequence[bool],
+    size: int,
+) -> Any:
+    """Where the indices are mapped over: one gather, from the shared array or from each one."""
+    rank = x.ndim - batched[0]
+    at = 0 if axis is None else axis % max(rank, 1)
+    if not batched[1]:
+        return op(x, indices, at + 1)
+    own = tuple(indices.shape[1:])
+    if not batched[0]:
+        flat = op(x, xp.reshape(indices, (-1,)), at)
+        split = (*x.shape[:at], size, *own, *x.shape[at + 1 :])
+        return xp.moveaxis(xp.reshape(flat, split), at, 0)
+    moved = xp.moveaxis(x, at + 1, 1)
+    examples = xp.reshape(xp.arange(size, device=place_of(x)), (size, *(1,) * len(own)))
+    taken = moved[(examples, indices)]
+    sources = tuple(range(1, len(own) + 1))
+    return xp.moveaxis(taken, sources, tuple(at + s for s in sources))
+
+
+def _searchsorted(
+    xp: Any,
+    op: Any,
+    x1: Any,
+    x2: Any,
+    statics: dict[str, Any],
+    batched: Sequence[bool],
+    loop: Any,
+) -> Any:
+    return loop() if batched[0] else op(x1, x2, *statics.values())
+
+
+def _full_convolution(xp: Any, op: Any, a: Any, v: Any) -> Any:
+    """Every stretch of the longer one, behind zeros, times the shorter one backwards."""
+    if a.shape[1] < v.shape[1]:
+        a, v = v, a
+    size, length = v.shape
+    ahead = xp.zeros((size, length - 1), dtype=a.dtype, device=place_of(a))
+    padded = xp.concat([ahead, a, ahead], axis=1)
+    starts = xp.arange(a.shape[1] + length - 1, device=place_of(a))
+    places = starts[:, None] + xp.arange(length, device=place_of(a))[None, :]
+    windows = xp.reshape(xp.take(padded, xp.reshape(places, (-1,)), axis=1), (size, -1, length))
+    return xp.sum(windows * xp.flip(v, axis=1)[:, None, :], axis=2)
+
+
+REDUCTIONS = [
+    "sum",
+    "mean",
+    "prod",
+    "max",
+    "min",
+    "var",
+    "std",
+    "all",
+    "any",
+    "count_nonzero",
+    "linalg.vector_norm",
+]
+ONE_AXIS = [
+    "cumulative_sum",
+    "cumulative_prod",
+    "sort",
+    "argsort",
+    "fft.fft",
+    "fft.ifft",
+    "fft.rfft",
+    "fft.irfft",
+    "fft.hfft",
+    "fft.ihfft",
+]
+SEVERAL_AXES = ["fft.fftn", "fft.ifftn", "fft.rfftn", "fft.irfftn", "fft.fftshift", "fft.ifftshift"]
+
+register_elementwise(["where", "clip"])
+# these work on the last axes, for whatever axes are before them
+register_stacked(
+    [
+        "astype",
+        "copy",
+        "to_device",
+        "matrix_transpose",
+        "tril",
+        "triu",
+        "cofactors",
+        "spectral_norm",
+        "linalg.cholesky",
+        "linalg.det",
+        "linalg.diagonal",
+        "linalg.eig",
+        "linalg.eigh",
+        "linalg.eigvals",
+        "linalg.eigvalsh",
+        "linalg.inv",
+        "linalg.matrix_power",
+        "linalg.matrix_rank",
+        "linalg.pinv",
+        "linalg.qr",
+        "linalg.slogdet",
+        "linalg.svd",
+        "linalg.svdvals",
+        "linalg.trace",
+    ]
+)
+# the shape of the result depends on the values
+register_example_by_example(
+    ["nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+)
+register_batching(
+    {
+        **dict.fromkeys(REDUCTIONS, _reduced),
+        **dict.fromkeys(ONE_AXIS, _along),
+        **dict.fromkeys(SEVERAL_AXES, _along_axes),
+        "argmax": _position,
+        "argmin": _position,
+        "matmul": _matmul,
+        "linalg.matmul": _matmul,
+        "linalg.solve": _solve,
+        "linalg.cross": _cross,
+        "einsum": _einsum,
+        "reshape": lambda xp, op, x, shape, copy: op(
+            x, (x.shape[0], *((shape,) if isinstance(shape, int) else shape)), copy
+        ),
+        "permute_dims": lambda xp, op, x, axes: op(
+            x, (0, *(a + 1 for a in as_axes(tuple(axes), x.ndim - 1)))
+        ),
+        "expand_dims": lambda xp, op, x, axis: op(x, _behind(axis)),
+        "squeeze": lambda xp, op, x, axis: op(x, _behind(axis)),
+        "flip": lambda xp, op, x, axis: op(
+            x, tuple(range(1, x.ndim)) if axis is None else _behind(axis)
+        ),
+        "moveaxis": lambda xp, op, x, source, destination: op(
+            x, _behind(source), _behind(destination)
+        ),
+        "broadcast_to": _broadcast_to,
+        "roll": _roll,
+        "tile": _tile,
+        "repeat": _repeat,
+        "concat": _concat,
+        "stack": lambda xp, op, arrays, axis: op(arrays, _behind(axis)),
+        "getitem": _getitem,
+        "setitem": _setitem,
+        "scatter": _scatter,
+        "take": _take,
+        "take_along_axis": lambda xp, op, x, indices, axis: op(x, indices, _behind(axis)),
+        "full_convolution": _full_convolution,
+        "searchsorted": _searchsorted,
+    }
+)
