@@ -21,7 +21,7 @@ all others       the transpose of the transpose: the VJP is linear in the cotang
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
-    from gradwrap.core.rule import Formula
+    from gradwrap.core.rule import Formula, Rule
 
-__all__ = ["Tangent", "push_forward"]
+__all__ = ["Tangent", "jvp_source", "push_forward"]
+
+JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
 
 
 class Tangent:
@@ -94,22 +96,43 @@ def _tangents(  # noqa: PLR0913  all there is to a call
     xp = namespace_of(
         bound, [*data, *tangents, *(out if isinstance(out, (tuple, list)) else (out,))]
     )
-    if rule.jvps:
+    source = jvp_source(rule)
+    if source == "as VJP" and not rule.holomorphic and _any_complex(bound, data):
+        source = "transposed twice"
+    if source == "own":
         if rule.variadic:
             given = _with_zeros(bound, data, tangents)
             total = _applied(rule.jvps[0], xp, given, words)
         else:
             total = _summed(bound, rule.jvps, xp, tangents, words)
         return total if isinstance(out, (tuple, list)) and total is not None else [total]
-    if rule.kind == "elementwise" and (rule.holomorphic or not _any_complex(bound, data)):
+    if source == "as VJP":
         return [_summed(bound, rule.formulas, xp, tangents, words)]
-    if rule.kind == "linear" and not rule.variadic:
+    if source == "itself":
         return [perform(bound, [tangents[0]], statics)]
-    if rule.kind == "multilinear":
+    if source == "by product":
         return [_product_rule(bound, data, tangents, statics)]
-    if rule.kind == "reduction" and {"axis", "keepdims"} <= set(rule.statics):
+    if source == "weights":
         return [_of_reduction(bound, xp, data[0], tangents[0], words)]
     return _transposed_twice(bound, data, tangents, statics, out)
+
+
+def jvp_source(rule: Rule) -> JVPSource:
+    """Which line of the table above a row's JVP follows from.
+
+    An elementwise function that is not holomorphic has it from its VJP for real arrays alone.
+    """
+    if rule.jvps:
+        return "own"
+    if rule.kind == "elementwise":
+        return "as VJP"
+    if rule.kind == "linear" and not rule.variadic:
+        return "itself"
+    if rule.kind == "multilinear":
+        return "by product"
+    if rule.kind == "reduction" and {"axis", "keepdims"} <= set(rule.statics):
+        return "weights"
+    return "transposed twice"
 
 
 def _applied(formula: Formula | None, xp: Any, tangent: Any, words: Values) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,11 @@ _lock = threading.Lock()
 
 
 def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
-    """Enter rules into the table, under their names."""
+    """Enter rules into the table, under their names; the module that does it is their chapter."""
+    chapter = sys._getframe(1).f_globals["__name__"]
     with _lock:
         for rule in rules:
+            rule.chapter = chapter
             op = _ops.get(rule.name)
             if op is None:
                 op = _ops[rule.name] = Op(rule.name)

@@ -104,6 +104,7 @@ class Rule:
     ) -> None:
         self.name = name
         self.kind = kind
+        self.chapter = ""  # the module whose table it is a row of
         self.scope = scope or {}  # what the signature names as defaults
         code = eval(f"lambda {signature}: None", self.scope).__code__  # noqa: S307
         self.signature_text = signature

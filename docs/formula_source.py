@@ -1,0 +1,145 @@
+"""A formula as it is written in the table: from a function back to its source text."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import functools
+import inspect
+from pathlib import Path
+from types import FunctionType
+
+__all__ = ["Helper", "expression_of", "helpers_of", "named_in", "steps_of", "summary_of", "text_of"]
+
+Helper = FunctionType | type
+Definition = ast.Lambda | ast.FunctionDef
+Place = tuple[int, int]  # line and column, as in the syntax tree
+
+
+def text_of(function: FunctionType, words: tuple[str, ...]) -> str:
+    """The formula where it is a single expression; else a call of the function, with its words."""
+    expression = expression_of(function)
+    return f"{function.__name__}({', '.join(words)})" if expression is None else expression
+
+
+def expression_of(function: FunctionType) -> str | None:
+    """What a lambda, or a function of a single `return`, returns, without `xp`; else None."""
+    steps = steps_of(function)
+    return steps[0] if len(steps) == 1 else None
+
+
+def steps_of(function: FunctionType) -> list[str]:
+    """What a function returns, after the assignments that it makes for that; empty for others."""
+    *assignments, last = _body(definition_of(function))
+    returned = last.value if isinstance(last, ast.Return) else None
+    if returned is None or not all(isinstance(step, ast.Assign) for step in assignments):
+        return []
+    return [_text(step) for step in (*assignments, returned)]
+
+
+def helpers_of(function: FunctionType) -> list[Helper]:
+    """What of gradwrap the text of a formula calls: itself, where it is no expression."""
+    return [function] if expression_of(function) is None else named_in(function)
+
+
+def named_in(function: FunctionType) -> list[Helper]:
+    """The functions and classes of gradwrap that the source of a function names."""
+    nodes = [node for step in _body(definition_of(function)) for node in ast.walk(step)]
+    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
+    found = (function.__globals__.get(name) for name in names)
+    return [f for f in found if isinstance(f, Helper) and f.__module__.startswith("gradwrap.")]
+
+
+def summary_of(function: object) -> str:
+    """The first paragraph of a docstring, in one line; empty where there is none."""
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+
+def definition_of(function: FunctionType) -> Definition:
+    """The node of a function in the syntax tree of its file, by the positions in its code.
+
+    Several lambdas may begin in one line, so the line alone does not do. A lambda within a lambda
+    is told from the outer one by its parameters.
+    """
+    code = function.__code__
+    spans = [span for span in map(_span, code.co_positions()) if span is not None]
+    parameters = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    matching = [
+        node
+        for node in _definitions(code.co_filename)
+        if _first_line(node) == code.co_firstlineno
+        and _parameters(node) == parameters
+        and all(_holds(node, start, end) for start, end in spans)
+    ]
+    if len(matching) != 1:
+        raise LookupError(
+            f"{code.co_filename}, line {code.co_firstlineno}: {len(matching)} functions may be "
+            f"{code.co_name}({', '.join(parameters)}). Fix: write each in a line of its own, and "
+            "run Python without -X no_debug_ranges."
+        )
+    return matching[0]
+
+
+class _WithoutNamespace(ast.NodeTransformer):
+    """`xp.cos(x)` becomes `cos(x)`, and `helper(xp, g, x)` becomes `helper(g, x)`."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if _is_xp(node.value):
+            return ast.Name(node.attr)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        plain = isinstance(node.func, ast.Name) and node.func.id in dir(builtins)
+        if node.args and _is_xp(node.args[0]) and not plain:
+            node.args = node.args[1:]
+        return self.generic_visit(node)
+
+
+def _is_xp(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "xp"
+
+
+@functools.cache
+def _definitions(filename: str) -> list[Definition]:
+    tree = ast.parse(Path(filename).read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, Definition)]
+
+
+def _first_line(node: Definition) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _parameters(node: Definition) -> list[str]:
+    args = node.args
+    return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+def _span(position: tuple[int | None, ...]) -> tuple[Place, Place] | None:
+    """Where the text of an instruction begins and ends; None for one that has no text."""
+    line, end_line, column, end_column = position
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    start, end = (line, column), (end_line, end_column)
+    return (start, end) if start < end else None
+
+
+def _holds(node: Definition, start: Place, end: Place) -> bool:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    first, last = (_first_line(node), 0), (node.end_lineno, node.end_col_offset)
+    if isinstance(node, ast.Lambda):
+        first = (node.lineno, node.col_offset)
+    return first <= start and end <= last
+
+
+def _body(node: Definition) -> list[ast.stmt]:
+    """The statements of a function, its docstring aside."""
+    if isinstance(node, ast.Lambda):
+        return [ast.Return(node.body)]
+    return node.body[1:] if ast.get_docstring(node) else node.body
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(_WithoutNamespace().visit(copy.deepcopy(node)))
