@@ -23,6 +23,11 @@ from gradwrap.transforms.custom import defvjp as defvjp
 from gradwrap.transforms.custom import primitive as primitive
 from gradwrap.transforms.forward import jvp as jvp
 from gradwrap.transforms.forward import linearize as linearize
+from gradwrap.transforms.jacobian import hessian as hessian
+from gradwrap.transforms.jacobian import hvp as hvp
+from gradwrap.transforms.jacobian import jacfwd as jacfwd
+from gradwrap.transforms.jacobian import jacobian as jacobian
+from gradwrap.transforms.jacobian import jacrev as jacrev
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad

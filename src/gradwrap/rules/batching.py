@@ -87,6 +87,8 @@ def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
         return op(x1, x2)
     if batched[1] and not batched[0] and x2.ndim == 2 and x1.ndim <= 2:
         return op(x2, x1 if x1.ndim == 1 else xp.matrix_transpose(x1))
+    if batched[1] and not batched[0] and x1.ndim == 2 and x2.ndim == 3 and x2.shape[2] == 1:
+        return op(x2[:, :, 0], xp.matrix_transpose(x1))[:, :, None]
     left, right, is_row, is_column = _as_matrices(xp, x1, x2, batched)
     product = op(left, right)
     if is_column:

@@ -34,7 +34,7 @@ from gradwrap.transforms.recording import Recording, described_space, out_and_au
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["jvp", "linearize"]
+__all__ = ["Linearization", "jvp", "linearize"]
 
 R = TypeVar("R")
 Aux = TypeVar("Aux")
@@ -199,9 +199,12 @@ def _tangent_of(leaf: Any, level: int) -> Any:
     node = getattr(leaf, "_node", None)
     if node is not None and node.meta.level == level:
         return snapshot(node.value)
-    if not is_array(leaf):
+    return _zero_tangent(unwrapped(leaf, level))
+
+
+def _zero_tangent(plain: Any) -> Any:
+    if not is_array(plain):
         return None
-    plain = unwrapped(leaf, level)
     backend = backend_of(plain)
     return zeros_of(backend.xp, backend.meta(plain, 0)) if backend.is_float(plain) else None
 
@@ -259,24 +262,9 @@ def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more t
     (np.float64(4.0), np.float64(3.0))
     """
     recording = Recording(fun, range(len(primals)), primals, {})
-    out = recording.out
-    outputs, treedef = flatten(out)
-    level = new_level()
-    seeds: list[Leaf | None] = []
-    roots = []
-    for output in outputs:
-        if not recording.is_tracked(output):
-            seeds.append(None)
-            continue
-        backend = output._backend
-        seed = Leaf(backend.meta(output._data, level))
-        cotangent = variable_class(backend)(zeros_of(backend.xp, seed.meta), seed)
-        roots.append((output._node, cotangent))
-        seeds.append(seed)
-    arrived = backward_pass(roots)
-    value = recording.unwrapped(out)
-    plain_outputs = [None if seed else leaf for seed, leaf in zip(seeds, outputs, strict=True)]
-    own_level = recording.level
+    outputs, treedef = flatten(recording.out)
+    linear = Linearization(recording, outputs)
+    value = recording.unwrapped(recording.out)
     tracked = recording.tracked
     names = [described(fun, place) for place in range(len(primals))]
 
@@ -286,25 +274,50 @@ def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more t
                 f"jvp_fun got {len(tangents)} tangents for {len(primals)} primals. "
                 "Fix: pass a tangent for each primal, None where it is zero."
             )
-        starts = []
-        for argument, tangent, primal, name in zip(tracked, tangents, primals, names, strict=True):
-            for (node, _), one in _tangents_at(argument, tangent, primal, name):
-                back = arrived.get(node)
-                if isinstance(back, Variable) and back._node is not None:
-                    starts.append((back._node, one))
-        found = backward_pass(starts, retain_graph=True)
-        results = [
-            _tangent_of(plain, own_level)
-            if seed is None
-            else found[seed]
-            if seed in found
-            else zeros_of(backend_of(output._data).xp, seed.meta)
-            for seed, plain, output in zip(seeds, plain_outputs, outputs, strict=True)
+        starts = [
+            (leaf[0], one)
+            for argument, tangent, primal, name in zip(
+                tracked, tangents, primals, names, strict=True
+            )
+            for leaf, one in _tangents_at(argument, tangent, primal, name)
         ]
+        results = linear.push(starts)
+        for place, (found, output) in enumerate(zip(results, outputs, strict=True)):
+            if found is None:
+                results[place] = _zero_tangent(recording.unwrapped(output))
         own_buffers(results, [one for _, one in starts])
         return unflatten(treedef, _as_outputs(results, value))
 
     return value, jvp_fun
+
+
+class Linearization:
+    """The VJP of what was recorded, itself recorded: linear in the cotangents."""
+
+    def __init__(self, recording: Recording, outputs: Sequence[Any]) -> None:
+        level = new_level()
+        self._seeds: list[Leaf | None] = []
+        roots = []
+        for output in outputs:
+            if not recording.is_tracked(output):
+                self._seeds.append(None)
+                continue
+            backend = output._backend
+            seed = Leaf(backend.meta(output._data, level))
+            cotangent = variable_class(backend)(zeros_of(backend.xp, seed.meta), seed)
+            roots.append((output._node, cotangent))
+            self._seeds.append(seed)
+        self._arrived = backward_pass(roots)
+
+    def push(self, starts: Sequence[tuple[Leaf, Any]]) -> list[Any]:
+        """The tangents of the outputs for those of leaves; None for zero."""
+        roots = []
+        for leaf, tangent in starts:
+            back = self._arrived.get(leaf)
+            if isinstance(back, Variable) and back._node is not None:
+                roots.append((back._node, tangent))
+        found = backward_pass(roots, retain_graph=True)
+        return [None if seed is None else found.get(seed) for seed in self._seeds]
 
 
 def _tangents_at(argument: Any, tangent: Any, primal: Any, name: str) -> list[Any]:

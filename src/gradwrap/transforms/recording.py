@@ -84,16 +84,22 @@ class Recording:
             and value._node.meta.level == self.level
         )
 
-    def pull(
-        self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = False
-    ) -> list[Any]:
-        """The gradients of the tracked arguments, each in its argument's form."""
+    def arrived(
+        self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = True
+    ) -> dict[Any, Any]:
+        """What arrives at the leaves of the tracked arguments."""
         roots = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if self.is_tracked(output)
         ]
-        arrived = backward_pass(roots, retain_graph=keep)
+        return backward_pass(roots, retain_graph=keep)
+
+    def pull(
+        self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = False
+    ) -> list[Any]:
+        """The gradients of the tracked arguments, each in its argument's form."""
+        arrived = self.arrived(outputs, cotangents, keep=keep)
         gradients = [g for tracked in self.tracked for g in tracked.gradients(arrived)]
         own_buffers(gradients, cotangents)
         iterator = iter(gradients)
