@@ -83,7 +83,7 @@ def perform_batched(
 ) -> tuple[Any, Any]:
     """The batch that an operation belongs to, and its results, each with the batch axis first."""
     rule = bound.rule
-    keys = [part._node for part in batched_parts(statics, level)]
+    keys = [] if rule.key is None else [part._node for part in batched_parts(statics, level)]
     batch = next(node for node in (*nodes, *keys) if node is not None)
     flags = [node is not None for node in nodes]
     call = _Call(bound, level, data, flags, statics, batch)

@@ -119,7 +119,8 @@ def _around(cls: type[Variable[Any]], inner: type[Variable[Any]]) -> type[Variab
     """The class of this kind whose data are of the class `inner`: a transform inside another."""
     backend = find_backend(inner)
     assert backend is not None
-    return wrapper_class(cls._kind, backend)
+    known = backend.wrapper_classes.get(cls._kind)
+    return wrapper_class(cls._kind, backend) if known is None else known
 
 
 def untracked_copy(x: Any) -> Variable[Any]:

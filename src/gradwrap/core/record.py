@@ -14,7 +14,7 @@ from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
-from gradwrap.core.scatter import OutputPart
+from gradwrap.core.scatter import OutputPart, is_basic_key
 from gradwrap.core.unwrapping import key_with_batches, snapshot, unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
@@ -171,7 +171,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     if rule.key is not None:
         at = rule.statics.index(rule.key)
         statics = (*statics[:at], key_with_batches(statics[at]), *statics[at + 1 :])
-        keys = list(batched_parts(statics[at]))
+        keys = [] if is_basic_key(statics[at]) else list(batched_parts(statics[at]))
     arrays = [
         bound.variable_class._stacked(array)
         if isinstance(array, (list, tuple)) and holds_variable(array)
@@ -215,7 +215,11 @@ def interpret(
 
 def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """An operation on native arrays, or on wrappers of lower levels, which record it."""
-    wrapper = next((type(item) for item in data if hasattr(type(item), "_bind")), None)
+    wrapper = None
+    for item in data:
+        if hasattr(type(item), "_bind"):
+            wrapper = type(item)
+            break
     if wrapper is None and bound.rule.key is not None:
         wrapper = next((type(part) for part in batched_parts(statics)), None)
     if wrapper is not None:
@@ -306,6 +310,8 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
 
 
 def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
+    if len(data) == 1 or {type(item) for item in data} <= bound.backend.plain_types:
+        return
     names: set[str] = set()
     for item in data:
         backend = find_backend(type(item))
