@@ -242,6 +242,11 @@ def cofactors_of(xp: Any, x: Any) -> Any:
 def matrix_power(xp: Any, x: Any, n: int, /) -> Any:
     """A product of repeated squares; of the inverse for a negative power."""
     n = operator.index(n)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(
+            f"linalg.matrix_power got an array of shape {tuple(x.shape)}. "
+            "Fix: pass square matrices, in the last two axes."
+        )
     if n < 0:
         x, n = xp.linalg.inv(x), -n
     result = None
