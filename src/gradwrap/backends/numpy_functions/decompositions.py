@@ -39,12 +39,12 @@ def _of_triangle(xp: Any, a: Any, uplo: str) -> Any:
 
 
 @implements(np.linalg.eigh)
-def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:  # noqa: N803  NumPy's name
+def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:
     return xp.linalg.eigh(_of_triangle(xp, a, UPLO))
 
 
 @implements(np.linalg.eigvalsh)
-def eigvalsh(xp: Any, a: Any, UPLO: str = "L") -> Any:  # noqa: N803  NumPy's name
+def eigvalsh(xp: Any, a: Any, UPLO: str = "L") -> Any:
     return xp.linalg.eigvalsh(_of_triangle(xp, a, UPLO))
 
 

@@ -1,0 +1,457 @@
+"""Linear algebra: conventions at degenerate points, closed forms, JVPs, the same as the peers."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat.numpy as np_compat
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.core.backend import backend_of_namespace
+from harness import COMPLEX, REAL, Case, cases, direction, native_call, real_inner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RANDOM = np.random.default_rng(7)
+W = np.array([1.0, 2.0, 3.0])
+C = RANDOM.standard_normal((3, 3))
+M = RANDOM.standard_normal((3, 3)) + 3.0 * np.eye(3)
+Z = M + 1j * RANDOM.standard_normal((3, 3))
+SPD = M @ M.T
+HPD = Z @ np.conj(Z.T)
+ROTATION, _ = np.linalg.qr(RANDOM.standard_normal((3, 3)))
+EYE = np.eye(3)
+ONES = np.ones((2, 2))
+
+
+def linalg(x: Any) -> Any:
+    """The extension, of the namespace of an array."""
+    return x.__array_namespace__().linalg
+
+
+def rebuilt(vectors: Any) -> Any:
+    """The projector on the span of the vectors: no choice of them changes it."""
+    return vectors @ np.conj(vectors.T)
+
+
+# Degenerate points
+
+
+@pytest.mark.parametrize(
+    ("loss", "x", "wanted"),
+    [
+        (lambda x: np.sum(W * linalg(x).eigh(x)[0]), EYE, np.diag(W)),
+        (lambda x: np.sum(W * linalg(x).eigvalsh(x)), EYE, np.diag(W)),
+        (lambda x: np.sum(C * rebuilt(linalg(x).eigh(x)[1])), EYE, 0.0 * EYE),
+        (lambda x: np.sum(linalg(x).eigvals(x)).real, EYE, EYE),
+        (lambda x: np.sum(linalg(x).eig(x)[0] ** 2).real, 2.0 * EYE, 4.0 * EYE),
+        (lambda x: np.sum(W * linalg(x).svd(x)[1]), EYE, np.diag(W)),
+        (lambda x: np.sum(W * linalg(x).svdvals(x)), EYE, np.diag(W)),
+        (lambda x: np.sum(C * rebuilt(linalg(x).svd(x)[0])), EYE, 0.0 * EYE),
+        (lambda x: np.sum(linalg(x).svdvals(x)), ONES, 0.5 * ONES),
+        (lambda x: np.sum(linalg(x).svdvals(x)), np.zeros((2, 3)), np.zeros((2, 3))),
+        (lambda x: np.linalg.norm(x, "nuc"), EYE, EYE),
+        (lambda x: np.sum(linalg(x).pinv(x)), ONES, -0.25 * ONES),
+    ],
+    ids=[
+        "eigh values",
+        "eigvalsh",
+        "eigh vectors",
+        "eigvals",
+        "eig values",
+        "svd values",
+        "svdvals",
+        "svd vectors",
+        "svdvals, rank 1",
+        "svdvals of zeros",
+        "nuclear norm",
+        "pinv, rank 1",
+    ],
+)
+def test_degenerate_point_has_the_decided_gradient(
+    loss: Callable[[Any], Any], x: Any, wanted: Any
+) -> None:
+    np.testing.assert_allclose(gw.grad(loss)(x), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_span_of_equal_eigenvalues_has_its_exact_gradient() -> None:
+    """The projector on a double eigenvalue's space: the pair is left out, the gap to the third
+    is not.
+    """
+
+    def projector(x: Any) -> Any:
+        x = (x + x.T) / 2
+        return rebuilt(linalg(x).eigh(x)[1][:, :2])
+
+    x = ROTATION @ np.diag([1.0, 1.0, 3.0]) @ ROTATION.T
+
+    gw.testing.check_grads(projector, [x], order=1)
+
+
+@pytest.mark.parametrize("full_matrices", [True, False])
+def test_polar_factor_of_a_rotation_has_its_exact_gradient(full_matrices: bool) -> None:
+    """All singular values are equal, and yet U V^H moves smoothly."""
+
+    def polar(x: Any) -> Any:
+        u, _, vh = linalg(x).svd(x, full_matrices=full_matrices)
+        return u @ vh
+
+    gw.testing.check_grads(polar, [ROTATION], order=1)
+    gradient = gw.grad(lambda x: np.sum(C * polar(x)))(ROTATION)
+    inner = ROTATION.T @ C
+    np.testing.assert_allclose(gradient, ROTATION @ (inner - inner.T) / 2, rtol=1e-10, atol=1e-12)
+
+
+def test_near_ties_are_not_taken_for_equal() -> None:
+    gap = 1e-6
+
+    gradient = gw.grad(lambda x: linalg(x).eigh(x)[1][0, 1])(np.diag([1.0, 1.0 + gap]))
+
+    np.testing.assert_allclose(np.abs(gradient), [[0.0, 0.5 / gap], [0.5 / gap, 0.0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("x", [EYE, np.diag([1.0, 0.0, 0.0]), np.zeros((3, 3)), np.diag(W)])
+def test_det_has_every_order_at_singular_and_degenerate_matrices(x: Any) -> None:
+    gw.testing.check_grads(lambda a: linalg(a).det(a), [x], order=4)
+
+
+def test_nuclear_norm_has_a_second_order_at_equal_singular_values() -> None:
+    gw.testing.check_grads(lambda x: np.linalg.norm(x, "nuc"), [EYE], order=2)
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
+@pytest.mark.parametrize("upper", [False, True])
+def test_log_determinant_by_cholesky_has_the_inverse(matrix: Any, upper: bool) -> None:
+    def log_determinant(x: Any) -> Any:
+        factor = linalg(x).cholesky(x, upper=upper)
+        return 2.0 * np.sum(np.log(np.real(np.diagonal(factor))))
+
+    gradient = gw.grad(log_determinant)(matrix)
+
+    np.testing.assert_allclose(gradient, np.linalg.inv(matrix), rtol=1e-10)
+    np.testing.assert_array_equal(gradient, np.conj(gradient.T))
+
+
+@pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
+@pytest.mark.parametrize(
+    "values", [lambda x: linalg(x).eigh(x)[0], lambda x: linalg(x).eigvalsh(x)]
+)
+def test_sum_of_cubed_eigenvalues_has_three_squares(
+    matrix: Any, values: Callable[[Any], Any]
+) -> None:
+    gradient = gw.grad(lambda x: np.sum(values(x) ** 3))(matrix)
+
+    np.testing.assert_allclose(gradient, 3.0 * matrix @ matrix, rtol=1e-10)
+    np.testing.assert_array_equal(gradient, np.conj(gradient.T))
+
+
+@pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
+def test_matrix_logarithm_by_eigh_has_the_gradient_by_differences(matrix: Any) -> None:
+    def logarithm(x: Any) -> Any:
+        x = (x + np.conj(x.T)) / 2
+        w, v = linalg(x).eigh(x)
+        return (v * np.log(w)) @ np.conj(v.T)
+
+    gw.testing.check_grads(logarithm, [matrix])
+
+
+@pytest.mark.parametrize("matrix", [M, Z], ids=["real", "complex"])
+def test_sum_of_squared_eigenvalues_has_twice_the_transpose(matrix: Any) -> None:
+    """The trace of the square; the argument's own dtype, though eigenvalues are complex."""
+    for values in (lambda x: linalg(x).eig(x)[0], lambda x: linalg(x).eigvals(x)):
+        gradient = gw.grad(lambda x, values=values: np.sum(values(x) ** 2).real)(matrix)
+
+        assert gradient.dtype == matrix.dtype
+        np.testing.assert_allclose(gradient, 2.0 * np.conj(matrix.T), rtol=1e-10)
+
+
+def test_matrix_with_complex_eigenvalues_has_a_real_gradient() -> None:
+    turning = np.array([[1.0, -2.0], [3.0, 1.0]])
+
+    gradient = gw.grad(lambda x: np.sum(np.imag(linalg(x).eigvals(x)) ** 2))(turning)
+
+    # the imaginary parts are +- sqrt(-b c - (a - d)^2 / 4)
+    np.testing.assert_allclose(gradient, [[0.0, -6.0], [4.0, 0.0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (3, 3)])
+@pytest.mark.parametrize("full_matrices", [True, False])
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_matrix_put_together_again_has_the_identity(
+    shape: tuple[int, int], full_matrices: bool, is_complex: bool
+) -> None:
+    x, weights = RANDOM.standard_normal((2, *shape))
+    if is_complex:
+        x, weights = x + 1j * weights[::-1], weights + 1j * x
+    k = min(shape)
+
+    def by_svd(a: Any) -> Any:
+        u, s, vh = linalg(a).svd(a, full_matrices=full_matrices)
+        return np.real(np.sum(np.conj(weights) * ((u[:, :k] * s) @ vh[:k])))
+
+    def by_qr(a: Any) -> Any:
+        q, r = linalg(a).qr(a, mode="complete" if full_matrices else "reduced")
+        return np.real(np.sum(np.conj(weights) * (q @ r)))
+
+    for loss in (by_svd, by_qr):
+        np.testing.assert_allclose(gw.grad(loss)(x), weights, rtol=1e-9, atol=1e-9)
+
+
+def test_added_columns_have_the_gradient_of_their_span() -> None:
+    x = RANDOM.standard_normal((4, 2))
+
+    def loss(added: Any) -> Any:
+        return np.sum(np.diag(np.arange(4.0)) * rebuilt(added))
+
+    def of_all(a: Any) -> Any:
+        return loss(linalg(a).svd(a)[0][:, 2:])
+
+    def of_the_first(a: Any) -> Any:
+        return -loss(linalg(a).svd(a, full_matrices=False)[0])
+
+    def by_qr(a: Any) -> Any:
+        return loss(linalg(a).qr(a, mode="complete")[0][:, 2:])
+
+    wanted = gw.grad(of_the_first)(x)
+    np.testing.assert_allclose(gw.grad(of_all)(x), wanted, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(gw.grad(by_qr)(x), wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("matrix", [M, Z], ids=["real", "complex"])
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 3, 6])
+def test_power_of_a_matrix_is_that_of_numpy_with_its_derivatives(matrix: Any, n: int) -> None:
+    def power(x: Any) -> Any:
+        return linalg(x).matrix_power(x, n)
+
+    value, _ = gw.vjp(power, matrix)
+
+    np.testing.assert_allclose(value, np.linalg.matrix_power(matrix, n), rtol=1e-10)
+    gw.testing.check_grads(lambda x: power(x) * x, [matrix])
+    gw.testing.check_grads(lambda x: power(x) * x, [np.stack([matrix, matrix.T])])
+
+
+def test_pinv_of_full_rank_is_the_inverse() -> None:
+    by_pinv = gw.grad(lambda x: np.sum(C * linalg(x).pinv(x)))(M)
+    by_inverse = gw.grad(lambda x: np.sum(C * linalg(x).inv(x)))(M)
+
+    np.testing.assert_allclose(by_pinv, by_inverse, rtol=1e-10, atol=1e-12)
+
+
+def test_pinv_has_the_gradient_among_matrices_of_its_rank() -> None:
+    left, right = RANDOM.standard_normal((4, 2)), RANDOM.standard_normal((2, 3))
+
+    gw.testing.check_grads(lambda a, b: np.linalg.pinv(a @ b, rtol=1e-8), [left, right])
+
+
+def test_matrix_rank_is_not_tracked() -> None:
+    rank = linalg(gw.wrap(ONES, requires_grad=True)).matrix_rank(gw.wrap(ONES, requires_grad=True))
+
+    assert not rank.requires_grad
+    assert int(rank) == 1
+
+
+def test_results_of_several_parts_keep_their_names() -> None:
+    x = gw.wrap(SPD, requires_grad=True)
+
+    assert linalg(x).svd(x)._fields == ("U", "S", "Vh")
+    assert linalg(x).qr(x)._fields == ("Q", "R")
+    assert linalg(x).eigh(x)._fields == ("eigenvalues", "eigenvectors")
+    assert linalg(x).eig(x).eigenvalues.requires_grad
+    assert linalg(x).slogdet(x).logabsdet.requires_grad
+
+
+@pytest.mark.parametrize("function", ["cholesky", "eigh", "eigvalsh", "eig", "eigvals"])
+def test_matrix_that_is_not_square_has_the_librarys_error(function: str) -> None:
+    x = gw.wrap(np.ones((2, 3)), requires_grad=True)
+
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        getattr(linalg(x), function)(x)
+
+
+def test_power_of_a_matrix_that_is_not_square_says_so() -> None:
+    x = gw.wrap(np.ones((2, 3)), requires_grad=True)
+
+    with pytest.raises(ValueError, match=r"matrix_power got .* shape \(2, 3\). Fix: pass square"):
+        linalg(x).matrix_power(x, 1)
+
+
+def test_singular_r_raises_what_numpy_raises() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        gw.grad(lambda x: np.sum(linalg(x).qr(x)[0]))(np.zeros((2, 2)))
+
+
+# JVPs: the adjoints of the VJPs, which the harness compares with differences
+
+FILES = ("linear_algebra", "matrix_functions", "norms", "decompositions")
+LINEAR_ALGEBRA = [
+    case
+    for case in cases()
+    if any(
+        formula is not None and formula.function.__module__.rpartition(".")[2] in FILES
+        for formula in case.rule.formulas
+    )
+]
+
+
+def jvp_by_rule(case: Case, args: list[Any], kwargs: dict[str, Any], tangents: list[Any]) -> Any:
+    """The sum of what a row's JVP formulas give for each argument."""
+    rule = case.rule
+    function = eval(f"lambda {rule.signature_text}: None", rule.scope)  # noqa: S307  from the table
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    backend = backend_of_namespace(np)
+    native = rule.native is not None
+    path = backend.adapt(case.op, rule) if native else backend.native(rule.name)
+    assert path is not None
+    words = dict(bound.arguments, out=path(*args, **kwargs))
+    for name in rule.arrays:
+        words[f"{name}_meta"] = backend.meta(words[name], 0)
+    total: list[Any] = []
+    for formula, tangent in zip(rule.jvps, tangents, strict=True):
+        assert formula is not None
+        moved = formula.function(np_compat, tangent, *(words[name] for name in formula.saved))
+        parts = list(moved) if isinstance(moved, tuple) else [moved]
+        total = [a + b for a, b in zip(total, parts, strict=True)] if total else parts
+    return total
+
+
+def test_every_row_but_einsum_has_a_jvp_or_is_linear() -> None:
+    without = {c.rule.name for c in LINEAR_ALGEBRA if not c.rule.jvps and c.rule.kind != "linear"}
+
+    assert without == {"einsum"}
+
+
+@pytest.mark.parametrize("dtype", [REAL, COMPLEX], ids=["real", "complex"])
+@pytest.mark.parametrize(
+    "case", [c for c in LINEAR_ALGEBRA if c.rule.jvps], ids=lambda case: case.id
+)
+def test_jvp_formula_is_the_adjoint_of_the_vjp(case: Case, dtype: np.dtype[Any]) -> None:
+    args, kwargs = case.arguments(dtype)
+    random = np.random.default_rng(case.seed)
+    tangents = [direction(random, a) for a in args]
+
+    def call(*arrays: Any) -> Any:
+        out = type(arrays[0])._bind(case.op).call(*arrays, **kwargs)
+        return list(out) if isinstance(out, tuple) else [out]
+
+    out, pull = gw.vjp(call, *args)
+    moved = jvp_by_rule(case, args, kwargs, tangents)
+    cotangents = [direction(random, np.asarray(part)) for part in out]
+    pulled = pull([c[()] if not c.shape else c for c in cotangents])
+
+    assert [part.dtype for part in moved] == [part.dtype for part in out]
+    assert [part.shape for part in moved] == [part.shape for part in out]
+    np.testing.assert_allclose(
+        real_inner(cotangents, moved), real_inner(pulled, tangents), rtol=1e-9, atol=1e-9
+    )
+
+
+# The peers
+
+HAVE_NOT = {
+    "jax": {
+        "linalg.eig": "no reverse mode",
+        "full": "full_matrices=True of a matrix that is not square is not implemented",
+        "complete": "mode='complete' is not implemented",
+    },
+    "torch": {
+        "complete": "mode='complete' is for square matrices only",
+        "full": "the cotangents of the added vectors are left out",
+        "singular": "the gradient of det is wrong there, pytorch#104675",
+    },
+}
+
+
+def peer_skips(case: Case, library: str) -> str | None:
+    missing = HAVE_NOT[library]
+    if case.rule.name == "linalg.svd" and "=False" not in case.pattern and "x" in case.pattern:
+        return missing["full"]
+    words = (case.rule.name, *(word for word in ("complete", "singular") if word in case.pattern))
+    return next((missing[word] for word in words if word in missing), None)
+
+
+def loss_of(case: Case, xp: Any, kwargs: dict[str, Any], cotangents: list[Any]) -> Any:
+    """Re <cotangents, f>, in any library."""
+
+    def loss(*arrays: Any) -> Any:
+        if case.rule.probe is not None:
+            out = case.rule.probe(xp, *arrays, **kwargs)
+        else:
+            function = xp
+            for part in case.rule.name.split("."):
+                function = getattr(function, part)
+            out = function(*arrays, **kwargs)
+        parts = out if isinstance(out, tuple) else (out,)
+        total = 0.0
+        for c, part in zip(cotangents, parts, strict=True):
+            weighted = xp.sum(xp.asarray(np.conj(c)) * part)
+            total = total + (xp.real(weighted) if np.iscomplexobj(np.asarray(c)) else weighted)
+        return total
+
+    return loss
+
+
+PEER_CASES = [
+    case
+    for case in LINEAR_ALGEBRA
+    if case.rule.native is None and "0" not in case.pattern.replace("axis=0", "")
+]
+
+
+def ours(case: Case, dtype: np.dtype[Any]) -> tuple[list[Any], dict[str, Any], list[Any], Any]:
+    args, kwargs = case.arguments(dtype)
+    plain = native_call(case, np, args, kwargs)
+    random = np.random.default_rng(case.seed)
+    parts = plain if isinstance(plain, tuple) else (plain,)
+    cotangents = [direction(random, np.asarray(part)) for part in parts]
+
+    def call(*arrays: Any) -> Any:
+        xp = arrays[0].__array_namespace__()
+        return loss_of(case, xp, kwargs, cotangents)(*arrays)
+
+    return args, kwargs, cotangents, gw.grad(call, argnums=tuple(range(len(args))))(*args)
+
+
+def peer_parameters(library: str) -> list[Any]:
+    return [
+        pytest.param(case, dtype, id=f"{case.id}-{dtype.name}")
+        for case in PEER_CASES
+        for dtype in (REAL, COMPLEX)
+        if peer_skips(case, library) is None
+    ]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("case", "dtype"), peer_parameters("torch"))
+def test_torch_has_the_same_gradient(case: Case, dtype: np.dtype[Any]) -> None:
+    torch = pytest.importorskip("torch")
+    import array_api_compat.torch as xp
+
+    args, kwargs, cotangents, gradients = ours(case, dtype)
+    tensors = [torch.tensor(a, requires_grad=True) for a in args]
+
+    loss_of(case, xp, kwargs, cotangents)(*tensors).backward()
+
+    for found, tensor in zip(gradients, tensors, strict=True):
+        np.testing.assert_allclose(found, tensor.grad.numpy(), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("case", "dtype"), peer_parameters("jax"))
+def test_jax_has_the_same_gradient_conjugated(case: Case, dtype: np.dtype[Any]) -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", val=True)
+    args, kwargs, cotangents, gradients = ours(case, dtype)
+
+    loss = loss_of(case, jax.numpy, kwargs, cotangents)
+    theirs = jax.jit(jax.grad(loss, argnums=tuple(range(len(args)))))(*map(jax.numpy.asarray, args))
+
+    for found, wanted in zip(gradients, theirs, strict=True):
+        np.testing.assert_allclose(found, np.conj(np.asarray(wanted)), rtol=1e-10, atol=1e-10)
