@@ -143,6 +143,18 @@ def cases() -> list[Case]:
     ]
 
 
+def cases_of(*files: str) -> list[Case]:
+    """The cases of the rows whose formulas are in these files of the table."""
+    return [
+        case
+        for case in cases()
+        if any(
+            formula is not None and formula.function.__module__.rpartition(".")[2] in files
+            for formula in case.rule.formulas
+        )
+    ]
+
+
 Library = str
 LIBRARIES: tuple[Library, ...] = ("numpy", "array_api_strict")
 

@@ -7,8 +7,8 @@ that do not depend on it.
 
 Where two eigenvalues (or singular values) are equal to rounding, the term that would divide by
 their difference is left out. That is exact for a loss that takes their vectors through the space
-they span, and through nothing else: what V f(w) V^H would need besides, f'(w), the cotangents of
-w and V do not tell.
+they span, and through nothing else. V f(w) V^H, and a second derivative of a function of w, would
+need f'(w) besides, which the cotangents of w and V do not tell: there, a part is missing.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ def _cholesky_jvp(xp: Any, t: Any, out: Any, upper: bool) -> Any:
     return adjoint(xp, moved) if upper else moved
 
 
-def _qr(xp: Any, g: Any, x: Any, out: Any) -> tuple[Any]:
+def _qr(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     """S. F. Walter and L. Lehmann (2010), arXiv:1001.1654; complex and wide: D. A. O. Roberts and
     L. R. Roberts (2020), arXiv:2009.10071.
     """  # noqa: D205  a citation, longer than a line
     q, r = out
     of_q, of_r = g
-    k = min(x.shape[-2:])
+    k = min(x_meta.shape[-2:])
     q, of_q = _of_first(xp, q, of_q, k)
     r, of_r = r[..., :k, :], of_r[..., :k, :]
     first, of_first = r[..., :k], of_r[..., :k]
     of_rest = of_r[..., k:]
-    of_q = of_q + x[..., k:] @ adjoint(xp, of_rest)  # the other columns of r are q^H x
+    of_q = of_q + q @ r[..., k:] @ adjoint(xp, of_rest)  # r's other columns are q^H x
     upper = xp.triu(of_first @ adjoint(xp, first) - adjoint(xp, q) @ of_q)
     half = (upper + xp.triu(upper, k=1)) / 2
     whole = of_q + q @ (half + adjoint(xp, half))
@@ -71,9 +71,9 @@ def _qr(xp: Any, g: Any, x: Any, out: Any) -> tuple[Any]:
     return (xp.concat([of_columns, q @ of_rest], axis=-1),)
 
 
-def _qr_jvp(xp: Any, t: Any, x: Any, out: Any) -> tuple[Any, Any]:
+def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
     q, r = out
-    k = min(x.shape[-2:])
+    k = min(x_meta.shape[-2:])
     q1, first = q[..., :k], r[..., :k, :k]
     back = adjoint(xp, q1)
     scaled = adjoint(xp, xp.linalg.solve(adjoint(xp, first), adjoint(xp, t[..., :k])))
@@ -82,7 +82,7 @@ def _qr_jvp(xp: Any, t: Any, x: Any, out: Any) -> tuple[Any, Any]:
     grown = inner - (below - adjoint(xp, below)) - skew_part(xp, xp.tril(xp.triu(inner)))
     of_q = scaled - q1 @ grown
     of_r = xp.concat(
-        [grown @ first, adjoint(xp, of_q) @ x[..., k:] + back @ t[..., k:]],
+        [grown @ first, adjoint(xp, of_q) @ (q @ r[..., k:]) + back @ t[..., k:]],
         axis=-1,
     )
     if q.shape[-1] > k:
@@ -280,7 +280,7 @@ def _qr_invariants(xp: Any, x: Any, mode: str = "reduced") -> tuple[Any, ...]:
     return q[..., :k], r, _weighted(xp, q, q, k)
 
 
-EQUAL = "equal values: exact where their vectors matter through their span alone"
+EQUAL = "equal values: exact where vectors matter through their span alone, not for V f(w) V^H"
 
 register(
     [

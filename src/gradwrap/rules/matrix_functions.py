@@ -180,7 +180,12 @@ register(
             _solve,
             arrays=2,
             jvp=(_solve_for_matrix, lambda xp, t, x1: xp.linalg.solve(x1, t)),
-            samples=(f"{SQUARE}, x(3)", f"{SQUARE}, x(3, 2)", "spd(2, 3), x(2, 3, 1)"),
+            samples=(
+                f"{SQUARE}, x(3)",
+                f"{SQUARE}, x(3, 2)",
+                "spd(2, 3), x(2, 3, 1)",
+                "spd(0), x(0, 2)",
+            ),
         ),
         general(
             "linalg.inv",
@@ -194,7 +199,7 @@ register(
             "x, /",
             lambda xp, g, x: g[..., None, None] * cofactors_of(xp, x),
             jvp=lambda xp, t, x: xp.sum(t * cofactors_of(xp, x), axis=(-2, -1)),
-            samples=(SQUARE, "x(2, 3, 3)", "singular(3)"),
+            samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
             convention="the cofactor matrix, also of a singular matrix",
         ),
         general(
@@ -203,7 +208,7 @@ register(
             _cofactors_derivative,
             jvp=lambda xp, t, x: _cofactors_derivative(xp, t, x),
             native=_cofactors,
-            samples=(SQUARE, "x(2, 3, 3)", "singular(3)"),
+            samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(2)", "spd(0)"),
         ),
         joint(
             "linalg.slogdet",
@@ -212,7 +217,7 @@ register(
             outputs=2,
             jvp=_slogdet_jvp,
             holomorphic=False,
-            samples=(SQUARE, "spd(2, 3)"),
+            samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
             convention="inf for a singular matrix",
         ),
         general(
