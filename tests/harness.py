@@ -2,8 +2,9 @@
 
 A new row of the table is tested by what it says itself: an elementwise function on its domain, for
 shapes that broadcast; any other by its samples, argument lists in which `x(...)` is a fresh array,
-`i(...)` integers, `b(...)` bools, `spd(n)` a well-conditioned matrix, `singular(n)` a singular
-one.
+`i(...)` integers, `b(...)` bools, `spd(n)` a well-conditioned matrix, `hermitian(n)` a Hermitian
+positive definite one, `singular(n)` a singular one. A row with a `probe=`, because its result is
+fixed only up to a choice, is tested through that function of the namespace.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class Maker:
             "call": lambda *args, **kwargs: (args, kwargs),
             "x": self.x,
             "spd": self.spd,
+            "hermitian": self.hermitian,
             "singular": self.singular,
             "i": lambda *values: np.array(values),
             "b": lambda *values: np.array(values, dtype=bool),
@@ -92,6 +94,13 @@ class Maker:
         if self.dtype.kind == "c":
             matrix = matrix + 1j * self.random.uniform(-1.0, 1.0, (*batch, n, n))
         return np.asarray(matrix + 2.5 * np.eye(n), dtype=self.dtype)
+
+    def hermitian(self, *shape: int) -> Any:
+        """Eigenvalues some way apart, in a random basis."""
+        *batch, n = shape
+        basis, _ = np.linalg.qr(self.spd(*batch, n))
+        values = np.arange(1, n + 1) + self.random.uniform(-0.2, 0.2, (*batch, 1, n))
+        return np.asarray((basis * values) @ np.conj(np.moveaxis(basis, -1, -2)), dtype=self.dtype)
 
     def singular(self, n: int) -> Any:
         matrix = self.spd(n)
@@ -131,6 +140,18 @@ def cases() -> list[Case]:
         Case(op, rule, backend, pattern, zlib.crc32(f"{rule.name}{pattern}".encode()))
         for op, rule, backend in rows()
         for pattern in patterns(rule)
+    ]
+
+
+def cases_of(*files: str) -> list[Case]:
+    """The cases of the rows whose formulas are in these files of the table."""
+    return [
+        case
+        for case in cases()
+        if any(
+            formula is not None and formula.function.__module__.rpartition(".")[2] in files
+            for formula in case.rule.formulas
+        )
     ]
 
 
@@ -192,7 +213,10 @@ def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, 
             out = native_call(case, xp, args, kwargs)
         else:
             cls = next(type(a) for a in arrays if isinstance(a, gw.Variable))
-            out = cls._bind(case.op).call(*args, **kwargs)
+            if case.rule.probe is not None:
+                out = case.rule.probe(cls._namespace, *args, **kwargs)
+            else:
+                out = cls._bind(case.op).call(*args, **kwargs)
         parts = list(out) if isinstance(out, (tuple, list)) else [out]
         return [part for part in parts if is_floating(part)]
 
@@ -204,6 +228,8 @@ def native_call(case: Case, xp: Any, args: Sequence[Any], kwargs: dict[str, Any]
     backend = backend_of_namespace(xp)
     rule = case.op.rule_for(backend.name)
     assert rule is not None
+    if rule.probe is not None:
+        return rule.probe(backend.xp, *args, **kwargs)
     native = backend.adapt(case.op, rule) if rule.native is not None else backend.native(rule.name)
     assert native is not None
     return native(*args, **kwargs)

@@ -194,11 +194,12 @@ def test_array_api_strict_gives_what_numpy_gives(case: Case, device_name: str) -
         np.testing.assert_allclose(to_numpy(gradient), expected, rtol=1e-9, atol=1e-12)
 
 
-@parametrize([case for case in REAL_CASES if case.rule.order == 1])
-def test_a_row_without_second_order_says_so(case: Case) -> None:
+def test_a_row_without_second_order_says_so() -> None:
     """A claim of the table is tested both ways."""
-    with pytest.raises(gw.errors.NoRuleError, match="svd"):
-        check_second_order(case, REAL)
+    for case in REAL_CASES:
+        if case.rule.order == 1:
+            with pytest.raises(gw.errors.NoRuleError):
+                check_second_order(case, REAL)
 
 
 def test_every_row_with_a_derivative_is_tested() -> None:

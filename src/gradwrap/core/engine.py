@@ -246,11 +246,15 @@ def _deeper(backend: Backend, total: Any) -> Backend:
 
 
 def _collect(arrival: Pending, part: OutputPart) -> None:
-    """Gather the cotangents of the outputs of one node in a list."""
+    """Gather the cotangents of the outputs of one node in a list.
+
+    An output arrives twice where a formula that was recorded used it as well (`_rewrap_output`).
+    """
     parts = arrival[1]
     if parts is None:
         parts = arrival[1] = [None] * len(arrival[0].meta)
-    parts[part.index] = part.value
+    before = parts[part.index]
+    parts[part.index] = part.value if before is None else before + part.value
 
 
 def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:

@@ -93,6 +93,7 @@ class Rule:
         key: str | None = None,
         domain: tuple[float, float] = (-2.0, 2.0),
         samples: Sequence[str] = (),
+        probe: Callable[..., Any] | None = None,
         only_real: bool = False,
         only_complex: bool = False,
         order: int | None = None,
@@ -128,6 +129,7 @@ class Rule:
         self.key = key
         self.domain = domain
         self.samples = tuple(samples)
+        self.probe = probe  # what the harness differentiates in place of the bare operation
         self.only_real = only_real
         self.only_complex = only_complex
         self.order = order

@@ -6,6 +6,7 @@ itself, with the axes moved by one. The words are those of `gradwrap.core.batchi
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.batching import (
@@ -103,7 +104,7 @@ def _solve(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
     rank = x2.ndim - batched[1]
     if not batched[0] and x1.ndim == 2 and rank <= 2:
         columns = xp.moveaxis(x2, 0, -1)
-        found = op(x1, xp.reshape(columns, (columns.shape[0], -1)))
+        found = op(x1, xp.reshape(columns, (columns.shape[0], math.prod(columns.shape[1:]))))
         return xp.moveaxis(xp.reshape(found, columns.shape), -1, 0)
     if rank == 1:
         x2 = xp.expand_dims(x2, axis=-1)

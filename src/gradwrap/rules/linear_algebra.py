@@ -1,8 +1,4 @@
-"""Products and the linear algebra extension.
-
-Matrix formulas follow M. B. Giles, "An extended collection of matrix derivative results for
-forward and reverse mode algorithmic differentiation" (Oxford, 2008), cited by section.
-"""
+"""Products and the simplest parts of the linear algebra extension."""
 
 from __future__ import annotations
 
@@ -12,15 +8,12 @@ from array_api_compat import device
 
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
-from gradwrap.core.rule import general, joint, linear, multilinear, reduction
-from gradwrap.rules.axes import as_axes, kept
+from gradwrap.core.rule import joint, linear, multilinear
+from gradwrap.rules.axes import as_axes
+from gradwrap.rules.matrices import transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def _mT(xp: Any, x: Any) -> Any:  # noqa: N802  the standard's attribute
-    return xp.matrix_transpose(x)
 
 
 def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
@@ -29,7 +22,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
         return xp.expand_dims(g, axis=-1) * x2
-    return xp.matmul(xp.expand_dims(g, axis=-2), _mT(xp, x2))[..., 0, :]
+    return xp.matmul(xp.expand_dims(g, axis=-2), transpose(xp, x2))[..., 0, :]
 
 
 def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
@@ -40,109 +33,14 @@ def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
         return g * x1
     if x1.ndim == 1:
         return xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
-    return xp.matmul(_mT(xp, x1), xp.expand_dims(g, axis=-1))[..., 0]
+    return xp.matmul(transpose(xp, x1), xp.expand_dims(g, axis=-1))[..., 0]
 
 
-def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
-    """Giles 2.3.1: the cotangent of b is A^-T g, that of A is minus its product with out^T."""
-    of_b = xp.linalg.solve(_mT(xp, x1), g)
-    if len(x2_meta.shape) == 1:
-        return -(xp.expand_dims(of_b, axis=-1) * xp.expand_dims(out, axis=-2)), of_b
-    return -xp.matmul(of_b, _mT(xp, out)), of_b
-
-
-def _inv(xp: Any, g: Any, out: Any) -> Any:
-    """Giles 2.2.3."""
-    transposed = _mT(xp, out)
-    return -xp.matmul(xp.matmul(transposed, g), transposed)
-
-
-def _others(xp: Any, values: Any) -> Any:
-    """For each element along the last axis, the product of the others, without division."""
-    ones = xp.ones_like(values[..., :1])
-
-    def before(v: Any) -> Any:
-        return xp.concat([ones, xp.cumulative_prod(v[..., :-1], axis=-1)], axis=-1)
-
-    return before(values) * xp.flip(before(xp.flip(values, axis=-1)), axis=-1)
-
-
-def _cofactors(xp: Any, x: Any) -> Any:
-    """The cofactor matrix by the SVD, also of singular matrices.
-
-    With x = U S V^H it is conj(det(U) det(V^H)) U diag(products of the others of S) V^H,
-    conjugated; G. W. Stewart, "On the adjugate matrix", Linear Algebra Appl. 283 (1998), eq. 2.
-    """
-    if not x.shape[-1]:
-        return x
-    u, s, vh = xp.linalg.svd(x)
-    phase = xp.linalg.det(u) * xp.linalg.det(vh)
-    middle = xp.astype(_others(xp, s), u.dtype)
-    adjoint = xp.matmul(u * middle[..., None, :], vh)
-    cofactors = _conj(xp, adjoint)
-    return cofactors * phase[..., None, None]
-
-
-def _conj(xp: Any, x: Any) -> Any:
-    return xp.conj(x) if xp.isdtype(x.dtype, "complex floating") else x
-
-
-def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
-    """The second derivative of the determinant, applied to g: linear, and symmetric.
-
-    In the basis of the SVD the matrix is diagonal, where a product of two elements of g is
-    multiplied by the product of all singular values but those of its two rows. O(n^3).
-    """
-    if x.shape[-1] < 2:
-        return xp.zeros_like(x)
-    u, s, vh = xp.linalg.svd(x)
-    phase = (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
-    pairs = xp.astype(_all_but_two(xp, s), u.dtype)
-    cu, cv = _conj(xp, u), _conj(xp, vh)
-    inner = xp.matmul(xp.matmul(_mT(xp, cu), g), _mT(xp, cv))
-    diagonal = xp.linalg.diagonal(inner)
-    on_diagonal = xp.sum(pairs * diagonal[..., None, :], axis=-1)
-    eye = xp.eye(x.shape[-1], dtype=u.dtype, device=device(x))
-    result = on_diagonal[..., None, :] * eye - pairs * _mT(xp, inner)
-    return phase * xp.matmul(xp.matmul(cu, result), cv)
-
-
-def _all_but_two(xp: Any, s: Any) -> Any:
-    """For each pair i, j the product of the other elements; zero on the diagonal."""
-    n = s.shape[-1]
-    columns = []
-    for i in range(n):
-        rest = xp.concat([s[..., :i], s[..., i + 1 :]], axis=-1)
-        products = _others(xp, rest)
-        column = xp.concat(
-            [products[..., :i], xp.zeros_like(s[..., :1]), products[..., i:]], axis=-1
-        )
-        columns.append(column)
-    return xp.stack(columns, axis=-1)
-
-
-def _slogdet(xp: Any, g: Any, x: Any, out: Any) -> tuple[Any]:
-    """Giles 2.2.4 for the logarithm; for complex matrices the sign turns with it.
-
-    With t = tr(x^-1 dx): d logabsdet = Re t, and d sign = i sign Im t.
-    """
-    sign, _ = out
-    of_sign, of_log = g
-    inverse = _transposed_inverse(xp, x)
-    if not xp.isdtype(x.dtype, "complex floating"):
-        return (of_log[..., None, None] * inverse,)
-    turn = xp.imag(of_sign * xp.conj(sign))
-    slope = xp.astype(of_log, x.dtype) + 1j * xp.astype(turn, x.dtype)
-    return (slope[..., None, None] * xp.conj(inverse),)
-
-
-def _transposed_inverse(xp: Any, x: Any) -> Any:
-    """The inverse, transposed; of a singular matrix, infinite along the cofactors."""
-    try:
-        return _mT(xp, xp.linalg.inv(x))
-    except ValueError:  # NumPy's LinAlgError; other libraries return inf themselves
-        cofactors = cofactors_of(xp, x)
-        return xp.where(cofactors == 0, 0.0 * cofactors, cofactors * float("inf"))
+def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:
+    """A x b, laid out as an argument of perhaps fewer axes: `axis` counts from its own first."""
+    product = xp.linalg.cross(a, b, axis=axis)
+    ndim = len(meta.shape)
+    return product if axis < 0 or product.ndim == ndim else xp.moveaxis(product, axis, axis - ndim)
 
 
 def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
@@ -161,48 +59,6 @@ def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
 def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     eye = xp.eye(*x_meta.shape[-2:], k=offset, dtype=x_meta.dtype, device=x_meta.device)
     return g[..., None, None] * eye
-
-
-def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any) -> Any:
-    """The direction of steepest ascent, 0 where the norm is; shared evenly at ties of inf."""
-    whole = kept(xp, out, x.ndim, axis, keepdims)
-    slope = kept(xp, g, x.ndim, axis, keepdims)
-    size = xp.abs(x)
-    if ord == 0:
-        return xp.zeros_like(x)
-    if ord in (1, float("inf"), float("-inf")):
-        if ord != 1:
-            chosen = xp.astype(size == whole, size.dtype)
-            slope = slope * (chosen / xp.sum(chosen, axis=axis, keepdims=True))
-        return slope * _unit(xp, x, size)
-    nothing = whole == 0
-    safe = xp.where(nothing, 1.0, whole)
-    if ord == 2:
-        return slope * xp.where(nothing, 0.0 * x, x / safe)
-    positive = xp.where(size == 0, 1.0, size)
-    power = xp.where(size == 0, 0.0 * size, (positive / safe) ** (ord - 1.0))
-    return slope * xp.where(nothing, 0.0 * x, power * _unit(xp, x, size))
-
-
-def _unit(xp: Any, x: Any, size: Any) -> Any:
-    """X / |x|, and 0 at 0."""
-    if not xp.isdtype(x.dtype, "complex floating"):
-        return xp.sign(x)
-    return x / xp.where(size == 0, 1.0, size)
-
-
-def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
-    """Nuclear norm: U V^H over the singular values above rounding; 2 and -2: u v^H, ties shared."""
-    u, s, vh = xp.linalg.svd(x, full_matrices=False)
-    if ord == "nuc":
-        precision = xp.finfo(s.dtype).eps * max(x.shape[-2:])
-        weights = xp.astype(s > precision * s[..., :1], s.dtype)
-    else:
-        chosen = s == (s[..., :1] if ord == 2 else s[..., -1:])
-        weights = xp.astype(chosen, s.dtype)
-        weights = weights / xp.sum(weights, axis=-1, keepdims=True)
-    slope = g if keepdims else g[..., None, None]
-    return slope * xp.matmul(u * xp.astype(weights, u.dtype)[..., None, :], vh)
 
 
 def _einsum(
@@ -273,8 +129,6 @@ def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]
     return expanded, output.replace("...", ellipsis)
 
 
-SQUARE = "spd(3)"
-
 register(
     [
         multilinear(
@@ -300,37 +154,18 @@ register(
             _matmul_right,
             samples=("x(2, 3), x(3, 4)",),
         ),
-        joint(
-            "linalg.solve",
-            "x1, x2, /",
-            _solve,
-            arrays=2,
-            samples=(f"{SQUARE}, x(3)", f"{SQUARE}, x(3, 2)", "spd(2, 3), x(2, 3, 1)"),
-        ),
-        general("linalg.inv", "x, /", _inv, samples=(SQUARE, "spd(2, 3)")),
-        general(
-            "linalg.det",
-            "x, /",
-            lambda xp, g, x: g[..., None, None] * cofactors_of(xp, x),
-            samples=(SQUARE, "x(2, 3, 3)", "singular(3)"),
-            convention="the cofactor matrix, also of a singular matrix",
-        ),
-        general(
-            "cofactors",
-            "x, /",
-            _cofactors_derivative,
-            order=1,  # its formula needs the svd, which has no rule yet
-            native=_cofactors,
-            samples=(SQUARE, "x(2, 3, 3)", "singular(3)"),
-        ),
-        joint(
-            "linalg.slogdet",
-            "x, /",
-            _slogdet,
-            outputs=2,
-            holomorphic=False,
-            samples=(SQUARE, "spd(2, 3)"),
-            convention="inf for a singular matrix",
+        multilinear(
+            "linalg.cross",
+            "x1, x2, /, *, axis=-1",
+            lambda xp, g, x2, axis, x1_meta: _cross(xp, x2, g, axis, x1_meta),
+            lambda xp, g, x1, axis, x2_meta: _cross(xp, g, x1, axis, x2_meta),
+            samples=(
+                "x(3), x(3)",
+                "x(2, 3), x(3)",
+                "x(3, 2), x(3, 1), axis=-2",
+                "x(4, 1, 3), x(2, 3)",
+                "x(0, 3), x(3)",
+            ),
         ),
         linear(
             "linalg.diagonal",
@@ -343,32 +178,6 @@ register(
             "x, /, *, offset=0, dtype=None",
             _trace,
             samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
-        ),
-        reduction(
-            "linalg.vector_norm",
-            "x, /, *, axis=None, keepdims=False, ord=2",
-            _vector_norm,
-            holomorphic=False,
-            samples=(
-                "x(3, 4)",
-                "x(3, 4), axis=0",
-                "x(3, 4), axis=-1, keepdims=True, ord=1",
-                "x(5), ord=3",
-                "x(5), ord=float('inf')",
-            ),
-            convention="0 where the norm is 0; ties of inf shared evenly",
-        ),
-        reduction(
-            "spectral_norm",
-            "x, /, *, keepdims=False, ord='nuc'",
-            _matrix_norm,
-            order=1,  # its formula needs the svd, which has no rule yet
-            holomorphic=False,
-            native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
-                x, keepdims=keepdims, ord=ord
-            ),
-            samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2"),
-            convention="U V^H of the singular values that are not 0; ties shared evenly",
         ),
         joint(
             "einsum",
@@ -387,31 +196,12 @@ register(
 )
 
 
-def cofactors_of(xp: Any, x: Any) -> Any:
-    """The cofactor matrix, recorded where the namespace records."""
-    return xp.cofactors(x) if hasattr(xp, "_class") else _cofactors(xp, x)
-
-
 @composite("einsum")
 def einsum(xp: Any, subscripts: str, *operands: Any, **_: Any) -> Any:
     """Sums of products, by subscripts."""
     op = find_op("einsum")
     assert op is not None
     return xp._class._bind(op).apply(list(operands), subscripts)  # noqa: SLF001
-
-
-@composite("linalg.matrix_norm")
-def matrix_norm(xp: Any, x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Every order: by the elements, by sums of rows or columns, or by singular values."""
-    if ord in ("fro", None):
-        return xp.linalg.vector_norm(x, axis=(-2, -1), keepdims=keepdims)
-    if ord in (1, -1, float("inf"), float("-inf")):
-        summed, chosen = (-2, -1) if abs(ord) == 1 else (-1, -2)
-        totals = xp.sum(xp.abs(x), axis=summed, keepdims=True)
-        extreme = xp.max if ord > 0 else xp.min
-        found = extreme(totals, axis=chosen, keepdims=True)
-        return found if keepdims else xp.squeeze(found, axis=(-2, -1))
-    return xp.spectral_norm(x, keepdims=keepdims, ord=ord)
 
 
 @composite("linalg.matrix_transpose")

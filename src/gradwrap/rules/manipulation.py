@@ -140,8 +140,8 @@ def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
     return Scattered(_take_key(indices, axis, len(x_meta.shape)), g)
 
 
-def _along_axis_key(xp: Any, indices: Any, axis: int) -> Any:
-    """The key that picks the elements of `take_along_axis`."""
+def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
+    """The key that picks the elements of `take_along_axis`; `x` may repeat along other axes."""
     ndim = indices.ndim
     key = []
     for a in range(ndim):
@@ -150,13 +150,16 @@ def _along_axis_key(xp: Any, indices: Any, axis: int) -> Any:
         else:
             places = (1,) * a + (indices.shape[a],) + (1,) * (ndim - a - 1)
             line = xp.arange(indices.shape[a], device=device(indices))
+            if lengths[a] == 1:
+                line = xp.zeros_like(line)
             key.append(xp.reshape(line, places))
     return tuple(key)
 
 
-def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int) -> Any:
-    indices = unwrapped_key(indices)
-    return Scattered(_along_axis_key(_native_of(xp), indices, axis), g)
+def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> Any:
+    xp = _native_of(xp)
+    indices = xp.broadcast_to(unwrapped_key(indices), g.shape)
+    return Scattered(_along_axis_key(xp, indices, axis, x_meta.shape), g)
 
 
 def _native_of(xp: Any) -> Any:
@@ -361,7 +364,12 @@ register(
             _take_along_axis,
             None,
             parts=True,
-            samples=("x(4), i(0, 3, 3)", "x(2, 3), i(1, 0).reshape(2, 1), axis=1"),
+            samples=(
+                "x(4), i(0, 3, 3)",
+                "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
+                "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
+                "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
+            ),
         ),
         general(
             "where",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 import string
 from typing import Any
 
@@ -187,18 +186,7 @@ def multi_dot(xp: Any, arrays: Any, *, out: Any = None) -> Any:
 
 @implements(np.linalg.matrix_power)
 def matrix_power(xp: Any, a: Any, n: int) -> Any:
-    n = operator.index(n)
-    if n < 0:
-        a, n = xp.linalg.inv(a), -n
-    result = None
-    while n:
-        if n & 1:
-            result = a if result is None else xp.matmul(result, a)
-        n >>= 1
-        a = xp.matmul(a, a) if n else a
-    if result is None:
-        return xp.copy(xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype), a.shape))
-    return result
+    return xp.linalg.matrix_power(xp.asarray(a), n)
 
 
 @implements(np.cross)
@@ -220,8 +208,7 @@ def cross(
             "np.cross of vectors of two components has no rule. "
             "Fix: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]."
         )
-    after, before = [1, 2, 0], [2, 0, 1]
-    product = a[..., after] * b[..., before] - a[..., before] * b[..., after]
+    product = xp.linalg.cross(a, b)
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
 
 

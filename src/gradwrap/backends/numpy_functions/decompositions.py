@@ -1,0 +1,154 @@
+"""Decompositions, and what is made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from array_api_compat.numpy.linalg import SVDResult
+
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, implements, on_values
+from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.errors import NoRuleError
+from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
+
+on_values(np.linalg.matrix_rank)
+
+
+@implements(np.linalg.cholesky)
+def cholesky(xp: Any, a: Any, /, *, upper: bool = False) -> Any:
+    return xp.linalg.cholesky(xp.asarray(a), upper=upper)
+
+
+@implements(np.linalg.qr)
+def qr(xp: Any, a: Any, mode: str = "reduced") -> Any:
+    if mode == "r":
+        return xp.linalg.qr(xp.asarray(a))[1]
+    if mode not in ("reduced", "complete"):
+        raise NoRuleError(f"np.linalg.qr(mode={mode!r}) has no rule. Fix: mode='reduced'.")
+    return xp.linalg.qr(xp.asarray(a), mode=mode)
+
+
+def _of_triangle(xp: Any, a: Any, uplo: str) -> Any:
+    """A matrix whose lower triangle is the triangle that is asked for."""
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    a = xp.asarray(a)
+    return a if uplo.upper() == "L" else adjoint(xp, a)
+
+
+@implements(np.linalg.eigh)
+def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:
+    return xp.linalg.eigh(_of_triangle(xp, a, UPLO))
+
+
+@implements(np.linalg.eigvalsh)
+def eigvalsh(xp: Any, a: Any, UPLO: str = "L") -> Any:
+    return xp.linalg.eigvalsh(_of_triangle(xp, a, UPLO))
+
+
+@implements(np.linalg.eig)
+def eig(xp: Any, a: Any) -> Any:
+    """Real, as NumPy has it, where a real matrix has real eigenvalues alone."""
+    a = xp.asarray(a)
+    found = xp.linalg.eig(a)
+    if _is_real(xp, a, found[0]):
+        return type(found)(*(xp.real(part) for part in found))
+    return found
+
+
+@implements(np.linalg.eigvals)
+def eigvals(xp: Any, a: Any) -> Any:
+    a = xp.asarray(a)
+    w = xp.linalg.eigvals(a)
+    return xp.real(w) if _is_real(xp, a, w) else w
+
+
+def _is_real(xp: Any, a: Any, w: Any) -> bool:
+    return not xp.isdtype(a.dtype, "complex floating") and not np.any(np.imag(unwrapped_key(w)))
+
+
+@implements(np.linalg.svd)
+def svd(
+    xp: Any,
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+) -> Any:
+    a = xp.asarray(a)
+    if not hermitian:
+        return xp.linalg.svd(a, full_matrices=full_matrices) if compute_uv else xp.linalg.svdvals(a)
+    if not compute_uv:
+        return xp.sort(xp.abs(xp.linalg.eigvalsh(a)), axis=-1, descending=True)
+    w, v = xp.linalg.eigh(a)
+    order = xp.argsort(xp.abs(w), axis=-1, descending=True)
+    w = xp.take_along_axis(w, order, axis=-1)
+    u = xp.take_along_axis(v, order[..., None, :], axis=-1)
+    return SVDResult(u, xp.abs(w), adjoint(xp, u * xp.sign(w)[..., None, :]))
+
+
+@implements(np.linalg.svdvals)
+def svdvals(xp: Any, x: Any, /) -> Any:
+    return xp.linalg.svdvals(xp.asarray(x))
+
+
+@implements(np.linalg.cond)
+def cond(xp: Any, x: Any, p: Any = None) -> Any:
+    x = xp.asarray(x)
+    with np.errstate(all="ignore"):  # as NumPy: inf for a singular matrix
+        if p in (None, 2, -2):
+            s = xp.linalg.svdvals(x)
+            return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        norm = IMPLEMENTATIONS[np.linalg.norm]
+        return norm(xp, x, p, axis=(-2, -1)) * norm(xp, xp.linalg.inv(x), p, axis=(-2, -1))
+
+
+@implements(np.linalg.pinv)
+def pinv(
+    xp: Any, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
+) -> Any:
+    """The default tolerance is NumPy's own, not the standard's."""
+    a = xp.asarray(a)
+    if rcond is None:
+        rcond = 1e-15 if rtol is np._NoValue else rtol
+    return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)
+
+
+@implements(np.linalg.lstsq)
+def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+    """The solution of least norm, by the pseudoinverse."""
+    a, b = xp.asarray(a), xp.asarray(b)
+    m, n = a.shape
+    if rcond in (None, -1):
+        rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))
+    s = xp.linalg.svdvals(a)
+    values = unwrapped_key(s)
+    rank = int(np.sum(values > rcond * values[:1]))
+    x = xp.linalg.pinv(a, rtol=rcond) @ b
+    if rank < n or m <= n:
+        return x, xp._class._plain(np.empty(0, values.dtype)), rank, s
+    left = xp.reshape(b - a @ x, (m, -1))
+    return x, xp.sum(real_product(xp, left, left), axis=0), rank, s
+
+
+@implements(np.linalg.tensorinv)
+def tensorinv(xp: Any, a: Any, ind: int = 2) -> Any:
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    a = xp.asarray(a)
+    first, rest = tuple(a.shape[:ind]), tuple(a.shape[ind:])
+    flat = xp.reshape(a, (math.prod(first), math.prod(rest)))
+    return xp.reshape(xp.linalg.inv(flat), rest + first)
+
+
+@implements(np.linalg.tensorsolve)
+def tensorsolve(xp: Any, a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = xp.asarray(a), xp.asarray(b)
+    if axes is not None:
+        moved = [k % a.ndim for k in axes]
+        a = xp.permute_dims(a, (*(k for k in range(a.ndim) if k not in moved), *moved))
+    shape = tuple(a.shape[b.ndim :])
+    flat = xp.reshape(a, (-1, math.prod(shape)))
+    return xp.reshape(xp.linalg.solve(flat, xp.reshape(b, (-1,))), shape)

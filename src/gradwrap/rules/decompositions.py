@@ -1,0 +1,389 @@
+"""The decompositions of the linear algebra extension.
+
+Every formula is the adjoint, in the inner product Re tr(A^H B), of how the factors move along a
+tangent, so the rows are `holomorphic=False` and serve real and complex matrices alike. Vectors
+(and the phases of complex ones) are fixed only up to a choice; the gradient is that of losses
+that do not depend on it.
+
+Where two eigenvalues (or singular values) are equal to rounding, the term that would divide by
+their difference is left out. That is exact for a loss that takes their vectors through the space
+they span, and through nothing else. V f(w) V^H, and a second derivative of a function of w, would
+need f'(w) besides, which the cotangents of w and V do not tell: there, a part is missing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from array_api_compat import device
+
+from gradwrap.core.namespace import composite
+from gradwrap.core.registry import register
+from gradwrap.core.rule import general, joint
+from gradwrap.rules.matrices import (
+    adjoint,
+    hermitian_part,
+    real_part,
+    real_product,
+    reciprocal,
+    rounding,
+    skew_part,
+)
+
+
+def _half_lower(xp: Any, x: Any) -> Any:
+    """The lower triangle, its diagonal halved."""
+    return (xp.tril(x) + xp.tril(x, k=-1)) / 2
+
+
+def _cholesky(xp: Any, g: Any, out: Any, upper: bool) -> Any:
+    """I. Murray, "Differentiation of the Cholesky decomposition" (2016), arXiv:1602.07527."""
+    lower, of_lower = (adjoint(xp, out), adjoint(xp, g)) if upper else (out, g)
+    back = adjoint(xp, lower)
+    half = xp.linalg.solve(back, _half_lower(xp, back @ of_lower))
+    return hermitian_part(xp, adjoint(xp, xp.linalg.solve(back, adjoint(xp, half))))
+
+
+def _cholesky_jvp(xp: Any, t: Any, out: Any, upper: bool) -> Any:
+    lower = adjoint(xp, out) if upper else out
+    half = xp.linalg.solve(lower, hermitian_part(xp, t))
+    inner = xp.linalg.solve(lower, adjoint(xp, half))
+    moved = lower @ _half_lower(xp, inner)
+    return adjoint(xp, moved) if upper else moved
+
+
+def _qr(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
+    """S. F. Walter and L. Lehmann (2010), arXiv:1001.1654; complex and wide: D. A. O. Roberts and
+    L. R. Roberts (2020), arXiv:2009.10071.
+    """  # noqa: D205  a citation, longer than a line
+    q, r = out
+    of_q, of_r = g
+    k = min(x_meta.shape[-2:])
+    q, of_q = _of_first(xp, q, of_q, k)
+    r, of_r = r[..., :k, :], of_r[..., :k, :]
+    first, of_first = r[..., :k], of_r[..., :k]
+    of_rest = of_r[..., k:]
+    of_q = of_q + q @ r[..., k:] @ adjoint(xp, of_rest)  # r's other columns are q^H x
+    upper = xp.triu(of_first @ adjoint(xp, first) - adjoint(xp, q) @ of_q)
+    half = (upper + xp.triu(upper, k=1)) / 2
+    whole = of_q + q @ (half + adjoint(xp, half))
+    of_columns = adjoint(xp, xp.linalg.solve(first, adjoint(xp, whole)))
+    return (xp.concat([of_columns, q @ of_rest], axis=-1),)
+
+
+def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
+    q, r = out
+    k = min(x_meta.shape[-2:])
+    q1, first = q[..., :k], r[..., :k, :k]
+    back = adjoint(xp, q1)
+    scaled = adjoint(xp, xp.linalg.solve(adjoint(xp, first), adjoint(xp, t[..., :k])))
+    inner = back @ scaled
+    below = xp.tril(inner, k=-1)
+    grown = inner - (below - adjoint(xp, below)) - skew_part(xp, xp.tril(xp.triu(inner)))
+    of_q = scaled - q1 @ grown
+    of_r = xp.concat(
+        [grown @ first, adjoint(xp, of_q) @ (q @ r[..., k:]) + back @ t[..., k:]],
+        axis=-1,
+    )
+    if q.shape[-1] > k:
+        of_r = xp.concat([of_r, xp.zeros_like(r[..., k:, :])], axis=-2)
+    return _with_complement(xp, q, of_q), of_r
+
+
+def _of_first(xp: Any, q: Any, g: Any, k: int) -> tuple[Any, Any]:
+    """The first k columns of a square unitary matrix, with the cotangent of all.
+
+    The other columns span what is orthogonal to the first, and follow them: moving q1 by dq1 moves
+    q2 by -q1 dq1^H q2.
+    """
+    if q.shape[-1] == k:
+        return q, g
+    rest = q[..., k:]
+    q = q[..., :k]
+    return q, g[..., :k] - rest @ (adjoint(xp, g[..., k:]) @ q)
+
+
+def _with_complement(xp: Any, q: Any, moved: Any) -> Any:
+    """The tangent of all columns of a unitary matrix, from that of the first."""
+    k = moved.shape[-1]
+    if q.shape[-1] == k:
+        return moved
+    rest = -(q[..., :k] @ (adjoint(xp, moved) @ q[..., k:]))
+    return xp.concat([moved, rest], axis=-1)
+
+
+def _inverse_gaps(xp: Any, values: Any) -> Any:
+    """1 / (values_j - values_i), and 0 for equal ones."""
+    gaps = values[..., None, :] - values[..., :, None]
+    return reciprocal(xp, gaps, rounding(xp, values, values.shape[-1])[..., None])
+
+
+def _diagonal_of(xp: Any, values: Any, like: Any) -> Any:
+    """A diagonal matrix of the dtype of `like`."""
+    eye = xp.eye(values.shape[-1], dtype=like.dtype, device=device(like))
+    return xp.astype(values, like.dtype)[..., None, :] * eye
+
+
+def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
+    """Giles 3.1."""
+    w, v = out
+    of_w, of_v = g
+    back = adjoint(xp, v)
+    middle = _inverse_gaps(xp, w) * skew_part(xp, back @ of_v) + _diagonal_of(xp, of_w, v)
+    return (hermitian_part(xp, v @ middle @ back),)
+
+
+def _eigh_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
+    w, v = out
+    inner = adjoint(xp, v) @ hermitian_part(xp, t) @ v
+    of_w = real_part(xp, xp.linalg.diagonal(inner))
+    return of_w, v @ (_inverse_gaps(xp, w) * inner)
+
+
+def _eigvalsh(xp: Any, g: Any, x: Any) -> Any:
+    """Giles 3.1."""
+    _, v = xp.linalg.eigh(x)
+    return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
+
+
+def _eigvalsh_jvp(xp: Any, t: Any, x: Any) -> Any:
+    _, v = xp.linalg.eigh(x)
+    return xp.sum(real_product(xp, v, hermitian_part(xp, t) @ v), axis=-2)
+
+
+def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
+    """Giles 3.1, with vectors of norm one: C. Boeddeker et al. (2017), arXiv:1701.00392, sec. 4."""
+    w, v = out
+    of_w, of_v = g
+    back = adjoint(xp, v)
+    overlap = back @ of_v
+    lengths = xp.real(xp.linalg.diagonal(overlap))
+    turned = overlap - (back @ v) * xp.astype(lengths, v.dtype)[..., None, :]
+    middle = xp.conj(_inverse_gaps(xp, w)) * turned + _diagonal_of(xp, of_w, v)
+    return (xp.linalg.solve(back, middle @ back),)
+
+
+def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
+    w, v = out
+    inner = xp.linalg.solve(v, xp.astype(t, v.dtype) @ v)
+    moved = v @ (_inverse_gaps(xp, w) * inner)
+    growth = xp.sum(real_product(xp, v, moved), axis=-2, keepdims=True)
+    return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
+
+
+def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
+    """1 / (s_j - s_i), 1 / (s_j + s_i) and 1 / s, and 0 where that would divide by nothing."""
+    nothing = rounding(xp, s, max(shape[-2:]))
+    sums = s[..., None, :] + s[..., :, None]
+    return (
+        reciprocal(xp, s[..., None, :] - s[..., :, None], nothing[..., None]),
+        reciprocal(xp, sums, nothing[..., None]),
+        reciprocal(xp, s, nothing)[..., None, :],
+    )
+
+
+def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
+    """J. Townsend, "Differentiating the singular value decomposition" (2016); complex matrices:
+    Z.-Q. Wan and S.-X. Zhang (2019), arXiv:1909.02659.
+
+    With dP = U^H dX V, the sum of U^H dU and V^H dV is the Hermitian part of dP over
+    (s_j - s_i) / 2, their difference its skew part over (s_j + s_i) / 2. Kept apart, a loss of
+    U V^H, to which only the difference contributes, has its exact gradient at equal singular
+    values too. A complex pair's phase is in the diagonal of the difference.
+    """  # noqa: D205  a citation, longer than a line
+    u, s, vh = out
+    of_u, of_s, of_vh = g
+    k = s.shape[-1]
+    u, of_u = _of_first(xp, u, of_u, k)
+    v, of_v = _of_first(xp, adjoint(xp, vh), adjoint(xp, of_vh), k)
+    vh = adjoint(xp, v)
+    left, right = adjoint(xp, u) @ of_u, vh @ of_v
+    gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape)
+    middle = gaps * skew_part(xp, left + right) + sums * skew_part(xp, left - right)
+    result = u @ (middle + _diagonal_of(xp, of_s, u)) @ vh
+    if u.shape[-2] > k:
+        result = result + ((of_u - u @ left) * inverse) @ vh
+    if v.shape[-2] > k:
+        result = result + u @ adjoint(xp, (of_v - v @ right) * inverse)
+    return (result,)
+
+
+def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any, Any]:
+    u, s, vh = out
+    k = s.shape[-1]
+    u1, v = u[..., :k], adjoint(xp, vh)
+    v1 = v[..., :k]
+    on_v, on_u = t @ v1, adjoint(xp, t) @ u1
+    inner = adjoint(xp, u1) @ on_v
+    gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape)
+    added = gaps * hermitian_part(xp, inner)
+    apart = sums * skew_part(xp, inner)
+    of_u, of_v = u1 @ (added + apart), v1 @ (added - apart)
+    if u.shape[-2] > k:
+        of_u = of_u + (on_v - u1 @ inner) * inverse
+    if v.shape[-2] > k:
+        of_v = of_v + (on_u - v1 @ adjoint(xp, inner)) * inverse
+    of_s = real_part(xp, xp.linalg.diagonal(inner))
+    return (
+        _with_complement(xp, u, of_u),
+        of_s,
+        adjoint(xp, _with_complement(xp, v, of_v)),
+    )
+
+
+def _svdvals(xp: Any, g: Any, x: Any) -> Any:
+    """Giles 3.2."""
+    u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    some = s > rounding(xp, s, max(x.shape[-2:]))
+    return (u * xp.where(some, g, 0.0)[..., None, :]) @ vh
+
+
+def _svdvals_jvp(xp: Any, t: Any, x: Any) -> Any:
+    u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    some = s > rounding(xp, s, max(x.shape[-2:]))
+    slopes = xp.sum(real_product(xp, u, t @ adjoint(xp, vh)), axis=-2)
+    return xp.where(some, slopes, 0.0)
+
+
+# What the harness differentiates: results that no choice of vectors changes. The factors weight
+# each vector by its place, so that the derivative of every one is seen.
+
+
+def _weighted(xp: Any, left: Any, right: Any, k: int) -> Any:
+    """Left diag(1, ..., k, k + 1, k + 1, ...) right^H: the columns after k as one space."""
+    places = xp.arange(1, left.shape[-1] + 1, device=device(left))
+    weights = xp.astype(xp.minimum(places, xp.full_like(places, k + 1)), left.dtype)
+    return (left * weights) @ adjoint(xp, right)
+
+
+def _eigh_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
+    w, v = xp.linalg.eigh(hermitian_part(xp, x))
+    return w, _weighted(xp, v, v, v.shape[-1])
+
+
+def _eig_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
+    w, v = xp.linalg.eig(x)
+    return w, _weighted(xp, v, v, v.shape[-1])
+
+
+def _svd_invariants(xp: Any, x: Any, full_matrices: bool = True) -> tuple[Any, ...]:
+    u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
+    k = s.shape[-1]
+    v = adjoint(xp, vh)
+    pairs = _weighted(xp, u[..., :k], v[..., :k], k)
+    return s, pairs, _weighted(xp, u, u, k), _weighted(xp, v, v, k)
+
+
+def _qr_invariants(xp: Any, x: Any, mode: str = "reduced") -> tuple[Any, ...]:
+    q, r = xp.linalg.qr(x, mode=mode)
+    k = min(x.shape[-2:])
+    return q[..., :k], r, _weighted(xp, q, q, k)
+
+
+EQUAL = "equal values: exact where vectors matter through their span alone, not for V f(w) V^H"
+
+register(
+    [
+        general(
+            "linalg.cholesky",
+            "x, /, *, upper=False",
+            _cholesky,
+            jvp=_cholesky_jvp,
+            holomorphic=False,
+            samples=(
+                "hermitian(3)",
+                "hermitian(2, 3), upper=True",
+                "hermitian(0)",
+                "hermitian(0, 2)",
+            ),
+            probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
+            convention="Hermitian gradients, whichever triangle is read",
+        ),
+        joint(
+            "linalg.qr",
+            "x, /, *, mode='reduced'",
+            _qr,
+            outputs=2,
+            jvp=_qr_jvp,
+            holomorphic=False,
+            samples=(
+                "x(4, 3)",
+                "spd(3)",
+                "x(2, 2, 4)",
+                "x(4, 2), mode='complete'",
+                "x(2, 3, 2), mode='complete'",
+                "x(2, 4), mode='complete'",
+                "x(0, 0)",
+                "x(0, 3, 2)",
+            ),
+            probe=_qr_invariants,
+            convention="complete: for losses of the added columns' span",
+        ),
+        joint(
+            "linalg.eigh",
+            "x, /",
+            _eigh,
+            outputs=2,
+            jvp=_eigh_jvp,
+            holomorphic=False,
+            samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
+            probe=_eigh_invariants,
+            convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
+        ),
+        general(
+            "linalg.eigvalsh",
+            "x, /",
+            _eigvalsh,
+            jvp=_eigvalsh_jvp,
+            holomorphic=False,
+            samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
+            probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
+            convention="Hermitian gradients, whichever triangle is read",
+        ),
+        joint(
+            "linalg.eig",
+            "x, /",
+            _eig,
+            outputs=2,
+            jvp=_eig_jvp,
+            holomorphic=False,
+            samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
+            probe=_eig_invariants,
+            convention=f"vectors of norm one, for losses of no phase; {EQUAL}",
+        ),
+        joint(
+            "linalg.svd",
+            "x, /, *, full_matrices=True",
+            _svd,
+            outputs=3,
+            jvp=_svd_jvp,
+            holomorphic=False,
+            samples=(
+                "spd(3)",
+                "x(2, 4, 2), full_matrices=False",
+                "x(2, 4), full_matrices=False",
+                "x(4, 2)",
+                "x(2, 2, 4)",
+                "x(0, 0)",
+                "x(0, 3, 2), full_matrices=False",
+            ),
+            probe=_svd_invariants,
+            convention=f"full_matrices: for losses of the added vectors' span; {EQUAL}",
+        ),
+        general(
+            "linalg.svdvals",
+            "x, /",
+            _svdvals,
+            jvp=_svdvals_jvp,
+            holomorphic=False,
+            samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
+            convention="U V^H of the singular values that are not 0",
+        ),
+    ]
+)
+
+
+@composite("linalg.eigvals")
+def eigvals(xp: Any, x: Any, /) -> Any:
+    """The eigenvalues that come with the vectors: another call may give them in another order."""
+    return xp.linalg.eig(x)[0]

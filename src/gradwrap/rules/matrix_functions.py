@@ -1,0 +1,265 @@
+"""Functions of square matrices, and the pseudoinverse.
+
+Formulas follow M. B. Giles, "An extended collection of matrix derivative results for forward and
+reverse mode algorithmic differentiation" (Oxford, 2008), cited by section.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from array_api_compat import device
+
+from gradwrap.core.namespace import composite
+from gradwrap.core.registry import register
+from gradwrap.core.rule import general, joint, nondifferentiable
+from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
+
+
+def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
+    """Giles 2.3.1: the cotangent of b is A^-T g, that of A is minus its product with out^T."""
+    of_b = xp.linalg.solve(transpose(xp, x1), g)
+    if len(x2_meta.shape) == 1:
+        return -(xp.expand_dims(of_b, axis=-1) * xp.expand_dims(out, axis=-2)), of_b
+    return -xp.matmul(of_b, transpose(xp, out)), of_b
+
+
+def _solve_for_matrix(xp: Any, t: Any, x1: Any, out: Any, x2_meta: Any) -> Any:
+    if len(x2_meta.shape) > 1:
+        return -xp.linalg.solve(x1, t @ out)
+    return -xp.linalg.solve(x1, t @ out[..., None])[..., 0]
+
+
+def _inv(xp: Any, g: Any, out: Any) -> Any:
+    """Giles 2.2.3."""
+    transposed = transpose(xp, out)
+    return -xp.matmul(xp.matmul(transposed, g), transposed)
+
+
+def _others(xp: Any, values: Any) -> Any:
+    """For each element along the last axis, the product of the others, without division."""
+    ones = xp.ones_like(values[..., :1])
+
+    def before(v: Any) -> Any:
+        return xp.concat([ones, xp.cumulative_prod(v[..., :-1], axis=-1)], axis=-1)
+
+    return before(values) * xp.flip(before(xp.flip(values, axis=-1)), axis=-1)
+
+
+def _cofactors(xp: Any, x: Any) -> Any:
+    """The cofactor matrix by the SVD, also of singular matrices.
+
+    With x = U S V^H it is conj(det(U) det(V^H)) U diag(products of the others of S) V^H,
+    conjugated; G. W. Stewart, "On the adjugate matrix", Linear Algebra Appl. 283 (1998), eq. 2.
+    """
+    if not x.shape[-1]:
+        return x
+    u, s, vh = xp.linalg.svd(x)
+    phase = xp.linalg.det(u) * xp.linalg.det(vh)
+    middle = xp.astype(_others(xp, s), u.dtype)
+    adjoint = xp.matmul(u * middle[..., None, :], vh)
+    cofactors = conjugate(xp, adjoint)
+    return cofactors * phase[..., None, None]
+
+
+def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
+    """The second derivative of the determinant, applied to g: linear, and symmetric.
+
+    In the basis of the SVD the matrix is diagonal, where a product of two elements of g is
+    multiplied by the product of all singular values but those of its two rows. O(n^3).
+    """
+    if x.shape[-1] < 2:
+        return xp.zeros_like(x)
+    if hasattr(xp, "_class"):
+        return _cofactors_derivative_by_minors(xp, g, x)
+    u, s, vh = xp.linalg.svd(x)
+    phase = (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
+    pairs = xp.astype(_all_but_two(xp, s), u.dtype)
+    cu, cv = conjugate(xp, u), conjugate(xp, vh)
+    inner = xp.matmul(xp.matmul(transpose(xp, cu), g), transpose(xp, cv))
+    diagonal = xp.linalg.diagonal(inner)
+    on_diagonal = xp.sum(pairs * diagonal[..., None, :], axis=-1)
+    eye = xp.eye(x.shape[-1], dtype=u.dtype, device=device(x))
+    result = on_diagonal[..., None, :] * eye - pairs * transpose(xp, inner)
+    return phase * xp.matmul(xp.matmul(cu, result), cv)
+
+
+def _cofactors_derivative_by_minors(xp: Any, g: Any, x: Any) -> Any:
+    """The same by the derivatives of the n^2 minors, to be differentiated again.
+
+    The derivative of an SVD is lost where singular values are equal or zero; a determinant's is
+    not, at any order. O(n^5), for the third order and above.
+    """
+    slopes = xp.sum(cofactors_of(xp, _minors(xp, x)) * _minors(xp, g), axis=(-2, -1))
+    n = x.shape[-1]
+    places = xp.arange(n, device=device(x))
+    odd = (places[:, None] + places[None, :]) % 2 == 1
+    return xp.where(odd, -slopes, slopes)
+
+
+def _minors(xp: Any, x: Any) -> Any:
+    """At i, j the matrix without row i and column j; two axes more."""
+    n = x.shape[-1]
+    places = xp.arange(n - 1, device=device(x))
+    others = xp.stack([xp.astype(places >= i, places.dtype) + places for i in range(n)])
+    rows = xp.reshape(xp.take(x, xp.reshape(others, (-1,)), axis=-2), (*x.shape[:-2], n, n - 1, n))
+    both = xp.take(rows, xp.reshape(others, (-1,)), axis=-1)
+    both = xp.reshape(both, (*x.shape[:-2], n, n - 1, n, n - 1))
+    return xp.moveaxis(both, -2, -3)
+
+
+def _all_but_two(xp: Any, s: Any) -> Any:
+    """For each pair i, j the product of the other elements; zero on the diagonal."""
+    n = s.shape[-1]
+    columns = []
+    for i in range(n):
+        rest = xp.concat([s[..., :i], s[..., i + 1 :]], axis=-1)
+        products = _others(xp, rest)
+        column = xp.concat(
+            [products[..., :i], xp.zeros_like(s[..., :1]), products[..., i:]], axis=-1
+        )
+        columns.append(column)
+    return xp.stack(columns, axis=-1)
+
+
+def _slogdet(xp: Any, g: Any, x: Any, out: Any) -> tuple[Any]:
+    """Giles 2.2.4 for the logarithm; for complex matrices the sign turns with it.
+
+    With t = tr(x^-1 dx): d logabsdet = Re t, and d sign = i sign Im t.
+    """
+    sign, _ = out
+    of_sign, of_log = g
+    inverse = _transposed_inverse(xp, x)
+    if not is_complex(xp, x):
+        return (of_log[..., None, None] * inverse,)
+    turn = xp.imag(of_sign * xp.conj(sign))
+    slope = xp.astype(of_log, x.dtype) + 1j * xp.astype(turn, x.dtype)
+    return (slope[..., None, None] * xp.conj(inverse),)
+
+
+def _slogdet_jvp(xp: Any, t: Any, x: Any, out: Any) -> tuple[Any, Any]:
+    sign, _ = out
+    slope = xp.sum(t * _transposed_inverse(xp, x), axis=(-2, -1))
+    if not is_complex(xp, x):
+        return xp.zeros_like(sign), slope
+    return 1j * sign * xp.astype(xp.imag(slope), x.dtype), xp.real(slope)
+
+
+def _transposed_inverse(xp: Any, x: Any) -> Any:
+    """The inverse, transposed; of a singular matrix, infinite along the cofactors."""
+    try:
+        return transpose(xp, xp.linalg.inv(x))
+    except ValueError:  # NumPy's LinAlgError; other libraries return inf themselves
+        cofactors = cofactors_of(xp, x)
+        return xp.where(cofactors == 0, 0.0 * cofactors, cofactors * float("inf"))
+
+
+def _pinv(xp: Any, g: Any, x: Any, out: Any) -> Any:
+    """G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+    squares problems whose variables separate" (1973), eq. 4.12; of matrices that keep their rank.
+    """  # noqa: D205  a title, longer than a line
+    back, of = adjoint(xp, out), adjoint(xp, g)
+    right, left = of @ out @ back, back @ (out @ of)
+    return right - x @ (out @ right) + left - (left @ out) @ x - back @ g @ back
+
+
+def _pinv_jvp(xp: Any, t: Any, x: Any, out: Any) -> Any:
+    back, moved = adjoint(xp, out), adjoint(xp, t)
+    right, left = out @ (back @ moved), (moved @ back) @ out
+    return right - (right @ x) @ out + left - out @ (x @ left) - out @ t @ out
+
+
+SQUARE = "spd(3)"
+
+register(
+    [
+        joint(
+            "linalg.solve",
+            "x1, x2, /",
+            _solve,
+            arrays=2,
+            jvp=(_solve_for_matrix, lambda xp, t, x1: xp.linalg.solve(x1, t)),
+            samples=(
+                f"{SQUARE}, x(3)",
+                f"{SQUARE}, x(3, 2)",
+                "spd(2, 3), x(2, 3, 1)",
+                "spd(0), x(0, 2)",
+            ),
+        ),
+        general(
+            "linalg.inv",
+            "x, /",
+            _inv,
+            jvp=lambda xp, t, out: -(out @ t @ out),
+            samples=(SQUARE, "spd(2, 3)", "spd(0)"),
+        ),
+        general(
+            "linalg.det",
+            "x, /",
+            lambda xp, g, x: g[..., None, None] * cofactors_of(xp, x),
+            jvp=lambda xp, t, x: xp.sum(t * cofactors_of(xp, x), axis=(-2, -1)),
+            samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
+            convention="the cofactor matrix, also of a singular matrix",
+        ),
+        general(
+            "cofactors",
+            "x, /",
+            _cofactors_derivative,
+            jvp=lambda xp, t, x: _cofactors_derivative(xp, t, x),
+            native=_cofactors,
+            samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(2)", "spd(0)"),
+        ),
+        joint(
+            "linalg.slogdet",
+            "x, /",
+            _slogdet,
+            outputs=2,
+            jvp=_slogdet_jvp,
+            holomorphic=False,
+            samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
+            convention="inf for a singular matrix",
+        ),
+        general(
+            "linalg.pinv",
+            "x, /, *, rtol=None",
+            _pinv,
+            jvp=_pinv_jvp,
+            holomorphic=False,
+            samples=(SQUARE, "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
+            convention="among the matrices of the same rank",
+        ),
+        nondifferentiable(
+            "linalg.matrix_rank",
+            "x, /, *, rtol=None",
+            "an integer, constant wherever it is continuous",
+        ),
+    ]
+)
+
+
+def cofactors_of(xp: Any, x: Any) -> Any:
+    """The cofactor matrix, recorded where the namespace records."""
+    return xp.cofactors(x) if hasattr(xp, "_class") else _cofactors(xp, x)
+
+
+@composite("linalg.matrix_power")
+def matrix_power(xp: Any, x: Any, n: int, /) -> Any:
+    """A product of repeated squares; of the inverse for a negative power."""
+    n = operator.index(n)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(
+            f"linalg.matrix_power got an array of shape {tuple(x.shape)}. "
+            "Fix: pass square matrices, in the last two axes."
+        )
+    if n < 0:
+        x, n = xp.linalg.inv(x), -n
+    result = None
+    while n:
+        if n & 1:
+            result = x if result is None else result @ x
+        n >>= 1
+        x = x @ x if n else x
+    if result is None:
+        return xp.zeros_like(x) + xp.eye(x.shape[-1], dtype=x.dtype, device=device(x))
+    return result
