@@ -22,6 +22,8 @@ CREATION = frozenset(
         "empty",
         "empty_like",
         "eye",
+        "fft.fftfreq",
+        "fft.rfftfreq",
         "from_dlpack",
         "full",
         "full_like",

@@ -6,6 +6,7 @@ namespace `xp` of the variables it is given, so it is differentiated as what it 
 
 from gradwrap.backends.numpy_functions import (
     creation,
+    fourier,
     joining,
     linear_algebra,
     looping,
@@ -22,6 +23,7 @@ from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 __all__ = [
     "IMPLEMENTATIONS",
     "creation",
+    "fourier",
     "joining",
     "linear_algebra",
     "looping",
