@@ -1,5 +1,21 @@
 """The tables of derivatives, by the chapters of the standard. Importing this enters them all."""
 
-from gradwrap.rules import batching, elementwise, fft, linear_algebra, manipulation, reductions
+from gradwrap.rules import (
+    batching,
+    elementwise,
+    fft,
+    linear_algebra,
+    manipulation,
+    reductions,
+    selection,
+)
 
-__all__ = ["batching", "elementwise", "fft", "linear_algebra", "manipulation", "reductions"]
+__all__ = [
+    "batching",
+    "elementwise",
+    "fft",
+    "linear_algebra",
+    "manipulation",
+    "reductions",
+    "selection",
+]
