@@ -2,6 +2,7 @@
 
 from gradwrap.rules import (
     batching,
+    creation,
     elementwise,
     fft,
     linear_algebra,
@@ -12,6 +13,7 @@ from gradwrap.rules import (
 
 __all__ = [
     "batching",
+    "creation",
     "elementwise",
     "fft",
     "linear_algebra",

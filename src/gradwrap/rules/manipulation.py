@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from array_api_compat import to_device
+
 from gradwrap.core.inplace import PERMUTATION, unwrapped_key
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
@@ -71,8 +73,12 @@ def _astype(  # `device=None` is not to stay where it is for every library
     return xp.astype(x, dtype, copy=copy, **options)
 
 
+def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
+    return to_device(x, device, stream=stream)
+
+
 def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
-    back = tuple(-s for s in shift) if isinstance(shift, tuple) else -shift
+    back = tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift
     return xp.roll(g, back, axis=axis)
 
 
@@ -98,7 +104,7 @@ register(
             "x, /, axes",
             lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
             views=PERMUTATION,
-            samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)"),
+            samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
         ),
         linear(
             "matrix_transpose",
@@ -146,7 +152,12 @@ register(
             "roll",
             "x, /, shift, *, axis=None",
             _roll,
-            samples=("x(5), 2", "x(3, 4), 1", "x(3, 4), (1, -1), axis=(0, 1)"),
+            samples=(
+                "x(5), 2",
+                "x(3, 4), 1",
+                "x(3, 4), (1, -1), axis=(0, 1)",
+                "x(3, 4), -5, axis=1",
+            ),
         ),
         linear(
             "tile",
@@ -164,10 +175,18 @@ register(
         linear(
             "astype",
             "x, dtype, /, *, copy=True, device=None",
-            lambda xp, g: g,
+            lambda xp, g, x_meta, device: g if device is None else to_device(g, x_meta.device),
             native=_astype,
             casts=True,
             samples=("x(3), xp.complex128",),
+        ),
+        linear(
+            "to_device",
+            "x, device, /, *, stream=None",
+            lambda xp, g, x_meta: to_device(g, x_meta.device),
+            native=_to_device,
+            casts=True,
+            samples=("x(3), 'cpu'",),
         ),
         linear(
             "copy",
@@ -193,6 +212,7 @@ register(
             "arrays, /, *, axis=0",
             _concat,
             variadic=True,
+            jvp=lambda xp, t, axis: xp.concat(t, axis=axis),
             samples=(
                 "[x(2, 3), x(1, 3)]",
                 "[x(2, 3), x(2, 1)], axis=-1",
@@ -204,6 +224,7 @@ register(
             "arrays, /, *, axis=0",
             _stack,
             variadic=True,
+            jvp=lambda xp, t, axis: xp.stack(t, axis=axis),
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
         ),
     ]
@@ -214,7 +235,7 @@ register(
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split along an axis into arrays of one axis less."""
     at = as_axes(axis, x.ndim)[0]
-    return tuple(x[(slice(None),) * at + (i,)] for i in range(x.shape[at]))
+    return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
@@ -224,29 +245,30 @@ def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
     return tuple(xp.broadcast_to(array, shape) for array in arrays)
 
 
-@composite("asarray")
-def asarray(
-    xp: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+@composite("diff")
+def diff(
+    xp: Any,
+    x: Any,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Any = None,
+    append: Any = None,
 ) -> Any:
-    """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
-    cls = xp._class  # noqa: SLF001
-    if hasattr(type(obj), "_bind"):
-        if dtype is not None and obj.dtype != dtype:
-            return xp.astype(obj, dtype)
-        if device is not None and obj.device != device:
-            return obj.to_device(device)
-        return xp.copy(obj) if copy else obj
-    backend = cls._backend
-    if isinstance(obj, (list, tuple)):
-        stacked = cls._stacked(obj)
-        return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
-    return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
-
-
-@composite("array")
-def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, **_: Any) -> Any:
-    """NumPy's name for `asarray` with a copy."""
-    return asarray(xp, obj, dtype=dtype, copy=copy)
+    """The differences of neighbours along an axis, n times over."""
+    if n < 0:
+        raise ValueError(f"diff of order n={n}. Fix: n >= 0, the number of times to take it.")
+    if n == 0:
+        return x
+    x = xp.asarray(x)
+    at = as_axes(axis, x.ndim)[0]
+    before = (slice(None),) * at
+    pieces = [xp.asarray(piece) for piece in (prepend, x, append) if piece is not None]
+    x = xp.concat(pieces, axis=at) if len(pieces) > 1 else x
+    for _ in range(n):
+        x = x[(*before, slice(1, None), ...)] - x[(*before, slice(None, -1), ...)]
+    return x
 
 
 @composite("stop_gradient")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from array_api_compat import device
 
 from gradwrap.core.inplace import INDEX, unwrapped_key
-from gradwrap.core.registry import register
+from gradwrap.core.namespace import composite
+from gradwrap.core.registry import find_op, register
 from gradwrap.core.rule import general, joint, linear, nondifferentiable
 from gradwrap.core.scatter import Scattered, is_basic_key
 
@@ -96,8 +97,19 @@ def _native_of(xp: Any) -> Any:
 
 
 def _sort(xp: Any, g: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    """The inverse of the permutation."""
     order = xp.argsort(x, axis=axis, descending=descending, stable=stable)
     return xp.take_along_axis(g, xp.argsort(order, axis=axis), axis=axis)
+
+
+def _sort_tangent(xp: Any, t: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    order = xp.argsort(x, axis=axis, descending=descending, stable=stable)
+    return xp.take_along_axis(t, order, axis=axis)
+
+
+def _written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
+    """Zeros with t at a key."""
+    return _setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
 
 
 def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
@@ -141,6 +153,7 @@ register(
             native=_setitem,
             consumes=True,
             key="key",
+            jvp=(lambda xp, t, key: _setitem(xp, t, 0, key), _written),
             samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
         ),
         linear(
@@ -157,7 +170,11 @@ register(
             _take,
             None,
             parts=True,
-            samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1"),
+            jvp=(
+                lambda xp, t, indices, axis: xp.take(t, unwrapped_key(indices), axis=axis),
+                None,
+            ),
+            samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
         ),
         general(
             "take_along_axis",
@@ -165,6 +182,12 @@ register(
             _take_along_axis,
             None,
             parts=True,
+            jvp=(
+                lambda xp, t, indices, axis: xp.take_along_axis(
+                    t, unwrapped_key(indices), axis=axis
+                ),
+                None,
+            ),
             samples=("x(4), i(0, 3, 3)", "x(2, 3), i(1, 0).reshape(2, 1), axis=1"),
         ),
         general(
@@ -173,6 +196,11 @@ register(
             None,
             lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
             lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+            jvp=(
+                None,
+                lambda xp, t, condition: xp.where(condition, t, xp.zeros_like(t)),
+                lambda xp, t, condition: xp.where(condition, xp.zeros_like(t), t),
+            ),
             samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
             convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
         ),
@@ -182,14 +210,20 @@ register(
             _clip,
             lambda xp, g, x, min: _clip_bound(xp, g, x < min),
             lambda xp, g, x, max: _clip_bound(xp, g, x > max),
+            jvp=(
+                lambda xp, t, x, min, max: _clip(xp, t, x, min, max),
+                lambda xp, t, x, min: _clip_bound(xp, t, x < min),
+                lambda xp, t, x, max: _clip_bound(xp, t, x > max),
+            ),
             samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
             only_real=True,
             convention="passes the gradient at its bounds",
         ),
-        linear(
+        general(
             "sort",
             "x, /, *, axis=-1, descending=False, stable=True",
             _sort,
+            jvp=_sort_tangent,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
             only_real=True,
             convention="the stable permutation at ties",
@@ -199,7 +233,53 @@ register(
         ),
         nondifferentiable("nonzero", "x, /", "positions"),
         nondifferentiable(
-            "searchsorted", "x1, x2, /, *, side='left', sorter=None", "positions", arrays=2
+            "searchsorted",
+            "x1, x2, /, *, side='left', sorter=None",
+            "positions",
+            arrays=2,
+            key="sorter",
         ),
+        nondifferentiable("isin", "x1, x2, /, *, invert=False", "a yes or no", arrays=2),
+        nondifferentiable("unique_all", "x, /", "its positions and counts; its values are taken"),
     ]
 )
+
+
+class _UniqueCounts(NamedTuple):
+    values: Any
+    counts: Any
+
+
+class _UniqueInverse(NamedTuple):
+    values: Any
+    inverse_indices: Any
+
+
+@composite("unique_all")
+def unique_all(xp: Any, x: Any, /) -> Any:
+    """Values, each taken where it first occurs, with the positions and counts."""
+    op = find_op("unique_all")
+    assert op is not None
+    x = xp.asarray(x)
+    found = xp._class._bind(op).call(x)  # noqa: SLF001
+    return found._replace(values=xp.take(xp.reshape(x, (-1,)), found.indices, axis=0))
+
+
+@composite("unique_counts")
+def unique_counts(xp: Any, x: Any, /) -> _UniqueCounts:
+    """Values, each taken where it first occurs, and how often they occur."""
+    found = unique_all(xp, x)
+    return _UniqueCounts(found.values, found.counts)
+
+
+@composite("unique_inverse")
+def unique_inverse(xp: Any, x: Any, /) -> _UniqueInverse:
+    """Values, each taken where it first occurs, and where each element of x is among them."""
+    found = unique_all(xp, x)
+    return _UniqueInverse(found.values, found.inverse_indices)
+
+
+@composite("unique_values")
+def unique_values(xp: Any, x: Any, /) -> Any:
+    """Values, each taken where it first occurs."""
+    return unique_all(xp, x).values
