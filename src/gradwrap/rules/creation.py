@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.backend import PYTHON_SCALARS
 from gradwrap.core.namespace import composite
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import unwrapped_key
@@ -84,7 +85,7 @@ def linspace(
     if not is_recorded((start, stop)):
         ends = unwrapped_key((start, stop))
         return cls._plain(make(*ends, num=num, **options))
-    start, stop = xp.asarray(start), xp.asarray(stop)
+    start, stop = (x if type(x) in PYTHON_SCALARS else xp.asarray(x) for x in (start, stop))
     span = stop - start
     options["dtype"], options["device"] = span.dtype, span.device
     weights = make(0.0, 1.0, num=num, **options)
