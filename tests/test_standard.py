@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import array_api_strict as strict
@@ -20,18 +20,25 @@ from harness import REAL as REAL_DTYPE
 from harness import direction, is_floating, numerical, real_inner
 from standard import ANY, COMPLEX, DEGENERATE, FUNCTIONS, REAL, calls
 
+if TYPE_CHECKING:
+    from gradwrap.core.rule import Rule
+
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 DIFFERENTIABLE = calls(ANY) + calls(REAL) + calls(COMPLEX)
-CASES = [(call, REAL_DTYPE) for call in calls(ANY) + calls(REAL)]
+CASES: list[tuple[str, Any]] = [(call, REAL_DTYPE) for call in calls(ANY) + calls(REAL)]
 CASES += [(call, COMPLEX_DTYPE) for call in calls(ANY) + calls(COMPLEX)]
 
 
 # Completeness -------------------------------------------------------------------------------------
 
 
-def is_known(name: str) -> bool:
+def rule_of(name: str) -> Rule | None:
     op = find_op(name)
-    rule = op and op.rule_for("numpy")
+    return None if op is None else op.rule_for("numpy")
+
+
+def is_known(name: str) -> bool:
+    rule = rule_of(name)
     has_rule = rule is not None and bool(rule.differentiable or rule.reason)
     return has_rule or name in composites() or name in CREATION or name in ABOUT
 
@@ -71,8 +78,7 @@ def test_every_function_that_has_a_derivative_is_called() -> None:
     called = set(re.findall(r"xp\.((?:linalg\.|fft\.)?\w+)", "\n".join(DIFFERENTIABLE)))
     without = set(CREATION) | set(ABOUT) | {"from_dlpack", "linalg.matrix_rank", "isin"}
     for name in FUNCTIONS:
-        op = find_op(name)
-        rule = op and op.rule_for("numpy")
+        rule = rule_of(name)
         if rule is not None and not rule.differentiable and name not in composites():
             without.add(name)
     assert set(FUNCTIONS) - without == called - {"complex128"}
@@ -158,6 +164,8 @@ def check(call: str, dtype: Any) -> None:
     found = real_inner(gradients, tangents)
     slope = numerical(f, arrays, tangents, cotangents)
     assert abs(found - slope) <= 1e-6 * max(1.0, abs(slope))
+    _, moved = gw.jvp(f, tuple(arrays), tuple(tangents))
+    assert abs(real_inner(cotangents, moved) - slope) <= 1e-6 * max(1.0, abs(slope))
 
 
 @pytest.mark.parametrize(("call", "dtype"), CASES)

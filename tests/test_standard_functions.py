@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_strict as strict
 import numpy as np
@@ -10,6 +10,10 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.selection import unique_all_by_sorting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LIBRARIES = [np, strict]
 both = pytest.mark.parametrize("library", LIBRARIES, ids=lambda m: m.__name__)
@@ -86,12 +90,13 @@ def test_from_dlpack_keeps_the_graph_of_a_variable(library: Any) -> None:
 def test_gradient_comes_back_from_another_device() -> None:
     xp = gw.wrap_namespace(strict)
     here, there = strict.Device("CPU_DEVICE"), strict.Device("device1")
-    for move in (
+    moves: list[Callable[[Any], Any]] = [
         lambda x: x.to_device(there),
         lambda x: xp.asarray(x, device=there),
         lambda x: xp.astype(x, strict.float64, device=there),
         lambda x: xp.asarray(x, dtype=strict.float32, device=there),
-    ):
+    ]
+    for move in moves:
         x = tracked(strict, [1.0, 2.0])
         moved = move(x)
         assert moved.device == there
@@ -140,6 +145,25 @@ def test_positions_and_counts_are_not_tracked(library: Any) -> None:
     assert [bool(b) for b in xp.isin(found.counts, xp.asarray([2]))] == [False, True]
 
 
+@pytest.mark.parametrize("values", [[[3.0, 1.0], [3.0, np.nan]], [np.nan, np.nan], 2.0, []])
+def test_unique_elements_are_found_by_sorting_where_a_library_does_not(values: Any) -> None:
+    """PyTorch has no `unique_all`; here the same function runs on a library that has."""
+    x = strict.asarray(values, dtype=strict.float64)
+    for found, expected in zip(unique_all_by_sorting(strict, x), strict.unique_all(x), strict=True):
+        assert found.shape == expected.shape
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+
+
+@pytest.mark.peers
+def test_unique_values_of_a_tensor() -> None:
+    torch = pytest.importorskip("torch")
+    x = gw.wrap(torch.tensor([3.0, 1.0, 3.0]), requires_grad=True)
+    xp = x.__array_namespace__()
+    xp.sum(xp.unique_values(x) * torch.tensor([1.0, 10.0])).backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [10.0, 1.0, 0.0]
+
+
 def test_numpys_unique_functions_are_differentiated() -> None:
     x = np.array([3.0, 1.0, 3.0])
     assert gw.grad(lambda v: np.sum(np.unique_counts(v).values ** 2))(x).tolist() == [6.0, 2.0, 0.0]
@@ -181,9 +205,10 @@ def test_shapes_are_broadcast_without_arrays(library: Any) -> None:
 
 
 def test_sign_of_real_numbers_is_not_tracked() -> None:
-    x = gw.wrap(np.array([1.0, -2.0]), requires_grad=True)
+    x: Any = gw.wrap(np.array([1.0, -2.0]), requires_grad=True)
     assert not np.sign(x).requires_grad
     assert not gw.wrap_namespace(np).sign(x).requires_grad
+    assert gw.jvp(np.sign, (np.array([2.0]),), (np.array([1.0]),))[1] == 0.0
 
 
 def test_sign_of_complex_numbers_moves_on_the_unit_circle() -> None:

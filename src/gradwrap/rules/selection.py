@@ -112,6 +112,32 @@ def _written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
     return _setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
 
 
+def _unique_all(xp: Any, x: Any) -> Any:
+    try:
+        return xp.unique_all(x)
+    except NotImplementedError:  # PyTorch finds no positions
+        return unique_all_by_sorting(xp, x)
+
+
+def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
+    """Equal elements are neighbours in a stable order, the first of them at the start."""
+    flat = xp.reshape(x, (-1,))
+    order = xp.argsort(flat, stable=True)
+    ordered = xp.take(flat, order, axis=0)
+    size = flat.shape[0]
+    is_start = (xp.arange(size, device=device(x)) == 0) | (ordered != xp.roll(ordered, 1))
+    starts = xp.nonzero(is_start)[0]
+    lengths = xp.roll(starts, -1) - starts  # the last one, to the first start, modulo the size
+    rank = xp.cumulative_sum(xp.astype(is_start, order.dtype)) - 1
+    inverse = xp.take(rank, xp.argsort(order), axis=0)
+    return _UniqueAll(
+        xp.take(ordered, starts, axis=0),
+        xp.take(order, starts, axis=0),
+        xp.reshape(inverse, x.shape),
+        (lengths - 1) % max(size, 1) + 1,
+    )
+
+
 def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
     inside = x == x
     if min is not None:
@@ -240,9 +266,21 @@ register(
             key="sorter",
         ),
         nondifferentiable("isin", "x1, x2, /, *, invert=False", "a yes or no", arrays=2),
-        nondifferentiable("unique_all", "x, /", "its positions and counts; its values are taken"),
+        nondifferentiable(
+            "unique_all",
+            "x, /",
+            "its positions and counts; its values are taken",
+            native=lambda xp, x: _unique_all(xp, x),
+        ),
     ]
 )
+
+
+class _UniqueAll(NamedTuple):
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
 
 
 class _UniqueCounts(NamedTuple):
