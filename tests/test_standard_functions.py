@@ -218,12 +218,3 @@ def test_sign_of_complex_numbers_moves_on_the_unit_circle() -> None:
     direction = (1 - 0.6 * (0.6 + 0.8j)) / 5
     np.testing.assert_allclose(along, [direction, 0.0], rtol=1e-14)
     gw.testing.check_grads(np.sign, [np.array([3.0 + 4.0j, -1j])])
-
-
-@pytest.mark.peers
-def test_sign_of_complex_numbers_has_torchs_gradient() -> None:
-    torch = pytest.importorskip("torch")
-    z, g = np.array([[3.0 + 4.0j, -1j], [2.0 - 1j, 1.0 + 1j]])
-    tensor = torch.tensor(z, requires_grad=True)
-    torch.sgn(tensor).backward(torch.tensor(g))
-    np.testing.assert_allclose(gw.vjp(np.sign, z)[1](g)[0], tensor.grad.numpy(), rtol=1e-12)
