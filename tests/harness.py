@@ -180,7 +180,9 @@ def runs_on(case: Case, library: Library) -> bool:
 
 
 def to_library(value: Any, xp: Any, device: Any = None) -> Any:
-    """A NumPy array (or list, or dtype) as the library's, on a device."""
+    """A NumPy array (or list, or dtype, or NumPy's device) as the library's, on a device."""
+    if isinstance(value, str) and value == "cpu":
+        return value if device is None else device
     if isinstance(value, np.ndarray):
         return value if xp is np else xp.asarray(value, device=device)
     if isinstance(value, list):

@@ -711,4 +711,5 @@ def test_every_error_is_a_gradwrap_error_and_a_builtin_one() -> None:
         assert name in kind.__qualname__
         assert kind.__doc__
         if kind is not GradwrapError:
-            assert issubclass(kind, (TypeError, ValueError, RuntimeError, NotImplementedError))
+            builtins = (TypeError, ValueError, RuntimeError, NotImplementedError, UserWarning)
+            assert issubclass(kind, builtins)

@@ -129,9 +129,9 @@ def _with_variables(
         named = dict(zip(("shape", "fill_value", "dtype"), args, strict=False)) | options
         size = named["shape"]
         shape = tuple(size) if _numpy.iterable(size) else (size,)
-        filled = xp.copy(xp.broadcast_to(xp.asarray(named["fill_value"]), shape))
         dtype = named.get("dtype")
-        return filled if dtype is None else xp.astype(filled, _numpy.dtype(dtype))
+        dtype = None if dtype is None else _numpy.dtype(dtype)
+        return xp.full(shape, named["fill_value"], dtype=dtype)
     if native in _IMPLEMENTATIONS:
         return _IMPLEMENTATIONS[native](xp, *args, **options)
     return native(*args, **options)

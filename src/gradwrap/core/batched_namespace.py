@@ -6,7 +6,6 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.looping import looped
-from gradwrap.core.mapped import batched_parts
 from gradwrap.core.namespace import ABOUT, WrappedNamespace
 from gradwrap.core.unwrapping import innermost
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchedNamespace"]
 
-LIKE = {"empty_like": "empty", "ones_like": "ones", "zeros_like": "zeros", "full_like": "full"}
+LIKE = {"empty_like": "empty", "ones_like": "ones", "zeros_like": "zeros"}
 
 
 class BatchedNamespace(WrappedNamespace):
@@ -25,8 +24,6 @@ class BatchedNamespace(WrappedNamespace):
         found = super()._find(path)
         if path in LIKE:
             return functools.partial(_like, self, getattr(self, LIKE[path]))
-        if path == "full":
-            return functools.partial(_full, self, found)
         if path in ABOUT and not path.startswith("__"):
             return functools.partial(_about, found)
         if self._has_rule(path) or not isinstance(found, functools.partial):
@@ -39,22 +36,14 @@ def _like(
     make: Callable[..., Any],
     x: Any,
     /,
-    *values: Any,
+    *,
     dtype: Any = None,
     device: Any = None,
 ) -> Any:
     """An array of the shape of one example, the same for all."""
     dtype = x.dtype if dtype is None else dtype
     device = xp.asarray(x).device if device is None else device
-    return make(tuple(x.shape), *values, dtype=dtype, device=device)
-
-
-def _full(xp: Any, full: Callable[..., Any], shape: Any, fill_value: Any, /, **options: Any) -> Any:
-    if not any(True for _ in batched_parts(fill_value)):
-        return full(shape, fill_value, **options)
-    value = xp.broadcast_to(fill_value, (shape,) if isinstance(shape, int) else tuple(shape))
-    dtype = options.get("dtype")
-    return value if dtype is None else xp.astype(value, dtype)
+    return make(tuple(x.shape), dtype=dtype, device=device)
 
 
 def _about(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -194,7 +194,10 @@ def _record_one(rule: Rule, index: int) -> list[str]:
     if rule.same and not others:
         lines += [f"meta = {x}_n.meta"]
     else:
-        lines += [f"meta = meta_of(out, {x}_n.meta.level, {x}_n.meta)"]
+        like = "" if rule.casts else f", {x}_n.meta"
+        lines += [f"meta = meta_of(out, {x}_n.meta.level{like})"]
+    if rule.real_steps:
+        lines += ["if not meta.is_complex:", "    return plain(out)"]
     if rule.casts:
         lines += ["if not is_float(meta):", "    return plain(out)"]
     lines += [_result(rule, f"V(out, Node({_edge(rule, index)}, meta, bound))")]

@@ -66,6 +66,8 @@ def push_forward(  # noqa: PLR0913  all there is to a call
     tangents = [None if node is None else node.value for node in nodes]
     several = isinstance(out, (tuple, list))
     outs = tuple(out) if several else (out,)
+    if bound.rule.real_steps and not _any_complex(bound, outs):
+        return untracked(bound, out)
     pushed = _tangents(bound, level, data, nodes, tangents, statics, out)
     xp = namespace_of(bound, [*data, *tangents, *outs])
     wrapped = []

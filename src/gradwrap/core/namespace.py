@@ -22,11 +22,8 @@ CREATION = frozenset(
         "empty",
         "empty_like",
         "eye",
-        "from_dlpack",
-        "full",
-        "full_like",
-        "linspace",
-        "meshgrid",
+        "fft.fftfreq",
+        "fft.rfftfreq",
         "ones",
         "ones_like",
         "zeros",
@@ -123,7 +120,7 @@ class WrappedNamespace:
             raise AttributeError(f"{self.__name__} has no attribute {path.rpartition('.')[2]}")
         if path in ABOUT:
             return functools.partial(_on_data, native)
-        if path in CREATION or path in ("asarray", "array"):
+        if path in CREATION and path.endswith("_like"):  # of a shape and dtype, no values
             return functools.partial(_created, cls, native)
         if not callable(native) or isinstance(native, type):
             return native

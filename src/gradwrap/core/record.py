@@ -368,8 +368,10 @@ def record(  # noqa: PLR0913  all there is to a call
     variable_class = bound.variable_class
     if isinstance(out, (tuple, list)):
         return _several(bound, level, edges, out)
-    meta = backend.meta(out, level, like)
+    meta = backend.meta(out, level, None if rule.casts else like)
     if rule.casts and not backend.dtype_kind(meta.dtype)[0]:
+        return untracked(bound, out)
+    if rule.real_steps and not meta.is_complex:
         return untracked(bound, out)
     return variable_class(out, _node(edges, meta, bound))
 

@@ -87,6 +87,7 @@ class Rule:
         native: Callable[..., Any] | None = None,
         outputs: int = 1,
         casts: bool = False,
+        real_steps: bool = False,
         views: str | None = None,
         consumes: bool = False,
         parts: bool = False,
@@ -122,7 +123,8 @@ class Rule:
         self.symbol = symbol
         self.native = native
         self.outputs = outputs
-        self.casts = casts
+        self.casts = casts  # to another dtype or device
+        self.real_steps = real_steps  # piecewise constant on real numbers: not tracked there
         self.views = views
         self.consumes = consumes
         self.parts = parts

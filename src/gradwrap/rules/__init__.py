@@ -2,22 +2,28 @@
 
 from gradwrap.rules import (
     batching,
+    creation,
     decompositions,
     elementwise,
+    fft,
     linear_algebra,
     manipulation,
     matrix_functions,
     norms,
     reductions,
+    selection,
 )
 
 __all__ = [
     "batching",
+    "creation",
     "decompositions",
     "elementwise",
+    "fft",
     "linear_algebra",
     "manipulation",
     "matrix_functions",
     "norms",
     "reductions",
+    "selection",
 ]

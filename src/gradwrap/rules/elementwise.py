@@ -69,6 +69,19 @@ def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
     )
 
 
+def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
+    """The part of the tangent along x."""
+    if not xp.isdtype(x.dtype, "complex floating"):
+        return t * xp.sign(x)
+    return xp.real(xp.conj(x / _where_nonzero(xp, out, 1.0)) * t)
+
+
+def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
+    """Of x/|x| for complex x: the part of g across x, over |x|. It is its own adjoint."""
+    size = _where_nonzero(xp, xp.abs(x), math.inf)
+    return (g - out * xp.real(xp.conj(out) * g)) / size
+
+
 def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
     return g * (xp.sign(x1) * xp.sign(out))
 
@@ -156,7 +169,15 @@ register(
         ),
         elementwise("atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8)),
         # magnitudes and choices
-        elementwise("abs", "x", _abs, same=False, holomorphic=False, convention="0 at 0"),
+        elementwise(
+            "abs",
+            "x",
+            _abs,
+            same=False,
+            holomorphic=False,
+            jvp=_abs_tangent,
+            convention="0 at 0",
+        ),
         elementwise(
             "hypot",
             "x1 x2",
@@ -183,8 +204,21 @@ register(
             convention="shared evenly at a tie; to the NaN",
         ),
         # complex numbers: not holomorphic, their formulas are the adjoints themselves
-        elementwise("conj", "x", lambda xp, g: xp.conj(g), holomorphic=False),
-        elementwise("real", "x", lambda xp, g: g, same=False, holomorphic=False),
+        elementwise(
+            "conj",
+            "x",
+            lambda xp, g: xp.conj(g),
+            holomorphic=False,
+            jvp=lambda xp, t: xp.conj(t),
+        ),
+        elementwise(
+            "real",
+            "x",
+            lambda xp, g: g,
+            same=False,
+            holomorphic=False,
+            jvp=lambda xp, t: xp.real(t),
+        ),
         elementwise(
             "imag",
             "x",
@@ -192,11 +226,23 @@ register(
             same=False,
             holomorphic=False,
             only_complex=True,
+            jvp=lambda xp, t: xp.imag(t),
+        ),
+        elementwise(
+            "sign",
+            "x",
+            _sign,
+            holomorphic=False,
+            only_complex=True,
+            real_steps=True,
+            jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
+            reason="piecewise constant on the real numbers",
+            convention="0 at 0; of real numbers, not tracked",
         ),
         # step functions: zero derivative wherever there is one
         *(
             nondifferentiable(name, "x, /", "piecewise constant")
-            for name in ("ceil", "floor", "round", "trunc", "sign", "signbit")
+            for name in ("ceil", "floor", "round", "trunc", "signbit")
         ),
         nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
         nondifferentiable(

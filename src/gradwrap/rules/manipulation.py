@@ -1,16 +1,15 @@
-"""Shape, order and selection: linear functions whose transposes move elements back."""
+"""Shape and order: linear functions whose transposes move elements back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from array_api_compat import device
+from array_api_compat import to_device
 
-from gradwrap.core.inplace import INDEX, PERMUTATION, unwrapped_key
+from gradwrap.core.inplace import PERMUTATION, unwrapped_key
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, joint, linear, nondifferentiable
-from gradwrap.core.scatter import Scattered, is_basic_key
+from gradwrap.core.rule import joint, linear
 from gradwrap.rules.axes import as_axes, inverse_permutation
 
 if TYPE_CHECKING:
@@ -74,8 +73,12 @@ def _astype(  # `device=None` is not to stay where it is for every library
     return xp.astype(x, dtype, copy=copy, **options)
 
 
+def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
+    return to_device(x, device, stream=stream)
+
+
 def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
-    back = tuple(-s for s in shift) if isinstance(shift, tuple) else -shift
+    back = tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift
     return xp.roll(g, back, axis=axis)
 
 
@@ -83,112 +86,8 @@ def _expand_dims(xp: Any, g: Any, x_meta: Any) -> Any:
     return xp.reshape(g, x_meta.shape)
 
 
-def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
-    """A copy of `x` with `value` at `key`."""
-    if hasattr(value, "dtype") and value.dtype != x.dtype:
-        value = xp.astype(value, x.dtype)
-    written = xp.asarray(x, copy=True)
-    written[key] = value
-    return written
-
-
-def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
-    """What was written gets the cotangent at `key`, what it replaced gets zero there."""
-    at_key = xp.asarray(g[key], copy=True)
-    if value_meta is not None and _may_repeat(key):
-        at_key = _of_last_writes(xp, at_key, g, key)
-    g[key] = 0
-    if value_meta is None:
-        return g, None
-    return g, at_key
-
-
-def _may_repeat(key: Any) -> bool:
-    """Whether a key may name an element twice: an array of integers in it may."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return not all(
-        is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts
-    )
-
-
-def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any) -> Any:
-    """Zero the cotangent of values that were overwritten at once by others at the same place."""
-    count = 1
-    for length in at_key.shape:
-        count *= length
-    order = xp.reshape(xp.arange(count, device=device(g)), at_key.shape)
-    last = xp.zeros(g.shape, dtype=order.dtype, device=device(g))
-    last[key] = order
-    return xp.where(last[key] == order, at_key, xp.zeros_like(at_key))
-
-
-def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Zeros with `values` added at `key`: the transpose of indexing."""
-    from gradwrap.core.backend import backend_of_namespace
-
-    zeros = xp.zeros(shape, dtype=dtype, device=device(values))
-    return backend_of_namespace(xp).scatter_add(zeros, key, values)
-
-
-def _take_key(indices: Any, axis: int | None, ndim: int) -> Any:
-    at = 0 if axis is None else axis % ndim
-    return (slice(None),) * at + (indices,)
-
-
-def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
-    indices = unwrapped_key(indices)
-    return Scattered(_take_key(indices, axis, len(x_meta.shape)), g)
-
-
-def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
-    """The key that picks the elements of `take_along_axis`; `x` may repeat along other axes."""
-    ndim = indices.ndim
-    key = []
-    for a in range(ndim):
-        if a == axis % ndim:
-            key.append(indices)
-        else:
-            places = (1,) * a + (indices.shape[a],) + (1,) * (ndim - a - 1)
-            line = xp.arange(indices.shape[a], device=device(indices))
-            if lengths[a] == 1:
-                line = xp.zeros_like(line)
-            key.append(xp.reshape(line, places))
-    return tuple(key)
-
-
-def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> Any:
-    xp = _native_of(xp)
-    indices = xp.broadcast_to(unwrapped_key(indices), g.shape)
-    return Scattered(_along_axis_key(xp, indices, axis, x_meta.shape), g)
-
-
-def _native_of(xp: Any) -> Any:
-    """The native namespace below a wrapped one: keys are data."""
-    while hasattr(xp, "_class"):
-        xp = xp._class._backend.xp  # noqa: SLF001
-    return xp
-
-
-def _sort(xp: Any, g: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    order = xp.argsort(x, axis=axis, descending=descending, stable=stable)
-    return xp.take_along_axis(g, xp.argsort(order, axis=axis), axis=axis)
-
-
 def _broadcast_to(xp: Any, g: Any) -> Any:
     return g  # the engine sums to the argument's shape
-
-
-def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
-    inside = x == x
-    if min is not None:
-        inside = inside & (x >= min)
-    if max is not None:
-        inside = inside & (x <= max)
-    return xp.where(inside, g, xp.zeros_like(g))
-
-
-def _clip_bound(xp: Any, g: Any, beyond: Any) -> Any:
-    return xp.where(beyond, g, xp.zeros_like(g))
 
 
 register(
@@ -205,7 +104,7 @@ register(
             "x, /, axes",
             lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
             views=PERMUTATION,
-            samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)"),
+            samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
         ),
         linear(
             "matrix_transpose",
@@ -253,7 +152,12 @@ register(
             "roll",
             "x, /, shift, *, axis=None",
             _roll,
-            samples=("x(5), 2", "x(3, 4), 1", "x(3, 4), (1, -1), axis=(0, 1)"),
+            samples=(
+                "x(5), 2",
+                "x(3, 4), 1",
+                "x(3, 4), (1, -1), axis=(0, 1)",
+                "x(3, 4), -5, axis=1",
+            ),
         ),
         linear(
             "tile",
@@ -271,10 +175,18 @@ register(
         linear(
             "astype",
             "x, dtype, /, *, copy=True, device=None",
-            lambda xp, g: g,
+            lambda xp, g, x_meta, device: g if device is None else to_device(g, x_meta.device),
             native=_astype,
             casts=True,
             samples=("x(3), xp.complex128",),
+        ),
+        linear(
+            "to_device",
+            "x, device, /, *, stream=None",
+            lambda xp, g, x_meta: to_device(g, x_meta.device),
+            native=_to_device,
+            casts=True,
+            samples=("x(3), 'cpu'",),
         ),
         linear(
             "copy",
@@ -300,6 +212,7 @@ register(
             "arrays, /, *, axis=0",
             _concat,
             variadic=True,
+            jvp=lambda xp, t, axis: xp.concat(t, axis=axis),
             samples=(
                 "[x(2, 3), x(1, 3)]",
                 "[x(2, 3), x(2, 1)], axis=-1",
@@ -311,99 +224,8 @@ register(
             "arrays, /, *, axis=0",
             _stack,
             variadic=True,
+            jvp=lambda xp, t, axis: xp.stack(t, axis=axis),
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
-        ),
-        # selection
-        linear(
-            "getitem",
-            "x, key, /",
-            lambda xp, g, key: Scattered(key, g),
-            native=lambda xp, x, key: x[key],
-            views=INDEX,
-            key="key",
-            parts=True,
-            samples=(
-                "x(5), 2",
-                "x(5), slice(1, None, 2)",
-                "x(3, 4), (0, slice(None, None, -1))",
-                "x(3, 4), (Ellipsis, 1)",
-                "x(3, 4), (None, slice(None), 1)",
-                "x(4), b(1, 0, 1, 1)",
-                "x(4), i(0, 0, 3)",
-            ),
-        ),
-        joint(
-            "setitem",
-            "x, value, key, /",
-            _setitem_cotangents,
-            arrays=2,
-            native=_setitem,
-            consumes=True,
-            key="key",
-            samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
-        ),
-        linear(
-            "scatter",
-            "values, key, shape, dtype, /",
-            lambda xp, g, key: g[key],
-            native=_scatter,
-            key="key",
-            samples=("x(2), slice(1, 3), (4,), xp.complex128",),
-        ),
-        general(
-            "take",
-            "x, indices, /, *, axis=None",
-            _take,
-            None,
-            parts=True,
-            samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1"),
-        ),
-        general(
-            "take_along_axis",
-            "x, indices, /, *, axis=-1",
-            _take_along_axis,
-            None,
-            parts=True,
-            samples=(
-                "x(4), i(0, 3, 3)",
-                "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
-                "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
-                "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
-            ),
-        ),
-        general(
-            "where",
-            "condition, x1, x2, /",
-            None,
-            lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
-            lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
-            samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
-            convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
-        ),
-        general(
-            "clip",
-            "x, /, min=None, max=None",
-            _clip,
-            lambda xp, g, x, min: _clip_bound(xp, g, x < min),
-            lambda xp, g, x, max: _clip_bound(xp, g, x > max),
-            samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
-            only_real=True,
-            convention="passes the gradient at its bounds",
-        ),
-        linear(
-            "sort",
-            "x, /, *, axis=-1, descending=False, stable=True",
-            _sort,
-            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
-            only_real=True,
-            convention="the stable permutation at ties",
-        ),
-        nondifferentiable(
-            "argsort", "x, /, *, axis=-1, descending=False, stable=True", "positions"
-        ),
-        nondifferentiable("nonzero", "x, /", "positions"),
-        nondifferentiable(
-            "searchsorted", "x1, x2, /, *, side='left', sorter=None", "positions", arrays=2
         ),
     ]
 )
@@ -413,7 +235,7 @@ register(
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split along an axis into arrays of one axis less."""
     at = as_axes(axis, x.ndim)[0]
-    return tuple(x[(slice(None),) * at + (i,)] for i in range(x.shape[at]))
+    return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
@@ -423,29 +245,30 @@ def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
     return tuple(xp.broadcast_to(array, shape) for array in arrays)
 
 
-@composite("asarray")
-def asarray(
-    xp: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+@composite("diff")
+def diff(
+    xp: Any,
+    x: Any,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Any = None,
+    append: Any = None,
 ) -> Any:
-    """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
-    cls = xp._class  # noqa: SLF001
-    if hasattr(type(obj), "_bind"):
-        if dtype is not None and obj.dtype != dtype:
-            return xp.astype(obj, dtype)
-        if device is not None and obj.device != device:
-            return obj.to_device(device)
-        return xp.copy(obj) if copy else obj
-    backend = cls._backend
-    if isinstance(obj, (list, tuple)):
-        stacked = cls._stacked(obj)
-        return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
-    return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
-
-
-@composite("array")
-def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, **_: Any) -> Any:
-    """NumPy's name for `asarray` with a copy."""
-    return asarray(xp, obj, dtype=dtype, copy=copy)
+    """The differences of neighbours along an axis, n times over."""
+    if n < 0:
+        raise ValueError(f"diff of order n={n}. Fix: n >= 0, the number of times to take it.")
+    if n == 0:
+        return x
+    x = xp.asarray(x)
+    at = as_axes(axis, x.ndim)[0]
+    before = (slice(None),) * at
+    pieces = [xp.asarray(piece) for piece in (prepend, x, append) if piece is not None]
+    x = xp.concat(pieces, axis=at) if len(pieces) > 1 else x
+    for _ in range(n):
+        x = x[(*before, slice(1, None), ...)] - x[(*before, slice(None, -1), ...)]
+    return x
 
 
 @composite("stop_gradient")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from array_api_compat import device
+
 from gradwrap.core.registry import register
-from gradwrap.core.rule import linear, nondifferentiable, reduction
+from gradwrap.core.rule import general, linear, nondifferentiable, reduction
 from gradwrap.rules.axes import as_axes, axis_length, kept, spread
 
 AXES = "x, /, *, axis=None, keepdims=False"
@@ -49,10 +51,7 @@ def _exclusive(xp: Any, rows: Any) -> Any:
 
 
 def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_initial: bool) -> Any:
-    """A linear recurrence from the right, solved by doubling: exact at zeros, no division.
-
-    With e the exclusive product and s[i] = g[i] + x[i+1] s[i+1], the cotangent is e s.
-    """
+    """With e the exclusive product and s[i] = g[i] + x[i+1] s[i+1], it is e s: exact at zeros."""
     if not x_meta.size:
         return xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device)
     axis = 0 if axis is None else axis
@@ -60,15 +59,35 @@ def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_in
     total = xp.moveaxis(g, axis, -1)
     if include_initial:
         total = total[..., 1:]
-    length = rows.shape[-1]
     factor = xp.concat([rows[..., 1:], xp.zeros_like(rows[..., :1])], axis=-1)
+    return xp.moveaxis(_exclusive(xp, rows) * _recurrence(xp, factor, total), -1, axis)
+
+
+def _recurrence(xp: Any, factor: Any, total: Any) -> Any:
+    """s[i] = total[i] + factor[i] s[i+1] along the last axis, by doubling: no division."""
+    length = total.shape[-1]
     step = 1
     while step < length:
         ahead = xp.zeros_like(total[..., :step])
         total = total + factor * xp.concat([total[..., step:], ahead], axis=-1)
         factor = factor * xp.concat([factor[..., step:], ahead], axis=-1)
         step *= 2
-    return xp.moveaxis(_exclusive(xp, rows) * total, -1, axis)
+    return total
+
+
+def _cumulative_prod_tangent(xp: Any, t: Any, x: Any, axis: Any, include_initial: bool) -> Any:
+    """The product rule is the same recurrence from the left: s[i] = e[i] t[i] + x[i] s[i-1]."""
+    axis = 0 if axis is None else axis
+    rows = xp.moveaxis(x, axis, -1)
+    terms = xp.moveaxis(t, axis, -1)
+    if rows.shape[-1]:
+        terms = _exclusive(xp, rows) * terms
+        terms = xp.flip(_recurrence(xp, xp.flip(rows, axis=-1), xp.flip(terms, axis=-1)), axis=-1)
+    if include_initial:
+        shape = (*terms.shape[:-1], 1)
+        nothing = xp.zeros(shape, dtype=terms.dtype, device=device(terms))
+        terms = xp.concat([nothing, terms], axis=-1)
+    return xp.moveaxis(terms, -1, axis)
 
 
 def _cumulative_sum(xp: Any, g: Any, axis: Any, include_initial: bool) -> Any:
@@ -160,10 +179,11 @@ register(
             _cumulative_sum,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
         ),
-        reduction(
+        general(
             "cumulative_prod",
             "x, /, *, axis=None, dtype=None, include_initial=False",
             _cumulative_prod,
+            jvp=_cumulative_prod_tangent,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
             convention="exact where elements are 0",
         ),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlia
 from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batch, Batched
 from gradwrap.core.classes import wrapper_class
-from gradwrap.core.meta import Meta
 from gradwrap.core.modes import new_level
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, unflatten
@@ -45,7 +44,7 @@ class _Space:
         """The unit vectors from one number to another: for each array its part of all of them."""
         count = last - first
         level = new_level()
-        parts = []
+        parts: list[Any] = []
         start = 0
         for array, size in zip(self.arrays, self.sizes, strict=True):
             if array is None:
@@ -132,7 +131,7 @@ def _by_rows(
                 part.append(_rows_of(found, _array(original), last - first))
     blocks = []
     for index, out in enumerate(outputs):
-        block = []
+        block: list[Any] = []
         for part, (leaf, original) in zip(rows, leaves, strict=True):
             if leaf is None:
                 block.append(None)
@@ -365,7 +364,7 @@ def jacfwd(
             chunks.append(
                 [_columns(one, out, last - first) for one, out in zip(found, values, strict=True)]
             )
-        results = []
+        results: list[Any] = []
         for index, out in enumerate(values):
             if chunks[0][index] is None:
                 results.append(None)
@@ -566,9 +565,8 @@ def hessian(
     array([[6., 4.],
            [4., 0.]])
     """
-    inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)  # type: ignore[call-overload]
-    outer = jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)  # type: ignore[call-overload]
-    return outer  # type: ignore[no-any-return]
+    inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
 
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:

@@ -7,6 +7,7 @@ namespace `xp` of the variables it is given, so it is differentiated as what it 
 from gradwrap.backends.numpy_functions import (
     creation,
     decompositions,
+    fourier,
     joining,
     linear_algebra,
     looping,
@@ -24,6 +25,7 @@ __all__ = [
     "IMPLEMENTATIONS",
     "creation",
     "decompositions",
+    "fourier",
     "joining",
     "linear_algebra",
     "looping",

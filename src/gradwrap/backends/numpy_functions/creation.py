@@ -14,6 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     sizes,
 )
 from gradwrap.core.unwrapping import native
+from gradwrap.rules.creation import open_grid
 
 
 @implements(np.linspace)
@@ -29,15 +30,11 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """Between two tracked ends: each point is their mean with weights."""
-    weights = xp.asarray(np.linspace(0.0, 1.0, num, endpoint=endpoint))
-    start, stop = xp.asarray(start), xp.asarray(stop)
-    span = stop - start
-    weights = xp.reshape(weights, (num,) + (1,) * span.ndim)
-    points = xp.where(native(weights) == 1.0, stop, start + span * weights)
+    dtype = None if dtype is None else np.dtype(dtype)
+    points = xp.linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
     points = points if axis == 0 else xp.moveaxis(points, 0, axis)
-    points = points if dtype is None else xp.astype(points, np.dtype(dtype))
-    return (points, span / (num - 1 if endpoint else num)) if retstep else points
+    step = (xp.asarray(stop) - start) / (num - 1 if endpoint else num)
+    return (points, step) if retstep else points
 
 
 @implements(np.logspace)
@@ -83,19 +80,9 @@ def meshgrid(
     xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Any, ...]:
     """Coordinates repeated along the other axes."""
-    arrays = [xp.reshape(xp.asarray(x), (-1,)) for x in xi]
-    count = len(arrays)
-    order = list(range(count))
-    if indexing == "xy" and count > 1:
-        order[0], order[1] = 1, 0
-    shaped = [
-        xp.reshape(a, tuple(-1 if k == order[i] else 1 for k in range(count)))
-        for i, a in enumerate(arrays)
-    ]
-    if not sparse:
-        shape = np.broadcast_shapes(*(tuple(a.shape) for a in shaped))
-        shaped = [xp.broadcast_to(a, shape) for a in shaped]
-    return tuple(xp.copy(a) if copy else a for a in shaped)
+    grids = open_grid(xp, xi, indexing)
+    grids = grids if sparse else xp.broadcast_arrays(*grids)
+    return tuple(xp.copy(grid) if copy else grid for grid in grids)
 
 
 def _like(name: str) -> Implementation:
@@ -139,9 +126,8 @@ def full_like(
     *,
     device: Any = None,
 ) -> Any:
-    dtype = a.dtype if dtype is None else dtype
-    filled = xp.astype(xp.asarray(fill_value), dtype)
-    return xp.copy(xp.broadcast_to(filled, a.shape if shape is None else sizes(shape)))
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    return xp.full(a.shape if shape is None else sizes(shape), fill_value, dtype=dtype)
 
 
 on_values(

@@ -100,6 +100,12 @@ def unique(xp: Any, ar: Any, *options: Any, **named: Any) -> Any:
     return found if len(found) > 1 else found[0]
 
 
+implements(np.unique_all)(lambda xp, x: xp.unique_all(x))
+implements(np.unique_counts)(lambda xp, x: xp.unique_counts(x))
+implements(np.unique_inverse)(lambda xp, x: xp.unique_inverse(x))
+implements(np.unique_values)(lambda xp, x: xp.unique_values(x))
+
+
 @implements(np.take)
 def take(
     xp: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"

@@ -100,27 +100,18 @@ def unwrap(
 def diff(
     xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
 ) -> Any:
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n!r}")
-    if n == 0:
-        return a
     a = xp.asarray(a)
-    at = axis % a.ndim
-    before = (slice(None),) * at
-    pieces = []
-    for part in (prepend, a, append):
+
+    def whole(part: Any) -> Any:
+        """A number before or after all rows."""
         if part is NoValue:
-            continue
-        piece = xp.asarray(part)
-        if piece.ndim == 0:
-            shape = list(a.shape)
-            shape[at] = 1
-            piece = xp.broadcast_to(piece, tuple(shape))
-        pieces.append(piece)
-    a = xp.concat(pieces, axis=at) if len(pieces) > 1 else a
-    for _ in range(n):
-        a = a[(*before, slice(1, None))] - a[(*before, slice(None, -1))]
-    return a
+            return None
+        if np.ndim(part):
+            return part
+        shape = (*a.shape[: axis % a.ndim], 1, *a.shape[axis % a.ndim + 1 :])
+        return xp.broadcast_to(xp.asarray(part), shape)
+
+    return xp.diff(a, n=n, axis=axis, prepend=whole(prepend), append=whole(append))
 
 
 @implements(np.ediff1d)

@@ -1,0 +1,115 @@
+"""New arrays: those that are made of tracked values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core.backend import PYTHON_SCALARS
+from gradwrap.core.namespace import composite
+from gradwrap.core.record import is_recorded
+from gradwrap.core.unwrapping import unwrapped_key
+
+
+@composite("asarray")
+def asarray(
+    xp: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Any:
+    """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
+    cls = xp._class  # noqa: SLF001
+    if hasattr(type(obj), "_bind"):
+        found = obj
+        if device is not None and obj.device != device:
+            found = found.to_device(device)
+        if dtype is not None and obj.dtype != dtype:
+            found = xp.astype(found, dtype)
+        return xp.copy(obj) if copy and found is obj else found
+    backend = cls._backend
+    if isinstance(obj, (list, tuple)):
+        stacked = cls._stacked(obj)
+        return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
+    return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
+
+
+@composite("array")
+def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, **_: Any) -> Any:
+    """NumPy's name for `asarray` with a copy."""
+    return asarray(xp, obj, dtype=dtype, copy=copy)
+
+
+@composite("from_dlpack")
+def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A variable of the library as it is; another library's array by its protocol."""
+    if hasattr(type(x), "_bind"):
+        return asarray(xp, x, device=device, copy=copy)
+    cls = xp._class  # noqa: SLF001
+    options = {"device": device, "copy": copy}
+    wanted = {name: value for name, value in options.items() if value is not None}
+    return cls._plain(cls._backend.xp.from_dlpack(x, **wanted))
+
+
+@composite("full")
+def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """An array of one value, which may be tracked."""
+    if not is_recorded(fill_value):
+        cls = xp._class  # noqa: SLF001
+        value = unwrapped_key(fill_value)
+        return cls._plain(cls._backend.xp.full(shape, value, dtype=dtype, device=device))
+    value = asarray(xp, fill_value, dtype=dtype, device=device)
+    return xp.copy(xp.broadcast_to(value, shape if isinstance(shape, tuple) else (shape,)))
+
+
+@composite("full_like")
+def full_like(xp: Any, x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """An array of the shape of another, of one value, which may be tracked."""
+    x = xp.asarray(x)
+    dtype = x.dtype if dtype is None else dtype
+    return full(xp, x.shape, fill_value, dtype=dtype, device=device or x.device)
+
+
+@composite("linspace")
+def linspace(
+    xp: Any,
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Any:
+    """Evenly spaced numbers; between two tracked ends, each one is their mean with weights."""
+    cls = xp._class  # noqa: SLF001
+    make = cls._backend.xp.linspace
+    options = {"dtype": dtype, "device": device, "endpoint": endpoint}
+    if not is_recorded((start, stop)):
+        ends = unwrapped_key((start, stop))
+        return cls._plain(make(*ends, num=num, **options))
+    start, stop = (x if type(x) in PYTHON_SCALARS else xp.asarray(x) for x in (start, stop))
+    span = stop - start
+    options["dtype"], options["device"] = span.dtype, span.device
+    weights = make(0.0, 1.0, num=num, **options)
+    weights = xp.reshape(cls._plain(weights), (num,) + (1,) * span.ndim)
+    points = xp.where(weights == 1.0, stop, start + span * weights)
+    return asarray(xp, points, dtype=dtype, device=device)
+
+
+@composite("meshgrid")
+def meshgrid(xp: Any, *arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+    """The coordinates of vectors, each repeated along the axes of the others."""
+    lines = open_grid(xp, arrays, indexing)
+    return tuple(xp.copy(grid) for grid in xp.broadcast_arrays(*lines))
+
+
+def open_grid(xp: Any, arrays: Any, indexing: str) -> list[Any]:
+    """Each vector along an axis of its own."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid of indexing={indexing!r}. Fix: 'xy' or 'ij'.")
+    count = len(arrays)
+    order = list(range(count))
+    if indexing == "xy" and count > 1:
+        order[:2] = 1, 0
+    return [
+        xp.reshape(xp.asarray(x), tuple(-1 if k == at else 1 for k in range(count)))
+        for x, at in zip(arrays, order, strict=True)
+    ]

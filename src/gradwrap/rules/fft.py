@@ -1,0 +1,202 @@
+"""The discrete Fourier transforms of the standard's fft extension.
+
+Each is linear: the argument, padded with zeros or cut to the transform's length, times the matrix
+of the transform. A complex transform's matrix is symmetric, so its transpose is the same
+transform, cut or padded back to the argument's shape. `rfft` and `ihfft` leave the second half of
+a spectrum out, and their transposes pad it with zeros. `irfft` and `hfft` take one half for both;
+their adjoint is the opposite transform to half a spectrum, doubled where two halves were met.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from array_api_compat import device
+
+from gradwrap.core.registry import register
+from gradwrap.core.rule import linear
+from gradwrap.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ADJOINT_NORM = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+ALONG = "x, /, *, n=None, axis=-1, norm='backward'"
+ALONG_AXES = "x, /, *, s=None, axes=None, norm='backward'"
+SAMPLES = (
+    "x(4)",
+    "x(5)",
+    "x(2, 5), n=3",
+    "x(2, 4), n=7, norm='ortho'",
+    "x(4, 3), n=6, axis=0, norm='forward'",
+)
+SAMPLES_AXES = (
+    "x(3, 4)",
+    "x(2, 3, 5), axes=(0, 2), norm='ortho'",
+    "x(4, 2, 3), s=(5, 2), axes=(-1, 0), norm='forward'",
+    "x(3, 4), s=(2, 6), axes=(0, 1)",
+)
+SAMPLES_SHIFT = ("x(5)", "x(4)", "x(3, 4)", "x(2, 3, 5), axes=(0, -1)", "x(3, 5), axes=1")
+
+
+def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
+    """Zeros in place of what was cut from x, and nothing in place of what was padded."""
+    for axis in axes:
+        missing = x_meta.shape[axis] - y.shape[axis]
+        before = (slice(None),) * (axis % y.ndim)
+        if missing < 0:
+            y = y[(*before, slice(None, missing), ...)]
+        elif missing:
+            shape = (*y.shape[: len(before)], missing, *y.shape[len(before) + 1 :])
+            nothing = xp.zeros(shape, dtype=y.dtype, device=device(y))
+            y = xp.concat([y, nothing], axis=axis)
+    return y
+
+
+def _axes(x_meta: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> tuple[int, ...]:
+    """The axes that are transformed; without `axes` the last ones that `s` has lengths for."""
+    ndim = len(x_meta.shape)
+    if axes is None:
+        return tuple(range(-ndim if s is None else -len(s), 0))
+    if len({a % ndim for a in axes}) < len(axes):
+        raise NoRuleError(
+            f"A Fourier transform along axes={tuple(axes)}, which name an axis twice, has no "
+            "derivative. Fix: write one transform after the other."
+        )
+    return tuple(axes)
+
+
+def _whole(x_meta: Any, n: int | None, axis: int) -> int:
+    """The length of the transform; NumPy's word for that of x is -1 as well as None."""
+    length: int = x_meta.shape[axis] if n is None or n == -1 else n
+    return length
+
+
+def _complex(xp: Any, same: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
+    return _fitted(xp, same(g, axes=axes, norm=norm), x_meta, axes)
+
+
+def _to_half(
+    xp: Any, whole: Any, g: Any, x_meta: Any, n: int | None, axes: tuple[int, ...], norm: Any
+) -> Any:
+    lengths = (*(g.shape[a] for a in axes[:-1]), _whole(x_meta, n, axes[-1]))
+    return _fitted(xp, whole(g, s=lengths, axes=axes, norm=norm), x_meta, axes)
+
+
+def _from_half(xp: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
+    half = xp.fft.rfftn(g, axes=axes, norm=norm)
+    last = axes[-1] % g.ndim
+    length = half.shape[last]
+    k = xp.arange(length, device=device(g))
+    alone = xp.astype((k == 0) | (2 * k == g.shape[last]), g.dtype)
+    doubled = half * xp.reshape(2.0 - alone, (length,) + (1,) * (g.ndim - last - 1))
+    return _fitted(xp, doubled, x_meta, axes)
+
+
+def _last(s: Sequence[int] | None) -> int | None:
+    return None if s is None else s[-1]
+
+
+register(
+    [
+        linear(
+            "fft.fft",
+            ALONG,
+            lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
+            samples=SAMPLES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.ifft",
+            ALONG,
+            lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
+            samples=SAMPLES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.fftn",
+            ALONG_AXES,
+            lambda xp, g, x_meta, s, axes, norm: _complex(
+                xp, xp.fft.fftn, g, x_meta, _axes(x_meta, s, axes), norm
+            ),
+            samples=SAMPLES_AXES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.ifftn",
+            ALONG_AXES,
+            lambda xp, g, x_meta, s, axes, norm: _complex(
+                xp, xp.fft.ifftn, g, x_meta, _axes(x_meta, s, axes), norm
+            ),
+            samples=SAMPLES_AXES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.rfft",
+            ALONG,
+            lambda xp, g, x_meta, n, axis, norm: _to_half(
+                xp, xp.fft.fftn, g, x_meta, n, (axis,), norm
+            ),
+            samples=SAMPLES,
+            only_real=True,
+        ),
+        linear(
+            "fft.ihfft",
+            ALONG,
+            lambda xp, g, x_meta, n, axis, norm: _to_half(
+                xp, xp.fft.ifftn, g, x_meta, n, (axis,), norm
+            ),
+            samples=SAMPLES,
+            only_real=True,
+        ),
+        linear(
+            "fft.rfftn",
+            ALONG_AXES,
+            lambda xp, g, x_meta, s, axes, norm: _to_half(
+                xp, xp.fft.fftn, g, x_meta, _last(s), _axes(x_meta, s, axes), norm
+            ),
+            samples=SAMPLES_AXES,
+            only_real=True,
+        ),
+        linear(
+            "fft.irfft",
+            ALONG,
+            lambda xp, g, x_meta, axis, norm: _from_half(
+                xp, g, x_meta, (axis,), ADJOINT_NORM[norm]
+            ),
+            holomorphic=False,
+            samples=SAMPLES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.hfft",
+            ALONG,
+            lambda xp, g, x_meta, axis, norm: xp.conj(_from_half(xp, g, x_meta, (axis,), norm)),
+            holomorphic=False,
+            samples=SAMPLES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.irfftn",
+            ALONG_AXES,
+            lambda xp, g, x_meta, s, axes, norm: _from_half(
+                xp, g, x_meta, _axes(x_meta, s, axes), ADJOINT_NORM[norm]
+            ),
+            holomorphic=False,
+            samples=SAMPLES_AXES,
+            only_complex=True,
+        ),
+        linear(
+            "fft.fftshift",
+            "x, /, *, axes=None",
+            lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
+            samples=SAMPLES_SHIFT,
+        ),
+        linear(
+            "fft.ifftshift",
+            "x, /, *, axes=None",
+            lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
+            samples=SAMPLES_SHIFT,
+        ),
+    ]
+)

@@ -1,0 +1,338 @@
+"""Selection: indexing, taking, choosing and sorting, whose transposes put elements back."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from array_api_compat import device
+
+from gradwrap.core.inplace import INDEX
+from gradwrap.core.namespace import composite
+from gradwrap.core.registry import find_op, register
+from gradwrap.core.rule import general, joint, linear, nondifferentiable
+from gradwrap.core.scatter import Scattered, is_basic_key
+from gradwrap.core.unwrapping import key_with_batches
+
+
+def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
+    """A copy of `x` with `value` at `key`."""
+    if hasattr(value, "dtype") and value.dtype != x.dtype:
+        value = xp.astype(value, x.dtype)
+    written = xp.asarray(x, copy=True)
+    written[key] = value
+    return written
+
+
+def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+    """What was written gets the cotangent at `key`, what it replaced gets zero there."""
+    at_key = xp.asarray(g[key], copy=True)
+    if value_meta is not None and _may_repeat(key):
+        at_key = _of_last_writes(xp, at_key, g, key)
+    g[key] = 0
+    if value_meta is None:
+        return g, None
+    return g, at_key
+
+
+def _may_repeat(key: Any) -> bool:
+    """Whether a key may name an element twice: an array of integers in it may."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return not all(
+        is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts
+    )
+
+
+def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any) -> Any:
+    """Zero the cotangent of values that were overwritten at once by others at the same place."""
+    count = 1
+    for length in at_key.shape:
+        count *= length
+    order = xp.reshape(xp.arange(count, device=device(g)), at_key.shape)
+    last = xp.zeros(g.shape, dtype=order.dtype, device=device(g))
+    last[key] = order
+    return xp.where(last[key] == order, at_key, xp.zeros_like(at_key))
+
+
+def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros with `values` added at `key`: the transpose of indexing."""
+    from gradwrap.core.backend import backend_of_namespace
+
+    zeros = xp.zeros(shape, dtype=dtype, device=device(values))
+    return backend_of_namespace(xp).scatter_add(zeros, key, values)
+
+
+def _take_key(indices: Any, axis: int | None, ndim: int) -> Any:
+    at = 0 if axis is None else axis % ndim
+    return (slice(None),) * at + (indices,)
+
+
+def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
+    indices = key_with_batches(indices)
+    return Scattered(_take_key(indices, axis, len(x_meta.shape)), g)
+
+
+def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
+    """The key that picks the elements of `take_along_axis`; `x` may repeat along other axes."""
+    ndim = indices.ndim
+    key = []
+    for a in range(ndim):
+        if a == axis % ndim:
+            key.append(indices)
+        else:
+            places = (1,) * a + (indices.shape[a],) + (1,) * (ndim - a - 1)
+            line = xp.arange(indices.shape[a], device=device(indices))
+            if lengths[a] == 1:
+                line = xp.zeros_like(line)
+            key.append(xp.reshape(line, places))
+    return tuple(key)
+
+
+def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> Any:
+    indices = key_with_batches(indices)
+    xp = _namespace_of_key(xp, indices)
+    indices = xp.broadcast_to(indices, g.shape)
+    return Scattered(_along_axis_key(xp, indices, axis, x_meta.shape), g)
+
+
+def _namespace_of_key(xp: Any, key: Any) -> Any:
+    """Keys are data: the native namespace, or the one of an array that vmap maps over."""
+    return key.__array_namespace__() if hasattr(type(key), "_bind") else _native_of(xp)
+
+
+def _native_of(xp: Any) -> Any:
+    """The native namespace below a wrapped one: keys are data."""
+    while hasattr(xp, "_class"):
+        xp = xp._class._backend.xp  # noqa: SLF001
+    return xp
+
+
+def _sort(xp: Any, g: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    """The inverse of the permutation."""
+    order = xp.argsort(x, axis=axis, descending=descending, stable=stable)
+    return xp.take_along_axis(g, xp.argsort(order, axis=axis), axis=axis)
+
+
+def _sort_tangent(xp: Any, t: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    order = xp.argsort(x, axis=axis, descending=descending, stable=stable)
+    return xp.take_along_axis(t, order, axis=axis)
+
+
+def _written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
+    """Zeros with t at a key."""
+    return _setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
+
+
+def _unique_all(xp: Any, x: Any) -> Any:
+    try:
+        return xp.unique_all(x)
+    except NotImplementedError:  # PyTorch finds no positions
+        return unique_all_by_sorting(xp, x)
+
+
+def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
+    """Equal elements are neighbours in a stable order, the first of them at the start."""
+    flat = xp.reshape(x, (-1,))
+    order = xp.argsort(flat, stable=True)
+    ordered = xp.take(flat, order, axis=0)
+    size = flat.shape[0]
+    is_start = (xp.arange(size, device=device(x)) == 0) | (ordered != xp.roll(ordered, 1))
+    starts = xp.nonzero(is_start)[0]
+    lengths = xp.roll(starts, -1) - starts  # the last one, to the first start, modulo the size
+    rank = xp.cumulative_sum(xp.astype(is_start, order.dtype)) - 1
+    inverse = xp.take(rank, xp.argsort(order), axis=0)
+    return _UniqueAll(
+        xp.take(ordered, starts, axis=0),
+        xp.take(order, starts, axis=0),
+        xp.reshape(inverse, x.shape),
+        (lengths - 1) % max(size, 1) + 1,
+    )
+
+
+def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
+    inside = x == x
+    if min is not None:
+        inside = inside & (x >= min)
+    if max is not None:
+        inside = inside & (x <= max)
+    return xp.where(inside, g, xp.zeros_like(g))
+
+
+def _clip_bound(xp: Any, g: Any, beyond: Any) -> Any:
+    return xp.where(beyond, g, xp.zeros_like(g))
+
+
+register(
+    [
+        linear(
+            "getitem",
+            "x, key, /",
+            lambda xp, g, key: Scattered(key, g),
+            native=lambda xp, x, key: x[key],
+            views=INDEX,
+            key="key",
+            parts=True,
+            samples=(
+                "x(5), 2",
+                "x(5), slice(1, None, 2)",
+                "x(3, 4), (0, slice(None, None, -1))",
+                "x(3, 4), (Ellipsis, 1)",
+                "x(3, 4), (None, slice(None), 1)",
+                "x(4), b(1, 0, 1, 1)",
+                "x(4), i(0, 0, 3)",
+            ),
+        ),
+        joint(
+            "setitem",
+            "x, value, key, /",
+            _setitem_cotangents,
+            arrays=2,
+            native=_setitem,
+            consumes=True,
+            key="key",
+            jvp=(lambda xp, t, key: _setitem(xp, t, 0, key), _written),
+            samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
+        ),
+        linear(
+            "scatter",
+            "values, key, shape, dtype, /",
+            lambda xp, g, key: g[key],
+            native=_scatter,
+            key="key",
+            samples=("x(2), slice(1, 3), (4,), xp.complex128",),
+        ),
+        general(
+            "take",
+            "x, indices, /, *, axis=None",
+            _take,
+            None,
+            parts=True,
+            jvp=(
+                lambda xp, t, indices, axis: xp.take(t, key_with_batches(indices), axis=axis),
+                None,
+            ),
+            samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
+        ),
+        general(
+            "take_along_axis",
+            "x, indices, /, *, axis=-1",
+            _take_along_axis,
+            None,
+            parts=True,
+            jvp=(
+                lambda xp, t, indices, axis: xp.take_along_axis(
+                    t, key_with_batches(indices), axis=axis
+                ),
+                None,
+            ),
+            samples=(
+                "x(4), i(0, 3, 3)",
+                "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
+                "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
+                "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
+            ),
+        ),
+        general(
+            "where",
+            "condition, x1, x2, /",
+            None,
+            lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
+            lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+            jvp=(
+                None,
+                lambda xp, t, condition: xp.where(condition, t, xp.zeros_like(t)),
+                lambda xp, t, condition: xp.where(condition, xp.zeros_like(t), t),
+            ),
+            samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
+            convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
+        ),
+        general(
+            "clip",
+            "x, /, min=None, max=None",
+            _clip,
+            lambda xp, g, x, min: _clip_bound(xp, g, x < min),
+            lambda xp, g, x, max: _clip_bound(xp, g, x > max),
+            jvp=(
+                lambda xp, t, x, min, max: _clip(xp, t, x, min, max),
+                lambda xp, t, x, min: _clip_bound(xp, t, x < min),
+                lambda xp, t, x, max: _clip_bound(xp, t, x > max),
+            ),
+            samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
+            only_real=True,
+            convention="passes the gradient at its bounds",
+        ),
+        general(
+            "sort",
+            "x, /, *, axis=-1, descending=False, stable=True",
+            _sort,
+            jvp=_sort_tangent,
+            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
+            only_real=True,
+            convention="the stable permutation at ties",
+        ),
+        nondifferentiable(
+            "argsort", "x, /, *, axis=-1, descending=False, stable=True", "positions"
+        ),
+        nondifferentiable("nonzero", "x, /", "positions"),
+        nondifferentiable(
+            "searchsorted",
+            "x1, x2, /, *, side='left', sorter=None",
+            "positions",
+            arrays=2,
+            key="sorter",
+        ),
+        nondifferentiable("isin", "x1, x2, /, *, invert=False", "a yes or no", arrays=2),
+        nondifferentiable(
+            "unique_all",
+            "x, /",
+            "its positions and counts; its values are taken",
+            native=lambda xp, x: _unique_all(xp, x),
+        ),
+    ]
+)
+
+
+class _UniqueAll(NamedTuple):
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class _UniqueCounts(NamedTuple):
+    values: Any
+    counts: Any
+
+
+class _UniqueInverse(NamedTuple):
+    values: Any
+    inverse_indices: Any
+
+
+@composite("unique_all")
+def unique_all(xp: Any, x: Any, /) -> Any:
+    """Values, each taken where it first occurs, with the positions and counts."""
+    op = find_op("unique_all")
+    assert op is not None
+    x = xp.asarray(x)
+    found = xp._class._bind(op).call(x)  # noqa: SLF001
+    return found._replace(values=xp.take(xp.reshape(x, (-1,)), found.indices, axis=0))
+
+
+@composite("unique_counts")
+def unique_counts(xp: Any, x: Any, /) -> _UniqueCounts:
+    """Values, each taken where it first occurs, and how often they occur."""
+    found = unique_all(xp, x)
+    return _UniqueCounts(found.values, found.counts)
+
+
+@composite("unique_inverse")
+def unique_inverse(xp: Any, x: Any, /) -> _UniqueInverse:
+    """Values, each taken where it first occurs, and where each element of x is among them."""
+    found = unique_all(xp, x)
+    return _UniqueInverse(found.values, found.inverse_indices)
+
+
+@composite("unique_values")
+def unique_values(xp: Any, x: Any, /) -> Any:
+    """Values, each taken where it first occurs."""
+    return unique_all(xp, x).values
