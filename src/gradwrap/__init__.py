@@ -5,10 +5,11 @@
 array([0.        , 0.63970...])
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
-from gradwrap import testing as testing
 from gradwrap.backends import register_all as _register_all
 from gradwrap.core.classes import wrap_namespace as wrap_namespace
 from gradwrap.core.modes import enable_grad as enable_grad
@@ -18,16 +19,8 @@ from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.variable import Variable as Variable
-from gradwrap.transforms.batch import vmap as vmap
 from gradwrap.transforms.custom import defvjp as defvjp
 from gradwrap.transforms.custom import primitive as primitive
-from gradwrap.transforms.forward import jvp as jvp
-from gradwrap.transforms.forward import linearize as linearize
-from gradwrap.transforms.jacobian import hessian as hessian
-from gradwrap.transforms.jacobian import hvp as hvp
-from gradwrap.transforms.jacobian import jacfwd as jacfwd
-from gradwrap.transforms.jacobian import jacobian as jacobian
-from gradwrap.transforms.jacobian import jacrev as jacrev
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
@@ -36,3 +29,40 @@ from gradwrap.transforms.stop import stop_gradient as stop_gradient
 
 _register_all()
 __version__ = "0.1.0.dev0"
+
+if _TYPE_CHECKING:
+    from gradwrap import testing as testing
+    from gradwrap.transforms.batch import vmap as vmap
+    from gradwrap.transforms.forward import jvp as jvp
+    from gradwrap.transforms.forward import linearize as linearize
+    from gradwrap.transforms.jacobian import hessian as hessian
+    from gradwrap.transforms.jacobian import hvp as hvp
+    from gradwrap.transforms.jacobian import jacfwd as jacfwd
+    from gradwrap.transforms.jacobian import jacobian as jacobian
+    from gradwrap.transforms.jacobian import jacrev as jacrev
+else:
+    # imported at first use: `import gradwrap` is to take no time
+    _LATER = {
+        "testing": "gradwrap.testing",
+        "vmap": "gradwrap.transforms.batch",
+        "jvp": "gradwrap.transforms.forward",
+        "linearize": "gradwrap.transforms.forward",
+        "hessian": "gradwrap.transforms.jacobian",
+        "hvp": "gradwrap.transforms.jacobian",
+        "jacfwd": "gradwrap.transforms.jacobian",
+        "jacobian": "gradwrap.transforms.jacobian",
+        "jacrev": "gradwrap.transforms.jacobian",
+    }
+
+    def __getattr__(name: str) -> object:
+        import importlib
+
+        module = _LATER.get(name)
+        if module is None:
+            raise AttributeError(f"module 'gradwrap' has no attribute {name!r}")
+        loaded = importlib.import_module(module)
+        found = globals()[name] = loaded if name == "testing" else getattr(loaded, name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LATER})

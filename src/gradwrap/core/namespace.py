@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwrap.core.nested import holds_variable
-from gradwrap.core.registry import find_op
+from gradwrap.core.registry import find_op, load_all
 from gradwrap.core.unwrapping import key_with_batches
 from gradwrap.errors import NoRuleError
 
@@ -56,6 +56,7 @@ def composite(name: str) -> Callable[[Composite], Composite]:
 
 def composites() -> dict[str, Composite]:
     """The functions that are written in terms of others."""
+    load_all()
     return dict(_composites)
 
 
@@ -98,11 +99,13 @@ class WrappedNamespace:
 
     def _has_rule(self, path: str) -> bool:
         """Whether a function is an operation of the table, or written in terms of others."""
-        return path in _composites or find_op(path) is not None
+        return find_op(path) is not None or path in _composites
 
     def _find(self, path: str) -> Any:
         cls = self._class
         backend = cls._backend
+        if path not in _composites:
+            find_op(path)  # which loads all chapters, if need be
         function = _composites.get(path)
         if function is not None:
             root = cls._namespace

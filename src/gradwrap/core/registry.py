@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,7 +12,16 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import Rule
 
-__all__ = ["Op", "find_op", "op_of_function", "ops", "register", "register_function"]
+__all__ = [
+    "Op",
+    "find_op",
+    "load_all",
+    "load_later",
+    "op_of_function",
+    "ops",
+    "register",
+    "register_function",
+]
 
 GENERIC = "*"
 
@@ -37,6 +47,7 @@ class Op:
 
 _ops: dict[str, Op] = {}
 _op_of_function: dict[Hashable, Op] = {}
+_later: list[str] = []
 _lock = threading.Lock()
 
 
@@ -59,9 +70,25 @@ def register_function(function: Hashable, op: Op) -> None:
         _op_of_function[function] = op
 
 
+def load_later(*modules: str) -> None:
+    """Name modules that enter further rules: imported when an unknown name is asked for."""
+    _later.extend(modules)
+
+
+def load_all() -> None:
+    """Import the modules that were left for later."""
+    while _later:
+        import_module(_later[0])
+        _later.remove(_later[0])
+
+
 def find_op(name: str) -> Op | None:
     """The operation of that name, dotted for extensions (`linalg.inv`)."""
-    return _ops.get(name)
+    op = _ops.get(name)
+    if op is None and _later:
+        load_all()
+        op = _ops.get(name)
+    return op
 
 
 def op_of_function(function: Any) -> Op | None:
@@ -74,4 +101,5 @@ def op_of_function(function: Any) -> Op | None:
 
 def ops() -> Iterator[Op]:
     """All named operations, in the order of the tables."""
+    load_all()
     return iter(tuple(_ops.values()))

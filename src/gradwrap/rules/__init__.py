@@ -1,29 +1,24 @@
-"""The tables of derivatives, by the chapters of the standard. Importing this enters them all."""
+"""The tables of derivatives, by the chapters of the standard.
 
+Importing this enters those that hardly a program does without. The others are read when an
+operation is asked for that is not in these.
+"""
+
+from gradwrap.core.registry import load_later
 from gradwrap.rules import (
-    batching,
     creation,
-    decompositions,
     elementwise,
-    fft,
     linear_algebra,
     manipulation,
-    matrix_functions,
-    norms,
     reductions,
     selection,
 )
 
-__all__ = [
-    "batching",
-    "creation",
-    "decompositions",
-    "elementwise",
-    "fft",
-    "linear_algebra",
-    "manipulation",
-    "matrix_functions",
-    "norms",
-    "reductions",
-    "selection",
-]
+__all__ = ["creation", "elementwise", "linear_algebra", "manipulation", "reductions", "selection"]
+
+load_later(
+    "gradwrap.rules.decompositions",
+    "gradwrap.rules.fft",
+    "gradwrap.rules.matrix_functions",
+    "gradwrap.rules.norms",
+)

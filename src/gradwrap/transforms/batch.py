@@ -14,6 +14,7 @@ from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
 from gradwrap.core.unwrapping import snapshot
 from gradwrap.errors import VmapAxesError
+from gradwrap.rules import batching  # noqa: F401  enters its table
 from gradwrap.transforms.arguments import (
     described,
     is_array,
