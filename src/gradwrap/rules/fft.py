@@ -73,17 +73,20 @@ def _whole(x_meta: Any, n: int | None, axis: int) -> int:
 
 
 def _complex(xp: Any, same: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
+    """The same transform, cut or padded back to the shape of x."""
     return _fitted(xp, same(g, axes=axes, norm=norm), x_meta, axes)
 
 
 def _to_half(
     xp: Any, whole: Any, g: Any, x_meta: Any, n: int | None, axes: tuple[int, ...], norm: Any
 ) -> Any:
+    """The transform to the whole spectrum, of g padded with zeros to the whole."""
     lengths = (*(g.shape[a] for a in axes[:-1]), _whole(x_meta, n, axes[-1]))
     return _fitted(xp, whole(g, s=lengths, axes=axes, norm=norm), x_meta, axes)
 
 
 def _from_half(xp: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
+    """The transform to half a spectrum, doubled where an element stood for two."""
     half = xp.fft.rfftn(g, axes=axes, norm=norm)
     last = axes[-1] % g.ndim
     length = half.shape[last]
