@@ -22,6 +22,8 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
         return xp.expand_dims(g, axis=-1) * x2
+    if x2.ndim == 2:
+        return xp.matmul(x2, g)
     return xp.matmul(xp.expand_dims(g, axis=-2), transpose(xp, x2))[..., 0, :]
 
 
@@ -33,6 +35,8 @@ def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
         return g * x1
     if x1.ndim == 1:
         return xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
+    if x1.ndim == 2:
+        return xp.matmul(g, x1)
     return xp.matmul(transpose(xp, x1), xp.expand_dims(g, axis=-1))[..., 0]
 
 

@@ -6,15 +6,12 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batch, Batched
-from gradwrap.core.classes import wrapper_class
-from gradwrap.core.meta import Meta
+from gradwrap.core.batched import Batched
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
 from gradwrap.core.unwrapping import snapshot
 from gradwrap.errors import VmapAxesError
-from gradwrap.rules import batching  # noqa: F401  enters its table
 from gradwrap.transforms.arguments import (
     described,
     is_array,
@@ -24,6 +21,7 @@ from gradwrap.transforms.arguments import (
     unwrapped,
     wrapped_untracked,
 )
+from gradwrap.transforms.batches import batch_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -198,10 +196,8 @@ class _Entering:
         self.starts.append(leaf)
         level, fallback = self._made
         backend = backend_of(leaf)
-        data = snapshot(backend.xp.moveaxis(leaf, axis, 0) if axis else leaf)
-        meta = backend.meta(data, level)
-        meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
-        return wrapper_class(Batched, backend)(data, Batch(meta, self.size, fallback))
+        data = backend.xp.moveaxis(leaf, axis, 0) if axis else leaf
+        return batch_of(snapshot(data), level, fallback)
 
 
 def _checked_axis(path: str, leaf: Any, axis: Any) -> int:

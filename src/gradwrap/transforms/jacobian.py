@@ -6,16 +6,17 @@ import functools
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, overload
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batch, Batched
-from gradwrap.core.classes import wrapper_class
+from gradwrap.core.batched import Batched
 from gradwrap.core.modes import new_level
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.core.unwrapping import snapshot
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError, NotAnArrayError
 from gradwrap.transforms.arguments import Argnums, is_array, selected
+from gradwrap.transforms.batches import batch_of
+from gradwrap.transforms.diagonal import diagonal_start
 from gradwrap.transforms.forward import Linearization, jvp
-from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.recording import Recording, ones_of, out_and_aux
 from gradwrap.transforms.reverse import grad
 
 if TYPE_CHECKING:
@@ -53,23 +54,21 @@ class _Space:
             backend = backend_of(array)
             xp = backend.xp
             meta = backend.meta(array, level)
-            options = {"dtype": meta.dtype, "device": meta.device}
-            rows = xp.eye(count, size, k=first - start, **options)
-            batch = Batch(meta, count, "loop")
-            data = xp.reshape(rows, (count, *meta.shape))
-            parts.append(wrapper_class(Batched, backend)(data, batch))
+            rows = xp.eye(count, size, k=first - start, dtype=meta.dtype, device=meta.device)
+            parts.append(batch_of(xp.reshape(rows, (count, *meta.shape)), level))
             start += size
         return parts
 
     def split(self, xp: Any, whole: Any, index: int, axis: int) -> Any:
         """The stretch of an axis that belongs to one of the arrays, in its shape."""
-        start = sum(self.sizes[:index])
-        key = (slice(None),) * axis + (slice(start, start + self.sizes[index]),)
-        part = whole[key]
-        shape = part.shape
         own = self.shapes[index]
         assert own is not None
-        return xp.reshape(part, (*shape[:axis], *own, *shape[axis + 1 :]))
+        shape = whole.shape
+        wanted = (*shape[:axis], *own, *shape[axis + 1 :])
+        if self.sizes[index] != self.total:
+            start = sum(self.sizes[:index])
+            whole = whole[(slice(None),) * axis + (slice(start, start + self.sizes[index]),)]
+        return whole if whole.shape == wanted else xp.reshape(whole, wanted)
 
 
 def _size(array: Any) -> int:
@@ -115,36 +114,48 @@ def _by_rows(
     """For each output, the blocks of all leaves of the arguments: one batched backward pass."""
     for out in outputs:
         _check_output(recording.name, out, holomorphic)
-    data = [out._data if recording.is_tracked(out) else None for out in outputs]
-    space = _Space(data)
-    leaves = [
-        (leaf, original)
-        for tracked in recording.tracked
-        for leaf, original in zip(tracked.leaves, tracked.originals, strict=True)
-    ]
+    space = _Space([out._data if recording.is_tracked(out) else None for out in outputs])
+    leaves = _leaves_of(recording)
     rows: list[list[Any]] = [[] for _ in leaves]
+    arriving = _arriving(recording, outputs, space)
     for first, last in _chunks(space.total, chunk_size):
-        arrived = recording.arrived(outputs, space.basis(first, last))
+        arrived = arriving(first, last)
         for part, (leaf, original) in zip(rows, leaves, strict=True):
             if leaf is not None:
-                found = arrived.get(leaf[0])
-                part.append(_rows_of(found, _array(original), last - first))
+                part.append(_rows_of(arrived.get(leaf[0]), original, last - first))
+    whole = [_joined(part, part[0], 0) if part else None for part in rows]
     blocks = []
     for index, out in enumerate(outputs):
         block: list[Any] = []
-        for part, (leaf, original) in zip(rows, leaves, strict=True):
-            if leaf is None:
+        for one, (_, original) in zip(whole, leaves, strict=True):
+            if one is None:
                 block.append(None)
-            elif data[index] is None:
-                block.append(_zero_block(out, _array(original)))
+            elif space.arrays[index] is None:
+                block.append(_zero_block(out, original))
             else:
-                like = _array(original)
-                whole = _joined(part, like, 0)
-                xp = backend_of(whole).xp
-                one = space.split(xp, whole, index, 0)
-                block.append(xp.conj(one) if holomorphic else one)
+                xp = backend_of(one).xp
+                found = space.split(xp, one, index, 0)
+                block.append(xp.conj(found) if holomorphic else found)
         blocks.append(block)
     return blocks
+
+
+def _arriving(recording: Recording, outputs: Sequence[Any], space: _Space) -> Callable[..., Any]:
+    """What arrives at the leaves for a stretch of the rows, by the cheapest way there is."""
+    if len(outputs) == 1 and space.total == 1:
+        return lambda first, last: recording.arrived(outputs, [ones_of(outputs[0])])
+    if len(outputs) == 1 and space.total:
+        return diagonal_start(outputs[0]).arrived
+    return lambda first, last: recording.arrived(outputs, space.basis(first, last))
+
+
+def _leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
+    """The leaves of the arguments, None where nothing is differentiated, and their arrays."""
+    return [
+        (leaf, None if leaf is None else _array(original))
+        for tracked in recording.tracked
+        for leaf, original in zip(tracked.leaves, tracked.originals, strict=True)
+    ]
 
 
 def _array(original: Any) -> Any:
@@ -358,7 +369,7 @@ def jacfwd(
             basis = iter(space.basis(first, last))
             tangents = [unflatten(td, [next(basis) for _ in ls]) for ls, td in flattened]
             pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]
-            aux = pushed[2] if has_aux else None
+            aux = pushed[-1] if has_aux else None
             values, treedef = flatten(pushed[0])
             found, _ = flatten(pushed[1])
             chunks.append(
@@ -483,12 +494,9 @@ def _by_columns(
     """The same blocks as `_by_rows`, from the linearisation: one pass for all columns."""
     for out in outputs:
         _check_output(recording.name, out, holomorphic)
-    originals = [
-        None if leaf is None else _array(original)
-        for tracked in recording.tracked
-        for leaf, original in zip(tracked.leaves, tracked.originals, strict=True)
-    ]
-    nodes = [leaf for tracked in recording.tracked for leaf in tracked.leaves]
+    leaves = _leaves_of(recording)
+    originals = [original for _, original in leaves]
+    nodes = [leaf for leaf, _ in leaves]
     space = _Space(originals)
     linear = Linearization(recording, outputs)
     chunks = []

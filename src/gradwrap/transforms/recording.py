@@ -37,6 +37,7 @@ __all__ = [
     "checked_cotangents",
     "described_space",
     "elementwise_seed",
+    "ones_of",
     "out_and_aux",
     "scalar_seed",
 ]
