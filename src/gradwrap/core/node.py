@@ -77,6 +77,11 @@ class Node:
             for parent, formula, saved, index in zip(*[iter(flat)] * EDGE, strict=True)
         ]
 
+    def name(self) -> str:
+        """The operation's name as PyTorch writes it: `MultiplyBackward`."""
+        words = self.op.name.replace(".", "_").split("_")
+        return "".join(word.capitalize() for word in words) + "Backward"
+
     def free(self) -> None:
         """Let go of the arguments' nodes and of what the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.unwrapping import native, snapshot
-from gradwrap.core.variable import Variable, check_differentiable
+from gradwrap.core.variable import Variable
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
