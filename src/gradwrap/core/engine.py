@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
+from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
@@ -77,7 +78,9 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
             continue
         if targets is not None:
             if node in targets:
-                arrived[node] = g
+                if node.op.hooks is not None:
+                    g = on_variable(node, node.op.hooks, g, owned=owned)
+                arrived[node], owned = g, False
             if node not in on_path:  # type: ignore[operator]  # a set wherever targets is one
                 node = None
                 continue
@@ -96,6 +99,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
                 create_graph=create_graph,
                 on_path=on_path,
                 targets=targets,
+                arrived=arrived,
             )
             if not retain_graph:
                 node.free()
@@ -147,7 +151,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     return arrived
 
 
-def _visit_specially(  # noqa: PLR0913  the state of the pass
+def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
@@ -157,15 +161,20 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
     create_graph: bool,
     on_path: set[Node | Leaf] | None,
     targets: set[Node | Leaf] | None,
+    arrived: dict[Node | Leaf, Any],
 ) -> None:
     """Visit a node that is more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
     if type(g) is list:
         g = _materialised(node, g)
-        xp = op.namespaces[type(g[0])]
-    else:
-        xp = op.namespaces[type(g)]
+    hooks = op.hooks
+    if hooks is not None:
+        if node not in arrived:  # where the gradient is asked for, they have run
+            g = on_variable(node, hooks, g, owned=owned)
+        g, owned = before_node(node, hooks, g), False
+    seen, later = g, None
+    xp = op.namespaces[type(g[0] if type(g) is tuple else g)]
     if create_graph:
         edges = _rewrapped(node, edges)
     if node.meta.is_complex and op.holomorphic:
@@ -173,6 +182,12 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
         g, owned = _conjugate(xp, g), True
     if op.consumes and not owned:  # its formula may write to the cotangent
         g = xp.asarray(g, copy=True)
+    if hooks is not None and hooks.after:
+        arguments, edges = held_back(
+            node, edges, lambda one: on_path is None or one in on_path or one in (targets or ())
+        )
+        later = pending, heap, arguments, hooks
+        pending, heap, on_path = {}, [], None
     for parent, formula, saved, index in edges:
         if index == JOINT:
             _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
@@ -180,6 +195,10 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
             cotangent = formula(xp, g, *saved)
             if parent.meta is not node.meta or op.check:
                 cotangent = fit(xp, cotangent, parent.meta, node, index)
+            _arrive(pending, heap, parent, cotangent, op)
+    if later is not None:
+        held, (pending, heap, arguments, hooks) = pending, later
+        for parent, cotangent in after_node(arguments, hooks, held, seen):
             _arrive(pending, heap, parent, cotangent, op)
 
 
@@ -361,6 +380,9 @@ def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node
             if parent not in seen:
                 seen.add(parent)
                 heappush(heap, (parent.seq, parent))
+    freed = next((n for n in order if type(n) is Node and n.formula is None), None)
+    if freed is not None and not targets <= seen:  # they may lie behind it
+        raise _freed(freed)
     for node in reversed(order):
         if any(parent in targets or parent in reached for parent in _parents(node)):
             reached.add(node)

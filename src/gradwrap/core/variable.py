@@ -23,8 +23,6 @@ from gradwrap.errors import NoRuleError, TrackedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gradwrap.core.node import Leaf
-
 __all__ = ["Variable"]
 
 A = TypeVar("A")
@@ -37,12 +35,7 @@ class Variable(Operators, GraphMethods[A], Generic[A]):
     with `gradwrap.wrap`; functions under a transform receive them.
     """
 
-    __slots__ = ("__weakref__", "_data", "_grad", "_leaf", "_node", "_view", "_views")
-
-    _data: Any
-    _node: Any
-    _leaf: Leaf | None
-    _grad: Any
+    __slots__ = ("__weakref__", "_view", "_views")
 
     # Set in the class of each library
     _backend: Any = None
