@@ -595,16 +595,16 @@ def test_something_that_is_no_array_among_arrays() -> None:
         (
             lambda x: x.backward(np.ones(2)),
             (
-                "Mismatch in shape: grad_output[0] has a shape of (2,) and output[0] has a shape of "
-                "(3,). "
+                "Mismatch in shape: grad_output[0] has a shape of (2,) and "
+                "output[0] has a shape of (3,). "
                 "Fix: pass a gradient of the output's shape."
             ),
         ),
         (
             lambda x: x.backward(np.ones(3, np.float32)),
             (
-                "Mismatch in dtype: grad_output[0] has a dtype of float32 and output[0] has a dtype of "
-                "float64. "
+                "Mismatch in dtype: grad_output[0] has a dtype of float32 and "
+                "output[0] has a dtype of float64. "
                 "Fix: cast the gradient."
             ),
         ),

@@ -122,7 +122,9 @@ def test_only_leaves_keep_a_grad() -> None:
     x = leaf()
     y = x * 2.0
     y.sum().backward()
-    with pytest.warns(UserWarning, match=r"not a leaf is being accessed.* \.retain_grad\(\) before"):
+    with pytest.warns(
+        UserWarning, match=r"not a leaf is being accessed.* \.retain_grad\(\) before"
+    ):
         assert y.grad is None
     assert not y.is_leaf
     assert x.is_leaf

@@ -97,7 +97,7 @@ class GraphMethods(Generic[A]):
         >>> x.grad_fn, np.sin(x).grad_fn
         (None, <SinBackward>)
         """
-        return None if self.is_leaf else self._node.shown[0]
+        return self._node.shown[0] if type(self._node) is Node else None
 
     @property
     def grad(self) -> A | None:
@@ -245,8 +245,9 @@ class GraphMethods(Generic[A]):
                 "Fix: make an array it is computed from with gradwrap.wrap(array, "
                 "requires_grad=True)."
             )
-        if type(self._node) is Node and not self.retains_grad:
-            hooks.hooks_of(self._node).retained = weakref.ref(self)
+        node = self._hookable()
+        if isinstance(node, Node) and not self.retains_grad:
+            hooks.hooks_of(node).retained = weakref.ref(self)
 
     @property
     def retains_grad(self) -> bool:
@@ -331,4 +332,9 @@ class GraphMethods(Generic[A]):
                 "Fix: make it, or an array it is computed from, with gradwrap.wrap(array, "
                 "requires_grad=True)."
             )
-        return self._node  # type: ignore[no-any-return]
+        if not isinstance(self._node, (Node, Leaf)):
+            raise BackwardError(
+                "cannot register a hook in forward mode (jvp, linearize, jacfwd), which has no "
+                "backward pass to call it in. Fix: use grad, vjp or jacrev, or leave the hook out."
+            )
+        return self._node

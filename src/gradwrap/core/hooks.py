@@ -132,7 +132,7 @@ def add(callbacks: _Callbacks, hook: Callable[..., Any]) -> RemovableHandle:
 
 def follow(variable: Any, before: Any) -> None:
     """Let what `retain_grad` keeps be that of the variable as it is after a change in place."""
-    hooks = None if before is None or type(before) is Leaf else before.op.hooks
+    hooks = before.op.hooks if type(before) is Node else None
     if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
         hooks_of(variable._node).retained, hooks.retained = hooks.retained, None
 
@@ -263,10 +263,8 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     own = find_backend(type(native(g))) or backend_of(native(g))
     fix = f"Fix: return an array of {own.name}, {meta}, or None to leave the gradient as it is."
     if backend is None or backend.name != own.name:
-        kind = type(result).__name__ if backend is None else f"array of {backend.name}"
-        raise HookResultError(
-            f"hook '{_name(hook)}' returned a {kind} in place of a gradient. {fix}"
-        )
+        kind = f"a {type(result).__name__}" if backend is None else f"an array of {backend.name}"
+        raise HookResultError(f"hook '{_name(hook)}' returned {kind} in place of a gradient. {fix}")
     if tuple(result.shape) != meta.shape:
         raise HookResultError(
             f"hook '{_name(hook)}' has changed the size of value: a gradient of shape "
