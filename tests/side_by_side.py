@@ -15,7 +15,7 @@ import gradwrap as gw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Program", "Side", "gradwrap_side", "plain", "torch_side"]
+__all__ = ["Side", "close", "gradwrap_side", "plain", "torch_side"]
 
 
 class Side:
@@ -35,9 +35,6 @@ class Side:
     def xp(self) -> Any:
         """The functions of arrays: exp, sin, sum ..."""
         return np if self.name == "gradwrap" else self.lib
-
-
-Program = "Callable[[Side], Any]"
 
 
 def gradwrap_side() -> Side:
@@ -69,3 +66,16 @@ def plain(value: Any) -> Any:
     if hasattr(value, "detach"):
         value = value.detach()
     return value.tolist()
+
+
+def close(found: Any, expected: Any) -> None:
+    """Equal structure, and numbers that agree to rounding."""
+    if isinstance(expected, list):
+        assert isinstance(found, list)
+        assert len(found) == len(expected), (found, expected)
+        for one, other in zip(found, expected, strict=True):
+            close(one, other)
+    elif isinstance(expected, (int, float)) and not isinstance(expected, bool):
+        assert found == pytest.approx(expected, rel=1e-12)
+    else:
+        assert found == expected

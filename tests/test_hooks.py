@@ -15,7 +15,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import BackwardError, HookResultError
-from side_by_side import Side, gradwrap_side, plain, torch_side
+from side_by_side import Side, close, gradwrap_side, plain, torch_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +27,17 @@ def leaf(data: Any = X) -> Any:
     return gw.wrap(data.copy(), requires_grad=True)
 
 
+def noting(seen: list[Any], note: Any, result: Any) -> Any:
+    """A result, after a note was made."""
+    seen.append(note)
+    return result
+
+
 # Programs for gradwrap and PyTorch ----------------------------------------------------------------
 
 
 def a_hook_sees_the_whole_gradient_once(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
     y.register_hook(seen.append)
     (y * y + y).sum().backward()
@@ -39,7 +45,7 @@ def a_hook_sees_the_whole_gradient_once(side: Side) -> Any:
 
 
 def a_hook_replaces_the_gradient(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
     y.register_hook(lambda g: g * 10)
     y.register_hook(seen.append)
@@ -49,8 +55,8 @@ def a_hook_replaces_the_gradient(side: Side) -> Any:
 
 
 def hooks_of_a_leaf_run_before_accumulation(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
-    x.register_hook(lambda g: (seen.append(plain(x.grad)), g * 10)[1])
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
+    x.register_hook(lambda g: noting(seen, plain(x.grad), g * 10))
     (x * x).sum().backward()
     first = plain(x.grad)
     (x * x).sum().backward()
@@ -58,15 +64,15 @@ def hooks_of_a_leaf_run_before_accumulation(side: Side) -> Any:
 
 
 def a_hook_of_an_output(side: Side) -> Any:
-    x, seen = side.leaf(3.0), []
+    x, seen = side.leaf(3.0), list[Any]()
     y = x * x
-    y.register_hook(lambda g: (seen.append(g), g * 2)[1])
+    y.register_hook(lambda g: noting(seen, g, g * 2))
     y.backward()
     return seen, x.grad
 
 
 def removed_hooks_do_not_run(side: Side) -> Any:
-    x, seen = side.leaf(3.0), []
+    x, seen = side.leaf(3.0), list[Any]()
     first = x.register_hook(lambda g: seen.append("first"))
     second = x.register_hook(lambda g: seen.append("second"))
     first.remove()
@@ -82,7 +88,7 @@ def removed_hooks_do_not_run(side: Side) -> Any:
 
 
 def a_hook_may_remove_itself(side: Side) -> Any:
-    x, seen = side.leaf(3.0), []
+    x, seen = side.leaf(3.0), list[Any]()
 
     def once(g: Any) -> None:
         seen.append(g)
@@ -145,7 +151,7 @@ def retain_grad_follows_a_write(side: Side) -> Any:
 
 
 def the_order_of_all_hooks(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
     y.grad_fn.register_hook(lambda gi, go: seen.append(("after", plain(gi), plain(go))))
     y.retain_grad()
@@ -175,15 +181,15 @@ def a_node_may_send_nothing(side: Side) -> Any:
 
 
 def both_arguments_of_a_node_are_the_same(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * x
-    y.grad_fn.register_hook(lambda gi, go: (seen.append(plain(gi)), (gi[0] * 10, gi[1]))[1])
+    y.grad_fn.register_hook(lambda gi, go: noting(seen, plain(gi), (gi[0] * 10, gi[1])))
     y.sum().backward()
     return seen, x.grad
 
 
 def hooks_of_a_node_that_sums(side: Side) -> Any:
-    x, seen = side.leaf([[1.0, 2.0], [3.0, 4.0]]), []
+    x, seen = side.leaf([[1.0, 2.0], [3.0, 4.0]]), list[Any]()
     y = (x * x).sum()
     y.grad_fn.register_hook(lambda gi, go: seen.append((plain(gi[0]), plain(go))))
     y.backward()
@@ -191,17 +197,17 @@ def hooks_of_a_node_that_sums(side: Side) -> Any:
 
 
 def hooks_of_a_node_that_indexes(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0, 3.0]), []
+    x, seen = side.leaf([1.0, 2.0, 3.0]), list[Any]()
     y = x[1]
-    y.grad_fn.register_hook(lambda gi, go: (seen.append(plain(gi)), (gi[0] * 10,))[1])
+    y.grad_fn.register_hook(lambda gi, go: noting(seen, plain(gi), (gi[0] * 10,)))
     (y * y + x[0]).backward()
     return seen, x.grad
 
 
 def hooks_of_a_node_that_joins(side: Side) -> Any:
-    x, w, seen = side.leaf([1.0, 2.0]), side.leaf([3.0]), []
+    x, w, seen = side.leaf([1.0, 2.0]), side.leaf([3.0]), list[Any]()
     y = side.xp().concatenate([x, w, x])
-    y.grad_fn.register_hook(lambda gi, go: (seen.append(plain(gi)), (gi[0], gi[1] * 5, None))[1])
+    y.grad_fn.register_hook(lambda gi, go: noting(seen, plain(gi), (gi[0], gi[1] * 5, None)))
     (y * side.native([1.0, 2.0, 3.0, 4.0, 5.0])).sum().backward()
     return seen, x.grad, w.grad
 
@@ -223,9 +229,9 @@ def hooks_after_accumulation(side: Side) -> Any:
 
 
 def hooks_run_each_time_with_retain_graph(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
-    y.register_hook(lambda g: (seen.append(1), g * 10)[1])
+    y.register_hook(lambda g: noting(seen, 1, g * 10))
     y.grad_fn.register_hook(lambda gi, go: seen.append(2))
     loss = (y * y).sum()
     loss.backward(retain_graph=True)
@@ -235,9 +241,9 @@ def hooks_run_each_time_with_retain_graph(side: Side) -> Any:
 
 
 def hooks_under_create_graph(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * x
-    y.register_hook(lambda g: (seen.append(side.lib.is_grad_enabled()), g * y)[1])
+    y.register_hook(lambda g: noting(seen, side.lib.is_grad_enabled(), g * y))
     y.grad_fn.register_prehook(lambda go: (go[0] * 3,))
     y.grad_fn.register_hook(lambda gi, go: (gi[0] * 1, gi[1]))
     x.register_hook(lambda g: g * x)
@@ -247,7 +253,7 @@ def hooks_under_create_graph(side: Side) -> Any:
 
 
 def the_mode_inside_a_hook(side: Side) -> Any:
-    x, seen = side.leaf(2.0), []
+    x, seen = side.leaf(2.0), list[Any]()
     y = x * x
     y.register_hook(lambda g: seen.append(side.lib.is_grad_enabled()))
     y.grad_fn.register_hook(lambda gi, go: seen.append(side.lib.is_grad_enabled()))
@@ -260,11 +266,11 @@ def the_mode_inside_a_hook(side: Side) -> Any:
 
 
 def hooks_where_a_gradient_is_asked_for(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
-    y.register_hook(lambda g: (seen.append("y"), g * 10)[1])
+    y.register_hook(lambda g: noting(seen, "y", g * 10))
     y.grad_fn.register_hook(lambda gi, go: seen.append("node"))
-    x.register_hook(lambda g: (seen.append("x"), g * 100)[1])
+    x.register_hook(lambda g: noting(seen, "x", g * 100))
     x.register_post_accumulate_grad_hook(lambda x: seen.append("never"))
     loss = (y * y).sum()
     of_y = side.lib.autograd.grad(loss, y, retain_graph=True)
@@ -273,7 +279,7 @@ def hooks_where_a_gradient_is_asked_for(side: Side) -> Any:
 
 
 def only_nodes_on_the_way_run_their_hooks(side: Side) -> Any:
-    x, w, seen = side.leaf(2.0), side.leaf(3.0), []
+    x, w, seen = side.leaf(2.0), side.leaf(3.0), list[Any]()
     y, z = x * x, w * w
     y.register_hook(lambda g: seen.append("y"))
     z.register_hook(lambda g: seen.append("z"))
@@ -283,19 +289,19 @@ def only_nodes_on_the_way_run_their_hooks(side: Side) -> Any:
 
 
 def hooks_of_accumulation(side: Side) -> Any:
-    x, seen = side.leaf([1.0, 2.0]), []
+    x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
     node = y.grad_fn.next_functions[0][0]
-    node.register_prehook(lambda go: (seen.append(plain(go)), (go[0] * 10,))[1])
+    node.register_prehook(lambda go: noting(seen, plain(go), (go[0] * 10,)))
     node.register_hook(lambda gi, go: seen.append((plain(gi), plain(go), plain(x.grad))))
     y.sum().backward()
     return seen, x.grad, node.variable is x
 
 
 def a_hook_on_one_part_of_several(side: Side) -> Any:
-    x, seen = side.leaf([[2.0, 1.0], [1.0, 3.0]]), []
+    x, seen = side.leaf([[2.0, 1.0], [1.0, 3.0]]), list[Any]()
     _, log = side.xp().linalg.slogdet(x)
-    log.register_hook(lambda g: (seen.append(g), g * 3)[1])
+    log.register_hook(lambda g: noting(seen, g, g * 3))
     (log * 2).backward()
     return seen, [[round(v, 12) for v in row] for row in plain(x.grad)]
 
@@ -343,19 +349,6 @@ EXPECTED: dict[Callable[[Side], Any], Any] = {
 PROGRAMS = pytest.mark.parametrize("program", EXPECTED, ids=lambda f: f.__name__)
 
 
-def close(found: Any, expected: Any) -> None:
-    """Equal structure, and numbers that agree to rounding."""
-    if isinstance(expected, list):
-        assert isinstance(found, list)
-        assert len(found) == len(expected), (found, expected)
-        for one, other in zip(found, expected, strict=True):
-            close(one, other)
-    elif isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        assert found == pytest.approx(expected, rel=1e-12)
-    else:
-        assert found == expected
-
-
 @PROGRAMS
 def test_hooks_give_what_is_expected(program: Callable[[Side], Any]) -> None:
     close(plain(program(gradwrap_side())), EXPECTED[program])
@@ -394,7 +387,7 @@ def test_under_create_graph_a_hook_is_given_a_variable() -> None:
 
 
 def test_hooks_on_another_library() -> None:
-    x = gw.wrap(strict.asarray([1.0, 2.0]), requires_grad=True)
+    x: Any = gw.wrap(strict.asarray([1.0, 2.0]), requires_grad=True)
     y = x * 2.0
     y.register_hook(lambda g: g * 10.0)
     y.grad_fn.register_hook(lambda gi, go: (gi[0] + 1.0, None))
@@ -443,11 +436,11 @@ def test_a_retained_gradient_has_a_buffer_of_its_own() -> None:
 
 
 def test_hooks_of_a_result_under_a_transform() -> None:
-    seen = []
+    seen = list[Any]()
 
     def fun(x: Any) -> Any:
         y = x * 2
-        y.register_hook(lambda g: (seen.append(g), g * 10)[1])
+        y.register_hook(lambda g: noting(seen, g, g * 10))
         x.register_hook(lambda g: g + 1)
         return (y * y).sum()
 
@@ -462,10 +455,13 @@ def test_hooks_mean_nothing_in_forward_mode() -> None:
         (x * 2).register_hook(lambda g: g * 10)
         return x
 
+    def retaining(x: Any) -> Any:
+        (x * 2).retain_grad()
+
     with pytest.raises(BackwardError, match=r"a hook in forward mode \(jvp.*Fix: use grad, vjp"):
         gw.jvp(fun, (X,), (X,))
     with pytest.raises(BackwardError, match="a hook in forward mode"):
-        gw.jvp(lambda x: (x * 2).retain_grad(), (X,), (X,))
+        gw.jvp(retaining, (X,), (X,))
 
 
 @pytest.mark.parametrize(
@@ -498,7 +494,8 @@ def test_hooks_mean_nothing_in_forward_mode() -> None:
             lambda x: gw.wrap(X).retain_grad(),
             (
                 "can't retain_grad on a Variable that has requires_grad=False. "
-                "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
+                "Fix: make an array it is computed from with gradwrap.wrap(array, "
+                "requires_grad=True)."
             ),
         ),
     ],
@@ -643,7 +640,8 @@ def test_grad_fn_names_the_operation() -> None:
     assert repr(y.grad_fn) == "<MultiplyBackward>"
     assert y.grad_fn.name() == "MultiplyBackward"
     assert y.grad_fn is y.grad_fn
-    assert np.linalg.inv(leaf(np.eye(2))).grad_fn.name() == "LinalgInvBackward"
+    inverse: Any = np.linalg.inv(leaf(np.eye(2)))
+    assert inverse.grad_fn.name() == "LinalgInvBackward"
 
 
 def test_next_functions_lead_to_the_leaves() -> None:
@@ -659,8 +657,9 @@ def test_next_functions_lead_to_the_leaves() -> None:
     assert of_w.variable is w
     assert of_w.next_functions == ()
     assert sine.next_functions[0][0].variable is x
-    joined = np.concatenate([w, X, x]).grad_fn.next_functions
-    assert [None if fn is None else fn.variable for fn, _ in joined] == [w, None, x]
+    joined: Any = np.concatenate([w, X, x])
+    functions = joined.grad_fn.next_functions
+    assert [None if fn is None else fn.variable for fn, _ in functions] == [w, None, x]
 
 
 def test_grad_fn_of_one_part_of_several() -> None:

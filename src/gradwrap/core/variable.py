@@ -314,7 +314,7 @@ class Variable(Operators, GraphMethods[A], Generic[A]):
             return f"Variable({text})"
         if self.is_leaf:
             return f"Variable({text}, requires_grad=True)"
-        return f"Variable({text}, grad_fn=<{self._node.name()}>)"
+        return f"Variable({text}, grad_fn={self.grad_fn!r})"
 
     def __round__(self, ndigits: int = 0) -> Self:
         return self.round(ndigits)  # type: ignore[no-any-return]
