@@ -439,8 +439,8 @@ ERRORS: dict[Callable[[Side], None], tuple[type[Exception], str]] = {
     a_cotangent_of_another_shape: (
         BackwardError,
         (
-            r"Mismatch in shape: grad_output\[0\] has a shape of .*3.* and output\[0\] has a shape of "
-            r".*2.*\."
+            r"Mismatch in shape: grad_output\[0\] has a shape of .*3.* and output\[0\] has a shape "
+            r"of .*2.*\."
         ),
     ),
     too_few_cotangents: (BackwardError, "got 2 tensors and 1 gradients"),

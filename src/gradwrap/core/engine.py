@@ -8,6 +8,7 @@ values of an array, so nothing here waits for a device.
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
@@ -19,7 +20,7 @@ from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
@@ -368,35 +369,39 @@ def _size(shape: tuple[int, ...]) -> int:
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:
     """The nodes that have a target among the nodes they were made from."""
+    oldest = max(target.seq for target in targets)
+    parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
+    freed: Node | None = None
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in parents or node.seq > oldest:
+            continue
+        parents[node] = found = _parents(node)
+        stack += found
+        if not found and type(node) is Node:
+            freed = node
+    if freed is not None and not all(target in parents for target in targets):
+        raise _freed(freed)  # a target may lie behind it
     reached: set[Node | Leaf] = set()
-    order: list[Node | Leaf] = []
-    seen: set[Node | Leaf] = set(roots)
-    heap = [(node.seq, node) for node in seen]
-    heap.sort(key=lambda entry: entry[0])
-    while heap:
-        _, node = heappop(heap)
-        order.append(node)
-        for parent in _parents(node):
-            if parent not in seen:
-                seen.add(parent)
-                heappush(heap, (parent.seq, parent))
-    freed = next((n for n in order if type(n) is Node and n.formula is None), None)
-    if freed is not None and not targets <= seen:  # they may lie behind it
-        raise _freed(freed)
-    for node in reversed(order):
-        if any(parent in targets or parent in reached for parent in _parents(node)):
-            reached.add(node)
+    for node in sorted(parents, key=_age, reverse=True):
+        for parent in parents[node]:
+            if parent in reached or parent in targets:
+                reached.add(node)
+                break
     return reached
 
 
-def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
-    if type(node) is Leaf:
-        return
-    for parent, _, _, index in node.edges:  # type: ignore[union-attr]  # not a leaf
-        if index == JOINT:
-            yield from (one for one in parent if one is not None)
-        else:
-            yield parent
+_age = attrgetter("seq")
+
+
+def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
+    """The nodes of the arguments; none once the graph is freed."""
+    if isinstance(node, Leaf) or node.formula is None:
+        return ()
+    if node.index == JOINT:
+        return [one for one in node.parent if one is not None]
+    return (node.parent, *node.more[::EDGE]) if node.more else (node.parent,)
 
 
 def _conjugated(edges: Any) -> Any:
