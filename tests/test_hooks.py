@@ -412,6 +412,31 @@ def test_complex_gradients_reach_hooks_as_they_are() -> None:
     np.testing.assert_allclose(z.grad, seen[1] + seen[2])
 
 
+def test_what_is_asked_for_has_passed_its_hooks() -> None:
+    """In PyTorch it has not, if the gradient of something before it is asked for as well."""
+    x = leaf()
+    y = x * 2
+    y.register_hook(lambda g: g * 10)
+    of_y, of_x = gw.autograd.grad((y * y).sum(), [y, x])
+    np.testing.assert_array_equal(of_y, [40.0, 80.0])
+    np.testing.assert_array_equal(of_x, [80.0, 160.0])
+
+
+def test_leaves_get_their_gradients_when_the_pass_is_through() -> None:
+    """In PyTorch, a leaf gets it as soon as all that uses it has been visited."""
+    x, w1, w2, seen = leaf(), leaf(), leaf(), list[str]()
+    y = w1 * x
+    z = w2 * y
+    for name, variable in {"x": x, "w1": w1, "w2": w2, "y": y, "z": z}.items():
+        variable.register_hook(lambda g, name=name: seen.append(name))
+    for name, variable in {"x": x, "w1": w1, "w2": w2}.items():
+        variable.register_post_accumulate_grad_hook(
+            lambda v, name=name: seen.append(f"{name} done")
+        )
+    z.sum().backward()
+    assert seen == ["z", "y", "w2", "w2 done", "w1", "w1 done", "x", "x done"]
+
+
 def test_a_hook_that_writes_into_its_gradient_spoils_no_other() -> None:
     """In PyTorch, `x + w` hands both the same gradient, and the hook changes both."""
     x, w = leaf(), leaf()

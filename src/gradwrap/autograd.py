@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.grad_fn import GradFn
+from gradwrap.core.hooks import RemovableHandle
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
@@ -13,7 +15,16 @@ from gradwrap.errors import BackwardError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "GradFn",
+    "RemovableHandle",
+    "backward",
+    "enable_grad",
+    "grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
 
 
 def backward(
