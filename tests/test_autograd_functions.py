@@ -393,6 +393,14 @@ def track_integers(side: Side) -> None:
     (side.leaf([1.0, 2.0]).detach() > 0).requires_grad_()
 
 
+def a_leaf_in_the_interior(side: Side) -> None:
+    x, w = side.leaf([1.0, 2.0]), side.leaf([3.0, 4.0])
+    y = x * 2
+    x.requires_grad_(False)
+    x += w
+    y.sum().backward()
+
+
 def detach_a_view(side: Side) -> None:
     (side.leaf([1.0, 2.0]) * 2)[0:1].detach_()
 
@@ -466,6 +474,10 @@ ERRORS: dict[Callable[[Side], None], tuple[type[Exception], str]] = {
             "[Oo]nly (Tensors of floating point dtype can|floating-point and complex arrays can)|"
             "only floating-point"
         ),
+    ),
+    a_leaf_in_the_interior: (
+        BackwardError,
+        "leaf [vV]ariable has been moved into the graph interior",
     ),
     detach_a_view: (InPlaceError, r"Can't detach views in-place\."),
     a_grad_of_another_shape: (BackwardError, "grad.* (has|assign).* shape|attempting to assign a"),

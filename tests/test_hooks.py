@@ -306,6 +306,22 @@ def a_hook_on_one_part_of_several(side: Side) -> Any:
     return seen, [[round(v, 12) for v in row] for row in plain(x.grad)]
 
 
+def hooks_of_a_leaf_that_is_gone_or_frozen(side: Side) -> Any:
+    seen = list[Any]()
+
+    def double() -> Any:
+        x = side.leaf([1.0, 2.0])
+        x.register_hook(seen.append)
+        return x * 2
+
+    w = side.leaf([3.0, 4.0])
+    w.register_hook(seen.append)
+    z = double() * w
+    w.requires_grad_(False)
+    z.sum().backward()
+    return sorted(plain(seen)), w.grad
+
+
 EXPECTED: dict[Callable[[Side], Any], Any] = {
     a_hook_sees_the_whole_gradient_once: [[[5, 9]], [10, 18]],
     a_hook_replaces_the_gradient: [[[40, 80]], [82, 162]],
@@ -343,6 +359,7 @@ EXPECTED: dict[Callable[[Side], Any], Any] = {
     ],
     only_nodes_on_the_way_run_their_hooks: [["y"], 36, None],
     hooks_of_accumulation: [[[[2, 2]], [[], [[20, 20]], [20, 20]]], [20, 20], True],
+    hooks_of_a_leaf_that_is_gone_or_frozen: [[[2, 4], [6, 8]], None],
     a_hook_on_one_part_of_several: [[2], [[3.6, -1.2], [-1.2, 2.4]]],
 }
 

@@ -144,6 +144,7 @@ def a_polynomial_fitted_to_a_sine(side: Side) -> Any:
     x = side.native(np.linspace(-math.pi, math.pi, 200))
     y = side.xp().sin(x)
     a, b, c, d = (side.leaf(value) for value in (0.1, 0.2, -0.1, 0.05))
+    loss: Any = None
     for _ in range(100):
         y_pred = a + b * x + c * x**2 + d * x**3
         loss = ((y_pred - y) ** 2).sum()

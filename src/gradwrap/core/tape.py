@@ -88,29 +88,36 @@ def backward(
 ) -> None:
     """Add the gradients of several outputs to the `grad` of the leaves, or of the inputs."""
     variables = None if inputs is None else _inputs(inputs, "backward")
+    for variable in variables or ():
+        variable.retain_grad()  # a result keeps its gradient on the way
     arrived = _run(outputs, gradients, retain_graph, create_graph, variables)
-    owners: dict[Node | Leaf, Variable[Any]] = {v._node: v for v in variables or ()}
     with set_grad_enabled(create_graph):
         for node, gradient in arrived.items():
-            if isinstance(node, Node):
-                if not owners[node].retains_grad:  # or else it was kept on the way
-                    _accumulate(owners[node], gradient)
-                continue
-            variable = node.variable
-            if variable is not None and variable._node is node:
-                _accumulate_in_leaf(node, variable, gradient)
+            if isinstance(node, Leaf):
+                _arrive_at_leaf(node, gradient)
 
 
-def _accumulate_in_leaf(leaf: Leaf, variable: Variable[Any], gradient: Any) -> None:
-    if leaf.hooks is None:
+def _arrive_at_leaf(leaf: Leaf, gradient: Any) -> None:
+    """Run the hooks of a leaf and add to its `grad`, unless it is frozen by now, or gone."""
+    variable, hooks = leaf.variable, leaf.hooks
+    if hooks is not None:
+        gradient = on_variable(leaf, hooks, gradient)
+    if variable is None or variable._node is None:
+        return
+    if variable._node is not leaf:
+        raise BackwardError(
+            "a leaf Variable has been moved into the graph interior: it was used, then frozen, "
+            "then changed in place by a tracked value, so there is no leaf to take its gradient. "
+            "Fix: make the change on a .clone(), or use the leaf after it."
+        )
+    if hooks is None:
         _accumulate(variable, gradient)
         return
-    gradient = on_variable(leaf, leaf.hooks, gradient)
-    gradient = before_node(leaf, leaf.hooks, gradient)
+    gradient = before_node(leaf, hooks, gradient)
     _accumulate(variable, gradient)
-    for hook in tuple(leaf.hooks.accumulated.values()):
+    for hook in tuple(hooks.accumulated.values()):
         hook(variable)
-    after_node([], leaf.hooks, {}, gradient)
+    after_node([], hooks, {}, gradient)
 
 
 def _accumulate(variable: Variable[Any], gradient: Any) -> None:
@@ -142,12 +149,20 @@ def gradients_of(  # noqa: PLR0913  PyTorch's arguments
                 "the graph. Fix: pass allow_unused=True for None in its place, or "
                 "materialize_grads=True for zeros."
             )
-        if gradient is None and materialize:
-            gradient = zeros_of(variable._backend.xp, variable._node.meta)
-            gradient = type(variable)(gradient) if create_graph else gradient
         results.append(gradient)
     own_buffers(results, ())
+    if materialize:
+        results = [
+            _zeros(variable, create_graph) if gradient is None else gradient
+            for variable, gradient in zip(variables, results, strict=True)
+        ]
     return tuple(results)
+
+
+def _zeros(variable: Variable[Any], create_graph: bool) -> Any:
+    zeros = zeros_of(variable._backend.xp, variable._node.meta)
+    # tracked, so that it can be differentiated like the others
+    return type(variable)(zeros).requires_grad_() if create_graph else zeros
 
 
 def _run(
