@@ -492,6 +492,25 @@ def test_hooks_of_a_result_under_a_transform() -> None:
     np.testing.assert_array_equal(second, [80.0, 80.0])
 
 
+def test_hooks_in_a_batched_pass() -> None:
+    """`jacrev` carries all rows back at once; a hook sees them as if each came alone."""
+
+    def fun(x: Any) -> Any:
+        y = x * x
+        y.register_hook(lambda g: np.clip(g, -0.2, 0.2) * y)
+        y.grad_fn.register_prehook(lambda go: (go[0] * 2,))
+        y.grad_fn.register_hook(lambda gi, go: (gi[0] + gi[1], None))
+        x.register_hook(lambda g: g * x)
+        return np.sin(y)
+
+    jacobian = gw.jacrev(fun)(X)
+    rows = [gw.grad(lambda x, i=i: fun(x)[i])(X) for i in range(2)]
+    assert type(jacobian) is np.ndarray
+    np.testing.assert_allclose(jacobian, rows)
+    batched = gw.vmap(gw.grad(lambda x: fun(x).sum()))(np.stack([X, 2 * X]))
+    np.testing.assert_allclose(batched[0], np.sum(rows, axis=0))
+
+
 def test_hooks_mean_nothing_in_forward_mode() -> None:
     def fun(x: Any) -> Any:
         (x * 2).register_hook(lambda g: g * 10)

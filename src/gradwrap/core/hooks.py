@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.modes import no_grad
+from gradwrap.core.modes import TAPE_LEVEL, no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.record import BoundOp
 from gradwrap.core.unwrapping import native, snapshot
@@ -254,16 +254,37 @@ def _name(hook: Any) -> str:
     return getattr(hook, "__name__", None) or type(hook).__name__
 
 
+def _lowered(value: Any, level: int) -> Any:
+    """A value as data to a level: a hook may have used arrays that the level tracks."""
+    if not hasattr(type(value), "_bind"):
+        return value
+    inner = _lowered(value._data, level)
+    if value._node is None or value._node.meta.level == level:
+        return inner
+    if inner is value._data:
+        return value
+    from gradwrap.core.classes import wrapper_class
+
+    return wrapper_class(type(value)._kind, backend_of(inner))(inner, value._node)
+
+
+def _library(value: Any) -> str | None:
+    kind = type(value)
+    backend = kind._backend if hasattr(kind, "_bind") else find_backend(kind)
+    return None if backend is None else str(backend.name)
+
+
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     """What stands for a gradient from now on: of its library, shape and dtype."""
     recorded = hasattr(type(g), "_bind")
     if hasattr(type(result), "_bind") and not recorded:
         result = native(result)
-    backend = find_backend(type(native(result)))
-    own = find_backend(type(native(g))) or backend_of(native(g))
-    fix = f"Fix: return an array of {own.name}, {meta}, or None to leave the gradient as it is."
-    if backend is None or backend.name != own.name:
-        kind = f"a {type(result).__name__}" if backend is None else f"an array of {backend.name}"
+    elif meta.level != TAPE_LEVEL:
+        result = _lowered(result, meta.level)
+    library, own = _library(result), _library(g)
+    fix = f"Fix: return an array of {own}, {meta}, or None to leave the gradient as it is."
+    if library != own:
+        kind = f"a {type(result).__name__}" if library is None else f"an array of {library}"
         raise HookResultError(f"hook '{_name(hook)}' returned {kind} in place of a gradient. {fix}")
     if tuple(result.shape) != meta.shape:
         raise HookResultError(
