@@ -506,11 +506,16 @@ def test_hooks_in_a_batched_pass() -> None:
     def row(number: int) -> Any:
         return gw.grad(lambda x: fun(x)[number])(X)
 
-    jacobian = gw.jacrev(fun)(X)
+    jacrev: Any = gw.jacrev(fun)
+    jacobian = jacrev(X)
     rows = [row(0), row(1)]
     assert type(jacobian) is np.ndarray
     np.testing.assert_allclose(jacobian, rows)
-    batched = gw.vmap(gw.grad(lambda x: fun(x).sum()))(np.stack([X, 2 * X]))
+
+    def total(x: Any) -> Any:
+        return fun(x).sum()
+
+    batched = gw.vmap(gw.grad(total))(np.stack([X, 2 * X]))
     np.testing.assert_allclose(batched[0], np.sum(rows, axis=0))
 
 
