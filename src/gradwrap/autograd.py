@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.grad_fn import GradFn
+from gradwrap.core.hooks import RemovableHandle
+from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
+from gradwrap.core.tape import gradients_of as _gradients_of
 from gradwrap.core.variable import Variable
+from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["backward"]
+__all__ = [
+    "GradFn",
+    "RemovableHandle",
+    "backward",
+    "enable_grad",
+    "grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
 
 
 def backward(
@@ -34,9 +48,90 @@ def backward(
     >>> x.grad
     array(8.)
     """
-    outputs = [tensors] if isinstance(tensors, Variable) else list(tensors)
-    if grad_tensors is None:
-        gradients: list[Any] = [None] * len(outputs)
-    else:
-        gradients = [grad_tensors] if isinstance(tensors, Variable) else list(grad_tensors)
+    outputs, gradients = _paired(tensors, grad_tensors)
     _backward(outputs, gradients, retain_graph, create_graph, inputs)
+
+
+def grad(  # noqa: PLR0913  PyTorch's signature
+    outputs: Variable[Any] | Sequence[Variable[Any]],
+    inputs: Variable[Any] | Sequence[Variable[Any]],
+    grad_outputs: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of `outputs`, summed, with respect to each of `inputs`; no `grad` changes.
+
+    Parameters
+    ----------
+    outputs
+        Results of recorded operations.
+    inputs
+        Variables they were computed from, leaves or not.
+    grad_outputs
+        A cotangent for each output, of its shape and dtype; None for a real scalar, for which it
+        is one.
+    retain_graph
+        Keep what was recorded, so that the graph can be walked again. By default, `create_graph`.
+    create_graph
+        Record the pass itself; the gradients are then variables, to be differentiated again.
+    allow_unused
+        Give None for an input that no output was computed from, rather than an error. By default,
+        `materialize_grads`.
+    materialize_grads
+        Give zeros for such an input.
+
+    Returns
+    -------
+    tuple
+        A gradient for each input, of its shape and dtype: native arrays, or variables with
+        `create_graph`. Those of variables with hooks are what the hooks made of them.
+
+    Raises
+    ------
+    BackwardError
+        An input is not tracked or was not used; an output is not tracked, or not a scalar and
+        without cotangent; a cotangent has another shape or dtype than its output.
+    GraphFreedError
+        The graph was released by an earlier call.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array(3.0), requires_grad=True)
+    >>> y = x**3
+    >>> (first,) = gw.autograd.grad(y, x, create_graph=True)
+    >>> first
+    Variable(np.float64(27.0), grad_fn=<MultiplyBackward>)
+    >>> gw.autograd.grad(first, [x])
+    (array(18.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise BackwardError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False. Fix: leave allow_unused out."
+        )
+    tensors, gradients = _paired(outputs, grad_outputs)
+    return _gradients_of(
+        tensors,
+        inputs,
+        gradients,
+        retain_graph,
+        create_graph,
+        allow_unused=allow_unused or materialize_grads,
+        materialize=materialize_grads,
+    )
+
+
+def _paired(
+    outputs: Variable[Any] | Sequence[Variable[Any]], gradients: Any
+) -> tuple[list[Any], list[Any]]:
+    """Outputs and their cotangents as two lists; one alone stands for a list of one."""
+    alone = isinstance(outputs, Variable)
+    found = [outputs] if isinstance(outputs, Variable) else list(outputs)
+    if gradients is None:
+        return found, [None] * len(found)
+    listed = isinstance(gradients, (list, tuple))
+    return found, [gradients] if alone and not listed else list(gradients)

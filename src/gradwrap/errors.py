@@ -11,6 +11,7 @@ __all__ = [
     "BatchedValueError",
     "GradwrapError",
     "GraphFreedError",
+    "HookResultError",
     "InPlaceError",
     "MixedLibrariesError",
     "NoRuleError",
@@ -36,7 +37,7 @@ class ArgnumsError(GradwrapError, TypeError, ValueError):
     """`argnums` is out of range or names no parameter."""
 
 
-class NonDifferentiableInputError(GradwrapError, TypeError):
+class NonDifferentiableInputError(GradwrapError, TypeError, RuntimeError):
     """An integer, bool or object array was to be differentiated."""
 
 
@@ -82,6 +83,10 @@ class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):
 
 class GraphFreedError(GradwrapError, RuntimeError):
     """A second backward through a graph that the first one has freed."""
+
+
+class HookResultError(GradwrapError, RuntimeError, TypeError):
+    """A hook returned something that cannot stand for the gradient it was given."""
 
 
 class BackwardError(GradwrapError, RuntimeError, ValueError):

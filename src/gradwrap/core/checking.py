@@ -1,17 +1,43 @@
-"""What a user's rule returned is checked each time; the library's own are checked by its tests."""
+"""Checks of what a user hands in: arrays to differentiate, gradients, what a rule returned.
+
+What a user's rule returned is checked each time; the library's own are checked by its tests.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import find_backend
-from gradwrap.errors import RuleResultError
+from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResultError
 
 if TYPE_CHECKING:
+    from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
     from gradwrap.core.node import Node
 
-__all__ = ["check_result"]
+__all__ = ["check_differentiable", "check_gradient", "check_result"]
+
+
+def check_differentiable(backend: Backend, data: Any, what: str) -> None:
+    """Refuse arrays that have no derivative: integers, bools, objects."""
+    if str(data.dtype) == "object":
+        raise NonDifferentiableInputError(
+            f"{what} has dtype object. gradwrap differentiates arrays of numbers. "
+            "Fix: convert it, for example with np.asarray(x, dtype=np.float64)."
+        )
+    if not backend.is_numeric(data) or not backend.is_float(data):
+        raise NonDifferentiableInputError(
+            f"{what} has dtype {data.dtype}; only floating-point and complex arrays can be "
+            "differentiated. Fix: cast it, for example x.astype(np.float64)."
+        )
+
+
+def check_gradient(value: Any, meta: Meta, what: str) -> None:
+    if not hasattr(value, "shape") or tuple(value.shape) != meta.shape:
+        shape = getattr(value, "shape", None)
+        raise BackwardError(f"{what} has shape {shape}, the array has {meta.shape}.")
+    if value.dtype != meta.dtype:
+        raise BackwardError(f"{what} has dtype {value.dtype}, the array has {meta.dtype}.")
 
 
 def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:

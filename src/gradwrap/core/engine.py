@@ -8,17 +8,19 @@ values of an array, so nothing here waits for a device.
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
+from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
@@ -77,7 +79,9 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
             continue
         if targets is not None:
             if node in targets:
-                arrived[node] = g
+                if node.op.hooks is not None:
+                    g = on_variable(node, node.op.hooks, g, owned=owned)
+                arrived[node], owned = g, False
             if node not in on_path:  # type: ignore[operator]  # a set wherever targets is one
                 node = None
                 continue
@@ -96,6 +100,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
                 create_graph=create_graph,
                 on_path=on_path,
                 targets=targets,
+                arrived=arrived,
             )
             if not retain_graph:
                 node.free()
@@ -147,7 +152,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     return arrived
 
 
-def _visit_specially(  # noqa: PLR0913  the state of the pass
+def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
@@ -157,15 +162,20 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
     create_graph: bool,
     on_path: set[Node | Leaf] | None,
     targets: set[Node | Leaf] | None,
+    arrived: dict[Node | Leaf, Any],
 ) -> None:
     """Visit a node that is more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
     if type(g) is list:
         g = _materialised(node, g)
-        xp = op.namespaces[type(g[0])]
-    else:
-        xp = op.namespaces[type(g)]
+    hooks = op.hooks
+    if hooks is not None:
+        if node not in arrived:  # where the gradient is asked for, they have run
+            g = on_variable(node, hooks, g, owned=owned)
+        g, owned = before_node(node, hooks, g), False
+    seen, later = g, None
+    xp = op.namespaces[type(g[0] if type(g) is tuple else g)]
     if create_graph:
         edges = _rewrapped(node, edges)
     if node.meta.is_complex and op.holomorphic:
@@ -173,6 +183,12 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
         g, owned = _conjugate(xp, g), True
     if op.consumes and not owned:  # its formula may write to the cotangent
         g = xp.asarray(g, copy=True)
+    if hooks is not None and hooks.after:
+        arguments, edges = held_back(
+            node, edges, lambda one: on_path is None or one in on_path or one in (targets or ())
+        )
+        later = pending, heap, arguments, hooks
+        pending, heap, on_path = {}, [], None
     for parent, formula, saved, index in edges:
         if index == JOINT:
             _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
@@ -180,6 +196,10 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
             cotangent = formula(xp, g, *saved)
             if parent.meta is not node.meta or op.check:
                 cotangent = fit(xp, cotangent, parent.meta, node, index)
+            _arrive(pending, heap, parent, cotangent, op)
+    if later is not None:
+        held, (pending, heap, arguments, hooks) = pending, later
+        for parent, cotangent in after_node(arguments, hooks, held, seen):
             _arrive(pending, heap, parent, cotangent, op)
 
 
@@ -349,32 +369,39 @@ def _size(shape: tuple[int, ...]) -> int:
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:
     """The nodes that have a target among the nodes they were made from."""
+    oldest = max(target.seq for target in targets)
+    parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
+    freed: Node | None = None
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in parents or node.seq > oldest:
+            continue
+        parents[node] = found = _parents(node)
+        stack += found
+        if not found and type(node) is Node:
+            freed = node
+    if freed is not None and not all(target in parents for target in targets):
+        raise _freed(freed)  # a target may lie behind it
     reached: set[Node | Leaf] = set()
-    order: list[Node | Leaf] = []
-    seen: set[Node | Leaf] = set(roots)
-    heap = [(node.seq, node) for node in seen]
-    heap.sort(key=lambda entry: entry[0])
-    while heap:
-        _, node = heappop(heap)
-        order.append(node)
-        for parent in _parents(node):
-            if parent not in seen:
-                seen.add(parent)
-                heappush(heap, (parent.seq, parent))
-    for node in reversed(order):
-        if any(parent in targets or parent in reached for parent in _parents(node)):
-            reached.add(node)
+    for node in sorted(parents, key=_age, reverse=True):
+        for parent in parents[node]:
+            if parent in reached or parent in targets:
+                reached.add(node)
+                break
     return reached
 
 
-def _parents(node: Node | Leaf) -> Iterable[Node | Leaf]:
-    if type(node) is Leaf:
-        return
-    for parent, _, _, index in node.edges:  # type: ignore[union-attr]  # not a leaf
-        if index == JOINT:
-            yield from (one for one in parent if one is not None)
-        else:
-            yield parent
+_age = attrgetter("seq")
+
+
+def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
+    """The nodes of the arguments; none once the graph is freed."""
+    if isinstance(node, Leaf) or node.formula is None:
+        return ()
+    if node.index == JOINT:
+        return [one for one in node.parent if one is not None]
+    return (node.parent, *node.more[::EDGE]) if node.more else (node.parent,)
 
 
 def _conjugated(edges: Any) -> Any:

@@ -17,6 +17,7 @@ import weakref
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.hooks import follow
 from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.record import BoundOp
 
-__all__ = ["link", "native", "operate", "set_item", "unwrapped_key"]
+__all__ = ["link", "native", "operate", "replace_data", "set_item", "unwrapped_key"]
 
 PERMUTATION = "permutation"
 INDEX = "index"
@@ -98,7 +99,9 @@ def _refresh_views(variable: Any, *, recorded: bool) -> None:
         again = apply(type(variable)._bind(op), [variable], statics)
         view._data = again._data
         if recorded:
+            before = view._node
             view.__class__, view._node = type(again), again._node
+            follow(view, before)
         _refresh_views(view, recorded=recorded)
 
 
@@ -135,8 +138,16 @@ def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
         return
     variable._data = value._data
     if recorded:
+        before = variable._node
         variable.__class__, variable._node = type(value), value._node
+        follow(variable, before)
     _refresh_views(variable, recorded=recorded)
+
+
+def replace_data(variable: Any, array: Any) -> None:
+    """Let a variable hold another array where it is in the graph."""
+    variable._data = array
+    _refresh_views(variable, recorded=False)
 
 
 def _check_writable(variable: Any) -> None:
@@ -173,7 +184,9 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
         bound = type(variable)._bind(op)
+        before = variable._node
         variable._node = record_in_place(bound, variable, value, key, level)
+        follow(variable, before)
         _refresh_views(variable, recorded=True)
     else:
         _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=True)

@@ -16,8 +16,8 @@ import itertools
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
-from typing import Any, TypeVar, cast
+from contextvars import ContextVar
+from typing import Any, Self, TypeVar, cast, overload
 
 __all__ = [
     "TAPE_LEVEL",
@@ -72,18 +72,24 @@ def is_grad_enabled() -> bool:
 class _Mode:
     """A recording mode: a context manager, and a decorator of functions, generators, coroutines."""
 
-    def __init__(self, mode: bool) -> None:
-        self._mode = mode
-        self._tokens: list[Token[int]] = []
+    _mode = False
+
+    def __init__(self, function: Any = None) -> None:
+        self._outside: list[int] = []
 
     def _threshold(self) -> int:
         return _RECORD_ALL if self._mode else _newest_level
 
+    def _begin(self) -> None:
+        self._outside.append(_silent_up_to.get())
+        _silent_up_to.set(self._threshold())
+
     def __enter__(self) -> None:
-        self._tokens.append(_silent_up_to.set(self._threshold()))
+        self._begin()
 
     def __exit__(self, *exc_info: object) -> None:
-        _silent_up_to.reset(self._tokens.pop())
+        # not by a token: a generator may be closed in another context than it was started in
+        _silent_up_to.set(self._outside.pop())
 
     def __call__(self, function: F) -> F:
         import inspect  # slow to import, and needed by decorators alone
@@ -93,7 +99,7 @@ class _Mode:
 
             @functools.wraps(function)
             async def in_mode_async(*args: Any, **kwargs: Any) -> Any:
-                with _Mode(mode):
+                with _mode(mode):
                     return await function(*args, **kwargs)
 
             return cast("F", in_mode_async)
@@ -114,10 +120,15 @@ class _Mode:
 
         @functools.wraps(function)
         def in_mode(*args: Any, **kwargs: Any) -> Any:
-            with _Mode(mode):
+            with _mode(mode):
                 return function(*args, **kwargs)
 
         return cast("F", in_mode)
+
+
+def _mode(mode: bool) -> _Mode:
+    switch: _Mode = enable_grad() if mode else no_grad()
+    return switch
 
 
 def _resumed_in_mode(generator: Any, mode: bool) -> Any:
@@ -125,14 +136,14 @@ def _resumed_in_mode(generator: Any, mode: bool) -> Any:
     resume: Callable[[], Any] = functools.partial(next, generator)
     while True:
         try:
-            with _Mode(mode):
+            with _mode(mode):
                 value = resume()
         except StopIteration as stop:
             return stop.value
         try:
             sent = yield value
         except GeneratorExit:
-            with _Mode(mode):
+            with _mode(mode):
                 generator.close()
             raise
         except BaseException as error:  # noqa: BLE001  handed on to the generator
@@ -146,14 +157,14 @@ async def _awaited_in_mode(generator: Any, mode: bool) -> Any:
     resume: Callable[[], Any] = generator.__anext__
     while True:
         try:
-            with _Mode(mode):
+            with _mode(mode):
                 value = await resume()
         except StopAsyncIteration:
             return
         try:
             sent = yield value
         except GeneratorExit:
-            with _Mode(mode):
+            with _mode(mode):
                 await generator.aclose()
             raise
         except BaseException as error:  # noqa: BLE001  handed on to the generator
@@ -176,8 +187,13 @@ class no_grad(_Mode):  # noqa: N801  PyTorch's name
     False
     """
 
-    def __init__(self) -> None:
-        super().__init__(mode=False)
+    @overload
+    def __new__(cls) -> Self: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]  # applied as a decorator
+    def __new__(cls, function: Any = None) -> Any:
+        """`@no_grad` does as well as `@no_grad()`."""
+        return super().__new__(cls) if function is None else cls()(function)
 
 
 class enable_grad(_Mode):  # noqa: N801  PyTorch's name
@@ -191,8 +207,15 @@ class enable_grad(_Mode):  # noqa: N801  PyTorch's name
     True
     """
 
-    def __init__(self) -> None:
-        super().__init__(mode=True)
+    _mode = True
+
+    @overload
+    def __new__(cls) -> Self: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]  # applied as a decorator
+    def __new__(cls, function: Any = None) -> Any:
+        """`@enable_grad` does as well as `@enable_grad()`."""
+        return super().__new__(cls) if function is None else cls()(function)
 
 
 class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
@@ -205,8 +228,9 @@ class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(mode)
-        self._tokens.append(_silent_up_to.set(self._threshold()))
+        super().__init__()
+        self._mode = mode
+        self._begin()
 
     def __enter__(self) -> None:
         """Take effect already at construction; `__exit__` restores."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.grad_fn import GradFn
 from gradwrap.core.modes import next_sequence_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
+    from gradwrap.core.hooks import Hooks
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
     from gradwrap.core.variable import Variable
@@ -25,7 +27,7 @@ JOINT = -1
 """The argument index of an edge whose formula gives the cotangents of all arguments at once."""
 
 
-class Node:
+class Node(GradFn):
     """One recorded operation.
 
     An edge leads to each tracked argument: its node, the formula of its cotangent, what that
@@ -46,6 +48,9 @@ class Node:
         "saved",
         "seq",
     )
+
+    parent: Any
+    saved: Any
 
     def __init__(  # noqa: PLR0913  made once per operation, by position
         self,
@@ -77,12 +82,46 @@ class Node:
             for parent, formula, saved, index in zip(*[iter(flat)] * EDGE, strict=True)
         ]
 
+    @property
+    def arity(self) -> int:
+        """The number of arguments; zero once the graph is freed."""
+        edges = self.edges
+        if not edges or not isinstance(edges[0][0], tuple):
+            rule = getattr(self.op, "rule", None)
+            fixed = 0 if not edges or rule is None or rule.variadic else len(rule.arrays)
+            return max((fixed, *(index + 1 for _, _, _, index in edges)))
+        return len(edges[0][0])
+
+    def name(self) -> str:
+        words = self.op.name.replace(".", "_").split("_")
+        return "".join(word.capitalize() for word in words) + "Backward"
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
+        found: list[tuple[GradFn | None, int]] = [(None, 0)] * self.arity
+        for parent, _, _, index in self.edges:
+            if index == JOINT:
+                found = [(None, 0) if one is None else one.shown for one in parent]
+            else:
+                found[index] = parent.shown
+        return tuple(found)
+
+    @property
+    def shown(self) -> tuple[GradFn, int]:
+        """The node that `grad_fn` shows, and the number of its output.
+
+        What selects one of several outputs is a node of its own, which nobody needs to see.
+        """
+        if self.op.selects and self.formula is not None:
+            return self.parent, self.saved[0]
+        return self, 0
+
     def free(self) -> None:
         """Let go of the arguments' nodes and of what the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None
 
 
-class Leaf:
+class Leaf(GradFn):
     """An array to be differentiated: where cotangents arrive.
 
     On the tape, `owner` refers to the variable whose `grad` accumulates them. It is a weak
@@ -90,9 +129,26 @@ class Leaf:
     back to its leaf, and a leaf that held it would be a cycle.
     """
 
-    __slots__ = ("__weakref__", "meta", "owner", "seq")
+    __slots__ = ("__weakref__", "hooks", "meta", "owner", "seq")
 
     def __init__(self, meta: Meta, owner: ReferenceType[Variable[Any]] | None = None) -> None:
         self.seq = next_sequence_number()
         self.meta = meta
         self.owner = owner
+        self.hooks: Hooks | None = None
+
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    @property
+    def variable(self) -> Variable[Any] | None:
+        """The leaf variable, if it is still there."""
+        return None if self.owner is None else self.owner()
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
+        return ()
+
+    @property
+    def shown(self) -> tuple[GradFn, int]:
+        return self, 0

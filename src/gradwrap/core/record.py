@@ -69,6 +69,9 @@ class BoundOp:
         "variable_class",
     )
 
+    hooks: Any = None  # a node with hooks has a binding of its own, which holds them
+    selects = False  # whether its nodes select one output of several
+
     def __init__(
         self,
         op: Op,
@@ -465,6 +468,8 @@ def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a
 
 class _Select(BoundOp):
     """The binding of the nodes that select an output; nothing is ever called."""
+
+    selects = True
 
     def __init__(self) -> None:
         self.name = "output"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
-from gradwrap.core.modes import TAPE_LEVEL
+from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
+from gradwrap.core.modes import TAPE_LEVEL, enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
+from gradwrap.core.scatter import zeros_of
 from gradwrap.core.unwrapping import native, snapshot
-from gradwrap.core.variable import Variable, check_differentiable
+from gradwrap.core.variable import Variable
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.meta import Meta
 
-__all__ = ["backward", "own_buffers", "unwrap", "wrap"]
+__all__ = ["backward", "gradients_of", "own_buffers", "unwrap", "wrap"]
 
 A = TypeVar("A")
 
@@ -82,59 +86,136 @@ def backward(
     create_graph: bool,
     inputs: Any,
 ) -> None:
-    """Add the gradients of several outputs to the `grad` of the leaves."""
-    if len(outputs) != len(gradients):
+    """Add the gradients of several outputs to the `grad` of the leaves, or of the inputs."""
+    variables = None if inputs is None else _inputs(inputs, "backward")
+    for variable in variables or ():
+        variable.retain_grad()  # a result keeps its gradient on the way
+    arrived = _run(outputs, gradients, retain_graph, create_graph, variables)
+    with set_grad_enabled(create_graph):
+        for node, gradient in arrived.items():
+            if isinstance(node, Leaf):
+                _arrive_at_leaf(node, gradient)
+
+
+def _arrive_at_leaf(leaf: Leaf, gradient: Any) -> None:
+    """Run the hooks of a leaf and add to its `grad`, unless it is frozen by now, or gone."""
+    variable, hooks = leaf.variable, leaf.hooks
+    if hooks is not None:
+        gradient = on_variable(leaf, hooks, gradient)
+    if variable is None or variable._node is None:
+        return
+    if variable._node is not leaf:
         raise BackwardError(
-            f"got {len(outputs)} tensors and {len(gradients)} grad_tensors. "
-            "Fix: pass a gradient, or None, for each tensor."
+            "a leaf Variable has been moved into the graph interior: it was used, then frozen, "
+            "then changed in place by a tracked value, so there is no leaf to take its gradient. "
+            "Fix: make the change on a .clone(), or use the leaf after it."
         )
-    roots = [
-        _root(output, gradient, create_graph)
-        for output, gradient in zip(outputs, gradients, strict=True)
-    ]
-    targets = None if inputs is None else _leaves(inputs)
-    keep = create_graph if retain_graph is None else retain_graph
-    arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph, targets=targets)
-    results = list(arrived.values())
-    own_buffers(results, [g for _, g in roots])
-    for leaf, gradient in zip(arrived, results, strict=True):
-        variable = leaf.owner() if isinstance(leaf, Leaf) and leaf.owner is not None else None
-        if variable is not None:
-            _accumulate(variable, gradient)
+    if hooks is None:
+        _accumulate(variable, gradient)
+        return
+    gradient = before_node(leaf, hooks, gradient)
+    _accumulate(variable, gradient)
+    for hook in tuple(hooks.accumulated.values()):
+        hook(variable)
+    after_node([], hooks, {}, gradient)
 
 
 def _accumulate(variable: Variable[Any], gradient: Any) -> None:
-    before = variable.grad
+    before = getattr(variable, "_grad", None)
     variable._grad = gradient if before is None else before + gradient
 
 
-def _leaves(inputs: Any) -> set[Node | Leaf]:
+def gradients_of(  # noqa: PLR0913  PyTorch's arguments
+    outputs: Sequence[Any],
+    inputs: Any,
+    gradients: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    *,
+    allow_unused: bool,
+    materialize: bool,
+) -> tuple[Any, ...]:
+    """The gradients of several outputs, summed, with respect to each input."""
+    variables = _inputs(inputs, "grad")
+    arrived = _run(outputs, gradients, retain_graph, create_graph, variables)
+    with set_grad_enabled(create_graph):
+        leaf_hooks(arrived)
+    results: list[Any] = []
+    for index, variable in enumerate(variables):
+        gradient = arrived.get(variable._node)
+        if gradient is None and not allow_unused:
+            raise BackwardError(
+                f"The differentiated Variable at index {index} appears to not have been used in "
+                "the graph. Fix: pass allow_unused=True for None in its place, or "
+                "materialize_grads=True for zeros."
+            )
+        results.append(gradient)
+    own_buffers(results, ())
+    if materialize:
+        results = [
+            _zeros(variable, create_graph) if gradient is None else gradient
+            for variable, gradient in zip(variables, results, strict=True)
+        ]
+    return tuple(results)
+
+
+def _zeros(variable: Variable[Any], create_graph: bool) -> Any:
+    zeros = zeros_of(variable._backend.xp, variable._node.meta)
+    # tracked, so that it can be differentiated like the others
+    return type(variable)(zeros).requires_grad_() if create_graph else zeros
+
+
+def _run(
+    outputs: Sequence[Any],
+    gradients: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    inputs: Sequence[Variable[Any]] | None,
+) -> dict[Node | Leaf, Any]:
+    """Walk the graph; what arrives has buffers of its own."""
+    if len(outputs) != len(gradients):
+        raise BackwardError(
+            f"got {len(outputs)} tensors and {len(gradients)} gradients. "
+            "Fix: pass a gradient, or None, for each tensor."
+        )
+    roots = [
+        _root(index, output, gradient, create_graph)
+        for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
+    ]
+    targets = None if inputs is None else {variable._node for variable in inputs}
+    keep = create_graph if retain_graph is None else retain_graph
+    # what is recorded of a pass does not depend on the mode it was called in
+    with enable_grad() if create_graph else nullcontext():
+        arrived = backward_pass(
+            roots, retain_graph=keep, create_graph=create_graph, targets=targets
+        )
+    results = list(arrived.values())
+    own_buffers(results, [g for _, g in roots])
+    return dict(zip(arrived, results, strict=True))
+
+
+def _inputs(inputs: Any, caller: str) -> tuple[Variable[Any], ...]:
     variables = (inputs,) if isinstance(inputs, Variable) else tuple(inputs)
     if not variables:
         raise BackwardError(
-            "`inputs` argument to backward() cannot be empty. "
-            "Fix: leave it out to differentiate for all leaves."
+            f"`inputs` argument to `{caller}()` cannot be empty. "
+            "Fix: name the variables to differentiate for."
         )
     for variable in variables:
         if not isinstance(variable, Variable) or variable._node is None:
             raise BackwardError(
-                "One of the inputs of backward() does not require grad. "
+                f"One of the differentiated Variables does not require grad: inputs of {caller}(). "
                 "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
             )
-        if not variable.is_leaf:
-            raise BackwardError(
-                "One of the inputs of backward() is not a leaf. "
-                "Fix: gradwrap.grad differentiates with respect to any array."
-            )
-    return {variable._node for variable in variables}
+    return variables
 
 
-def _root(output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
+def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
     """The node and the cotangent that a pass starts from, checked against the output."""
     if not isinstance(output, Variable) or output._node is None:
         raise BackwardError(
-            "the output does not require grad and does not have a grad_fn. Fix: make an array "
-            "it is computed from with gradwrap.wrap(array, requires_grad=True)."
+            f"element {index} of tensors does not require grad and does not have a grad_fn. "
+            "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
         )
     meta = output._node.meta
     if meta.level != TAPE_LEVEL:
@@ -145,20 +226,21 @@ def _root(output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, 
         )
     if gradient is None:
         if output.size != 1 or meta.is_complex:
+            real = "real " if meta.is_complex else ""
             raise BackwardError(
-                "grad can be implicitly created only for real scalar outputs; this one is "
+                f"grad can be implicitly created only for {real}scalar outputs; this one is "
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
         gradient = output._backend.ones_like(output._data)
     elif isinstance(gradient, Variable) and not create_graph:
         gradient = native(gradient)
-    gradient = _checked(gradient, output, meta)
+    gradient = _checked(index, gradient, output, meta)
     if create_graph and not isinstance(gradient, Variable):
         gradient = type(output)(gradient)
     return output._node, gradient
 
 
-def _checked(gradient: Any, output: Variable[Any], meta: Meta) -> Any:
+def _checked(index: int, gradient: Any, output: Variable[Any], meta: Meta) -> Any:
     """A gradient of the output's library, shape and dtype."""
     backend = output._backend
     if isinstance(gradient, (int, float, complex)):
@@ -178,12 +260,14 @@ def _checked(gradient: Any, output: Variable[Any], meta: Meta) -> Any:
         )
     if tuple(gradient.shape) != meta.shape:
         raise BackwardError(
-            f"Mismatch in shape: gradient has shape {tuple(gradient.shape)}, the output has "
-            f"{meta.shape}. Fix: pass a gradient of the output's shape."
+            f"Mismatch in shape: grad_output[{index}] has a shape of {tuple(gradient.shape)} and "
+            f"output[{index}] has a shape of {meta.shape}. "
+            "Fix: pass a gradient of the output's shape."
         )
     if gradient.dtype != meta.dtype:
         raise BackwardError(
-            f"Mismatch in dtype: gradient has {gradient.dtype}, the output has {meta.dtype}. "
+            f"Mismatch in dtype: grad_output[{index}] has a dtype of {gradient.dtype} and "
+            f"output[{index}] has a dtype of {meta.dtype}. "
             "Fix: cast the gradient."
         )
     return gradient

@@ -8,48 +8,34 @@ from __future__ import annotations
 
 import functools
 import operator
-import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
-from gradwrap.core.backend import Backend, find_backend
+from gradwrap.core.backend import find_backend
 from gradwrap.core.compile import compile_call, compile_operator
-from gradwrap.core.modes import TAPE_LEVEL
+from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
-from gradwrap.core.node import Leaf
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import BoundOp, interpret
 from gradwrap.core.registry import Op, find_op
-from gradwrap.errors import (
-    BackwardError,
-    NonDifferentiableInputError,
-    NoRuleError,
-    TrackedValueError,
-)
+from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gradwrap.core.meta import Meta
-
-__all__ = ["Variable", "check_differentiable"]
+__all__ = ["Variable"]
 
 A = TypeVar("A")
 
 
-class Variable(Operators, Generic[A]):
+class Variable(Operators, GraphMethods[A], Generic[A]):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
     """
 
-    __slots__ = ("__weakref__", "_data", "_grad", "_leaf", "_node", "_view", "_views")
-
-    _data: Any
-    _node: Any
-    _leaf: Leaf | None
-    _grad: Any
+    __slots__ = ("__weakref__", "_view", "_views")
 
     # Set in the class of each library
     _backend: Any = None
@@ -244,109 +230,7 @@ class Variable(Operators, Generic[A]):
         """An iterator over the elements."""
         return self.reshape(-1).__iter__()
 
-    # The graph ---------------------------------------------------------------------------------
-
-    @property
-    def data(self) -> A:
-        """The native array itself, not a copy."""
-        return inplace.native(self)  # type: ignore[no-any-return]
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether operations on this array are recorded."""
-        return self._node is not None
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        self.requires_grad_(value)
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the array was made by the user rather than by a recorded operation."""
-        return self._node is None or type(self._node) is Leaf
-
-    @property
-    def grad(self) -> A | None:
-        """What `backward` has accumulated, as a native array; None before."""
-        return getattr(self, "_grad", None)
-
-    @grad.setter
-    def grad(self, value: A | None) -> None:
-        if value is not None:
-            _check_gradient(value, self._backend.meta(self._data, TAPE_LEVEL), "the assigned grad")
-        self._grad = value
-
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Start (or stop) tracking a leaf, and return it.
-
-        Raises
-        ------
-        NonDifferentiableInputError
-            The dtype is not floating-point.
-        BackwardError
-            The array is not a leaf, and was to be no longer tracked.
-        """
-        if requires_grad and self._node is None:
-            check_differentiable(self._backend, self._data, "an array that requires grad")
-            leaf = getattr(self, "_leaf", None)
-            if leaf is None:
-                meta = self._backend.meta(self._data, TAPE_LEVEL)
-                leaf = self._leaf = Leaf(meta, weakref.ref(self))
-            self._node = leaf
-        elif not requires_grad and self._node is not None:
-            if not self.is_leaf:
-                raise BackwardError(
-                    "you can only change requires_grad flags of leaf variables. "
-                    "Fix: use .detach() to get an array that is not tracked."
-                )
-            self._node = None
-        return self
-
-    def detach(self) -> Self:
-        """The same data, not tracked at any level; the graph behind this array is untouched."""
-        return self._call("stop_gradient")  # type: ignore[no-any-return]
-
-    def backward(
-        self,
-        gradient: A | Variable[A] | None = None,
-        *,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Differentiate this array with respect to the leaves, and add to their `grad`.
-
-        Parameters
-        ----------
-        gradient
-            The cotangent of this array, of its shape. May be left out for a real scalar, for
-            which it is one.
-        retain_graph
-            Keep what was recorded, so that `backward` can run again. By default, `create_graph`.
-        create_graph
-            Record the pass itself; the gradients are then variables, to be differentiated again.
-        inputs
-            The leaves to differentiate for; all of them by default.
-
-        Raises
-        ------
-        BackwardError
-            The array is not tracked, or not a scalar and `gradient` is missing, or `gradient`
-            has another shape.
-        GraphFreedError
-            The graph was released by an earlier call.
-
-        Examples
-        --------
-        >>> import numpy as np, gradwrap as gw
-        >>> x = gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
-        >>> (x * x).sum().backward()
-        >>> x.grad
-        array([2., 4.])
-        """
-        from gradwrap.core.tape import backward
-
-        backward([self], [gradient], retain_graph, create_graph, inputs)
+    # Conversions: nothing leaves the graph unnoticed -------------------------------------------
 
     def item(self) -> Any:
         """The one element as a Python number: the explicit way out of the graph."""
@@ -360,8 +244,6 @@ class Variable(Operators, Generic[A]):
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers, outside of the graph."""
         return inplace.native(self).tolist()
-
-    # Conversions: nothing leaves the graph unnoticed -------------------------------------------
 
     def _untracked_data(self, what: str, fix: str) -> Any:
         if self._node is not None:
@@ -432,7 +314,7 @@ class Variable(Operators, Generic[A]):
             return f"Variable({text})"
         if self.is_leaf:
             return f"Variable({text}, requires_grad=True)"
-        return f"Variable({text}, grad_fn=<{grad_fn_name(self._node)}>)"
+        return f"Variable({text}, grad_fn={self.grad_fn!r})"
 
     def __round__(self, ndigits: int = 0) -> Self:
         return self.round(ndigits)  # type: ignore[no-any-return]
@@ -511,31 +393,3 @@ def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:
         except TypeError:
             arguments = () if only is None else only
     return tuple(operator.index(n) for n in arguments)
-
-
-def grad_fn_name(node: Any) -> str:
-    """The name of a node as PyTorch writes it: `MulBackward` after the operation."""
-    words = node.op.name.replace(".", "_").split("_")
-    return "".join(word.capitalize() for word in words) + "Backward"
-
-
-def check_differentiable(backend: Backend, data: Any, what: str) -> None:
-    """Refuse arrays that have no derivative: integers, bools, objects."""
-    if str(data.dtype) == "object":
-        raise NonDifferentiableInputError(
-            f"{what} has dtype object. gradwrap differentiates arrays of numbers. "
-            "Fix: convert it, for example with np.asarray(x, dtype=np.float64)."
-        )
-    if not backend.is_numeric(data) or not backend.is_float(data):
-        raise NonDifferentiableInputError(
-            f"{what} has dtype {data.dtype}; only floating-point and complex arrays can be "
-            "differentiated. Fix: cast it, for example x.astype(np.float64)."
-        )
-
-
-def _check_gradient(value: Any, meta: Meta, what: str) -> None:
-    if not hasattr(value, "shape") or tuple(value.shape) != meta.shape:
-        shape = getattr(value, "shape", None)
-        raise BackwardError(f"{what} has shape {shape}, the array has {meta.shape}.")
-    if value.dtype != meta.dtype:
-        raise BackwardError(f"{what} has dtype {value.dtype}, the array has {meta.dtype}.")

@@ -8,12 +8,13 @@ from types import EllipsisType
 from typing import Any, TypeAlias
 
 from gradwrap.core.backend import Backend, backend_of, find_backend
+from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, map_leaves, path_of, unflatten
 from gradwrap.core.unwrapping import snapshot
-from gradwrap.core.variable import Variable, check_differentiable
+from gradwrap.core.variable import Variable
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 
 __all__ = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
+from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, flatten_with_paths
@@ -94,7 +95,9 @@ class Recording:
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if self.is_tracked(output)
         ]
-        return backward_pass(roots, retain_graph=keep)
+        arrived = backward_pass(roots, retain_graph=keep)
+        leaf_hooks(arrived)
+        return arrived
 
     def pull(
         self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = False

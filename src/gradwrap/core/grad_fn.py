@@ -1,0 +1,103 @@
+"""What `grad_fn` shows of a recorded operation: PyTorch's names for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.hooks import RemovableHandle
+
+__all__ = ["GradFn"]
+
+
+class GradFn:
+    """A node of the recorded graph, as its user sees it.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array(3.0), requires_grad=True)
+    >>> y = x * 2
+    >>> y.grad_fn
+    <MultiplyBackward>
+    >>> y.grad_fn.next_functions
+    ((<AccumulateGrad>, 0), (None, 0))
+    """
+
+    __slots__ = ()
+
+    def name(self) -> str:
+        """The name of the operation: `MultiplyBackward`, after the library's function."""
+        raise NotImplementedError
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
+        """For each argument, its own `grad_fn` and the number of its output that it is.
+
+        None stands for an argument that is not tracked, `AccumulateGrad` for a leaf. Empty once
+        `backward` has freed the graph.
+        """
+        raise NotImplementedError
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary to keep what one likes with the node."""
+        from gradwrap.core.hooks import hooks_of
+
+        return hooks_of(self).metadata  # type: ignore[arg-type]  # a node or a leaf
+
+    def register_hook(
+        self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
+    ) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run in a backward pass.
+
+        `grad_inputs` are the gradients of the arguments, in the order of `next_functions`;
+        `grad_outputs` those of the outputs. The hook may return a tuple that takes the place of
+        `grad_inputs`.
+
+        Raises
+        ------
+        HookResultError
+            During `backward`: the hook returned anything but None or a tuple of gradients of the
+            same shapes and dtypes.
+
+        Examples
+        --------
+        >>> import numpy as np, gradwrap as gw
+        >>> x = gw.wrap(np.ones(1), requires_grad=True)
+        >>> y = x * 2
+        >>> handle = y.grad_fn.register_hook(lambda inputs, outputs: print(inputs, outputs))
+        >>> y.sum().backward()
+        (array([2.]), None) (array([1.]),)
+        """
+        from gradwrap.core import hooks
+
+        return hooks.add(hooks.hooks_of(self).after, hook)  # type: ignore[arg-type]  # as above
+
+    def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs in a backward pass.
+
+        The hook may return a tuple that takes the place of `grad_outputs`.
+
+        Raises
+        ------
+        HookResultError
+            During `backward`: the hook returned anything but None or a tuple of gradients of the
+            same shapes and dtypes.
+
+        Examples
+        --------
+        >>> import numpy as np, gradwrap as gw
+        >>> x = gw.wrap(np.array(3.0), requires_grad=True)
+        >>> y = x * 2
+        >>> handle = y.grad_fn.register_prehook(lambda outputs: tuple(10 * g for g in outputs))
+        >>> y.backward()
+        >>> x.grad
+        array(20.)
+        """
+        from gradwrap.core import hooks
+
+        return hooks.add(hooks.hooks_of(self).before, hook)  # type: ignore[arg-type]  # as above
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"

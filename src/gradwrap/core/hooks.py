@@ -1,0 +1,324 @@
+"""Hooks: functions of the user's that see gradients pass, and may replace them.
+
+A node without hooks costs nothing: the first hook gives the node a binding of its own, marked
+special, so that the backward pass takes it off its fast path. The order, for one variable, is
+that of PyTorch: its hooks as they were registered, what `retain_grad` keeps, the hooks before
+its node, the node itself, the hooks after it. For a leaf: its hooks, then `grad` is added to, then
+the hooks after accumulation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Self
+
+from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.modes import TAPE_LEVEL, no_grad
+from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.record import BoundOp
+from gradwrap.core.unwrapping import native, snapshot
+from gradwrap.errors import HookResultError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
+    from weakref import ReferenceType
+
+    from gradwrap.core.meta import Meta
+
+__all__ = [
+    "Hooks",
+    "RemovableHandle",
+    "add",
+    "after_node",
+    "before_node",
+    "follow",
+    "held_back",
+    "hooks_of",
+    "leaf_hooks",
+    "on_variable",
+]
+
+_numbers = itertools.count()
+
+
+class _Callbacks(dict[int, Any]):
+    """Functions in the order of their registration; a handle refers to them weakly."""
+
+    __slots__ = ("__weakref__",)
+
+
+class RemovableHandle:
+    """Takes a hook away again: by `remove()`, or at the end of a `with` block.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array(2.0), requires_grad=True)
+    >>> with x.register_hook(lambda g: 10 * g):
+    ...     (3 * x).backward()
+    >>> (3 * x).backward()
+    >>> x.grad
+    np.float64(33.0)
+    """
+
+    __slots__ = ("_callbacks", "_number")
+
+    def __init__(self, callbacks: _Callbacks, hook: Callable[..., Any]) -> None:
+        self._callbacks = weakref.ref(callbacks)
+        self._number = next(_numbers)
+        callbacks[self._number] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; to do so twice is no error."""
+        callbacks = self._callbacks()
+        if callbacks is not None:
+            callbacks.pop(self._number, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """The hooks of one node or leaf, what it retains, and its `metadata`."""
+
+    __slots__ = ("accumulated", "after", "before", "metadata", "retained", "variable")
+
+    def __init__(self) -> None:
+        self.variable = _Callbacks()
+        self.before = _Callbacks()
+        self.after = _Callbacks()
+        self.accumulated = _Callbacks()
+        self.retained: ReferenceType[Any] | None = None
+        self.metadata: dict[Any, Any] = {}
+
+
+class _HookedOp(BoundOp):
+    """The binding of one node that has hooks: the operation's, but never on the fast path."""
+
+    __slots__ = ("hooks", "selects")
+
+    def __init__(self, op: BoundOp) -> None:
+        for name in BoundOp.__slots__:
+            if hasattr(op, name):  # what selects an output has no rule
+                setattr(self, name, getattr(op, name))
+        self.special = True
+        self.selects = op.selects
+        self.hooks = Hooks()
+
+
+def hooks_of(node: Node | Leaf) -> Hooks:
+    """The hooks of a node, made when they are first asked for."""
+    holder: Any = node if isinstance(node, Leaf) else node.op
+    if holder.hooks is None:
+        if isinstance(node, Leaf):
+            node.hooks = Hooks()
+        else:
+            node.op = _HookedOp(node.op)
+        return hooks_of(node)
+    return holder.hooks  # type: ignore[no-any-return]
+
+
+def add(callbacks: _Callbacks, hook: Callable[..., Any]) -> RemovableHandle:
+    if not callable(hook):
+        raise HookResultError(
+            f"a hook is a function; this is a {type(hook).__name__}. Fix: pass the function itself."
+        )
+    return RemovableHandle(callbacks, hook)
+
+
+def follow(variable: Any, before: Any) -> None:
+    """Let what `retain_grad` keeps be that of the variable as it is after a change in place."""
+    hooks = before.op.hooks if type(before) is Node else None
+    if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
+        hooks_of(variable._node).retained, hooks.retained = hooks.retained, None
+
+
+# The backward pass ------------------------------------------------------------------------------
+
+
+def _quiet(gradient: Any) -> AbstractContextManager[None]:
+    """Hooks record nothing, unless the pass itself is recorded."""
+    return nullcontext() if hasattr(type(gradient), "_bind") else no_grad()
+
+
+def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
+    """Run the hooks of a variable on its whole gradient, then keep what it retains.
+
+    A hook gets a buffer of its own: what it does to it in place cannot spoil another gradient.
+    """
+    if not hooks.variable and hooks.retained is None:
+        return g
+    if not owned:
+        g = _own(g)
+    with _quiet(g):
+        for hook in tuple(hooks.variable.values()):
+            result = hook(g)
+            if result is not None:
+                g = _checked(result, g, node.meta, hook)
+    variable = None if hooks.retained is None else hooks.retained()
+    if variable is not None:
+        before = getattr(variable, "_grad", None)
+        variable._grad = _own(g) if before is None else before + g
+    return g
+
+
+def before_node(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
+    """Run the hooks before a node, which get the gradients of its outputs as a tuple."""
+    if not hooks.before:
+        return g
+    several = type(g) is tuple
+    metas: Any = node.meta if several else (node.meta,)
+    gradients = g if several else (g,)
+    if not owned:
+        gradients = tuple(_own(one) for one in gradients)
+    with _quiet(gradients[0]):
+        for hook in tuple(hooks.before.values()):
+            result = hook(gradients)
+            if result is not None:
+                gradients = _checked_tuple(result, gradients, metas, hook)
+    return gradients if several else gradients[0]
+
+
+def after_node(
+    arguments: list[_Argument | None], hooks: Hooks, cotangents: dict[int, Any], g: Any
+) -> list[tuple[Node | Leaf, Any]]:
+    """Run the hooks after a node on what it sends to its arguments, None where it sends nothing."""
+    outputs = g if type(g) is tuple else (g,)
+    inputs: tuple[Any, ...] = tuple(
+        None if argument is None or argument.seq not in cotangents else cotangents[argument.seq][1]
+        for argument in arguments
+    )
+    inputs = tuple(None if one is None else _own(one) for one in inputs)
+    metas = [None if argument is None else argument.meta for argument in arguments]
+    with _quiet(outputs[0]):
+        for hook in tuple(hooks.after.values()):
+            result = hook(inputs, outputs)
+            if result is not None:
+                inputs = _checked_tuple(result, inputs, metas, hook, may_drop=True)
+    return [
+        (argument.node, one)
+        for argument, one in zip(arguments, inputs, strict=True)
+        if argument is not None and one is not None
+    ]
+
+
+class _Argument:
+    """Stands for an argument's node while the cotangent sent to it is held back for hooks."""
+
+    __slots__ = ("meta", "node", "seq")
+
+    def __init__(self, node: Node | Leaf, position: int) -> None:
+        self.node = node
+        self.meta = node.meta
+        self.seq = position
+
+
+def held_back(
+    node: Node, edges: Iterable[Any], wanted: Callable[[Any], bool]
+) -> tuple[list[_Argument | None], list[Any]]:
+    """The arguments of a node by position, and its edges, redirected to stand-ins for them."""
+    arguments: list[_Argument | None] = [None] * node.arity
+    redirected = []
+    for parent, formula, saved, index in edges:
+        if index == JOINT:
+            for position, one in enumerate(parent):
+                if one is not None:
+                    arguments[position] = _Argument(one, position)
+            redirected.append((tuple(arguments), formula, saved, index))
+        elif wanted(parent):
+            arguments[index] = _Argument(parent, index)
+            redirected.append((arguments[index], formula, saved, index))
+    return arguments, redirected
+
+
+def leaf_hooks(arrived: dict[Node | Leaf, Any]) -> None:
+    """Run the hooks of the leaves that a pass has reached."""
+    for leaf, g in arrived.items():
+        if type(leaf) is Leaf and leaf.hooks is not None:
+            arrived[leaf] = on_variable(leaf, leaf.hooks, g)
+
+
+# What a hook returns ----------------------------------------------------------------------------
+
+
+def _own(g: Any) -> Any:
+    """A gradient in a buffer that nothing else refers to."""
+    return snapshot(g) if hasattr(type(g), "_bind") else backend_of(g).copy(g)
+
+
+def _name(hook: Any) -> str:
+    return getattr(hook, "__name__", None) or type(hook).__name__
+
+
+def _lowered(value: Any, level: int) -> Any:
+    """A value as data to a level: a hook may have used arrays that the level tracks."""
+    if not hasattr(type(value), "_bind"):
+        return value
+    inner = _lowered(value._data, level)
+    if value._node is None or value._node.meta.level == level:
+        return inner
+    if inner is value._data:
+        return value
+    from gradwrap.core.classes import wrapper_class
+
+    return wrapper_class(type(value)._kind, backend_of(inner))(inner, value._node)
+
+
+def _library(value: Any) -> str | None:
+    kind = type(value)
+    backend = kind._backend if hasattr(kind, "_bind") else find_backend(kind)
+    return None if backend is None else str(backend.name)
+
+
+def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
+    """What stands for a gradient from now on: of its library, shape and dtype."""
+    recorded = hasattr(type(g), "_bind")
+    if hasattr(type(result), "_bind") and not recorded:
+        result = native(result)
+    elif meta.level != TAPE_LEVEL:
+        result = _lowered(result, meta.level)
+    library, own = _library(result), _library(g)
+    fix = f"Fix: return an array of {own}, {meta}, or None to leave the gradient as it is."
+    if library != own:
+        kind = f"a {type(result).__name__}" if library is None else f"an array of {library}"
+        raise HookResultError(f"hook '{_name(hook)}' returned {kind} in place of a gradient. {fix}")
+    if tuple(result.shape) != meta.shape:
+        raise HookResultError(
+            f"hook '{_name(hook)}' has changed the size of value: a gradient of shape "
+            f"{meta.shape} became {tuple(result.shape)}. {fix}"
+        )
+    if result.dtype != meta.dtype:
+        raise HookResultError(
+            f"hook '{_name(hook)}' has changed the type of value: a gradient of dtype "
+            f"{meta.dtype} became {result.dtype}. {fix}"
+        )
+    return type(g)(result) if recorded and not hasattr(type(result), "_bind") else result
+
+
+def _checked_tuple(
+    result: Any, values: tuple[Any, ...], metas: Any, hook: Any, *, may_drop: bool = False
+) -> tuple[Any, ...]:
+    if not isinstance(result, (tuple, list)):
+        raise HookResultError(
+            f"expected tuple, but hook '{_name(hook)}' returned a {type(result).__name__}. "
+            f"Fix: return a tuple of {len(values)}, or None to leave the gradients as they are."
+        )
+    if len(result) != len(values):
+        raise HookResultError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got "
+            f"{len(result)}, but expected {len(values)}). Fix: return one for each gradient."
+        )
+    checked = []
+    for one, value, meta in zip(result, values, metas, strict=True):
+        if value is None and one is not None:
+            raise HookResultError(
+                f"hook '{_name(hook)}' can't replace a None gradient with a non-None value. "
+                "Fix: return None where there was none."
+            )
+        drops = one is None and (may_drop or value is None)
+        checked.append(None if drops else _checked(one, value, meta, hook))
+    return tuple(checked)
