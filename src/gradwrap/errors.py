@@ -12,6 +12,7 @@ __all__ = [
     "GradwrapError",
     "GraphFreedError",
     "InPlaceError",
+    "MissingToolError",
     "MixedLibrariesError",
     "NoRuleError",
     "NonDifferentiableInputError",
@@ -64,7 +65,7 @@ class RuleDefinitionError(GradwrapError, TypeError, ValueError):
     """A rule does not fit the function it is defined for."""
 
 
-class RuleResultError(GradwrapError, TypeError, ValueError):
+class RuleResultError(GradwrapError, RuntimeError, TypeError, ValueError):
     """A user's rule returned a cotangent of the wrong shape, dtype or number."""
 
 
@@ -74,6 +75,10 @@ class TangentError(GradwrapError, TypeError, ValueError):
 
 class MixedLibrariesError(GradwrapError, TypeError):
     """Arrays of two libraries met in one operation."""
+
+
+class MissingToolError(GradwrapError, ImportError, RuntimeError):
+    """A package or a program that a drawing needs is not installed."""
 
 
 class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):

@@ -162,8 +162,8 @@ def _visit_specially(  # noqa: PLR0913  the state of the pass
     op = node.op
     edges: Any = node.edges
     if type(g) is list:
+        xp = op.namespaces[type(next(part for part in g if part is not None))]
         g = _materialised(node, g)
-        xp = op.namespaces[type(g[0])]
     else:
         xp = op.namespaces[type(g)]
     if create_graph:
@@ -259,6 +259,8 @@ def _collect(arrival: Pending, part: OutputPart) -> None:
 
 def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
     """Put zeros where no cotangent arrived at an output."""
+    if not node.op.materializes:
+        return tuple(parts)
     present = next(part for part in parts if part is not None)
     xp = node.op.namespaces[type(present)]
     metas: Any = node.meta

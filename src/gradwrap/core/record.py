@@ -51,6 +51,9 @@ UNTRACKED = -2
 class BoundOp:
     """An operation on the arrays of one backend: its native function, rule and compiled call."""
 
+    materializes = True
+    """Whether the formula is given zeros for an output that no cotangent arrived at, or None."""
+
     __slots__ = (
         "backend",
         "call",
