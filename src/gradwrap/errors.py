@@ -9,6 +9,7 @@ __all__ = [
     "ArgnumsError",
     "BackwardError",
     "BatchedValueError",
+    "CheckpointError",
     "GradwrapError",
     "GraphFreedError",
     "InPlaceError",
@@ -87,6 +88,10 @@ class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):
 
 class GraphFreedError(GradwrapError, RuntimeError):
     """A second backward through a graph that the first one has freed."""
+
+
+class CheckpointError(GradwrapError, RuntimeError):
+    """A checkpointed function did something else when it was run again in backward."""
 
 
 class BackwardError(GradwrapError, RuntimeError, ValueError):

@@ -37,6 +37,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     retain_graph: bool = False,
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
+    cut: bool = False,
 ) -> dict[Node | Leaf, Any]:
     """Carry the roots' cotangents back; give what arrives at each leaf, or at each target.
 
@@ -50,6 +51,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
         Record the pass itself. The cotangents of the roots are then variables.
     targets
         Stop at these nodes and at leaves, and visit only what leads to them.
+    cut
+        Do not look behind a target for further ones.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     pending: dict[int, Pending] = {}
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
-    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots])
+    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
         _arrive(pending, heap, root, cotangent)
     # The next node to visit is held in hand while it is newer than all in the heap: a chain of
@@ -349,7 +352,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return size
 
 
-def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:
+def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
     """The nodes that have a target among the nodes they were made from."""
     reached: set[Node | Leaf] = set()
     order: list[Node | Leaf] = []
@@ -358,6 +361,8 @@ def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node
     heap.sort(key=lambda entry: entry[0])
     while heap:
         _, node = heappop(heap)
+        if cut and node in targets:
+            continue
         order.append(node)
         for parent in _parents(node):
             if parent not in seen:

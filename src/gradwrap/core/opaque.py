@@ -46,7 +46,7 @@ class OpaqueOp(BoundOp):
         self.special = True
 
 
-def output_nodes(  # noqa: PLR0913  what a node is made of
+def output_nodes(
     op: BoundOp,
     parents: tuple[Node | Leaf | None, ...],
     formula: Callable[..., Any],

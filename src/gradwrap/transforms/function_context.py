@@ -44,13 +44,57 @@ class Computed:
         self.array = array
 
 
+class _Settling:
+    """Puts stand-ins for what forward kept, and notes which arguments and outputs that was."""
+
+    def __init__(self, args: Sequence[Any], outs: Sequence[Any], marked: Sequence[Any]) -> None:
+        self.inputs: set[int] = set()
+        self.outputs: set[int] = set()
+        self.has_computed = False
+        self._marked = {id(array) for array in marked}
+        self._stand_ins: dict[int, Input | Output] = {}
+        for index, out in enumerate(outs):
+            if is_array(out) and id(out) not in self._marked:
+                self._stand_ins.setdefault(id(out), Output(index))
+        for index, arg in enumerate(args):
+            if is_array(arg):
+                self._stand_ins[id(arg)] = Input(index)
+
+    def settle(self, leaf: Any) -> Any:
+        found = self._stand_ins.get(id(leaf))
+        if found is not None:
+            (self.inputs if isinstance(found, Input) else self.outputs).add(found.index)
+            return found
+        if not is_array(leaf) or id(leaf) in self._marked:
+            return leaf
+        if isinstance(leaf, Variable):
+            if leaf._node is not None:  # of an outer transform, which it belongs to
+                return leaf
+            leaf = native(leaf)
+        backend = backend_of(leaf)
+        if not backend.is_numeric(leaf) or not backend.is_float(leaf):
+            return leaf
+        self.has_computed = True
+        return Computed(leaf)
+
+
 class FunctionCtx:
     """Carries arrays and anything else from a custom function's forward to its backward.
 
     Besides what it has here, any attribute can be set on it in forward and read in backward.
     """
 
-    __slots__ = ("__dict__", "_args", "_marked", "_materializes", "_origin", "_outs", "_saved", "needs_input_grad")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_args",
+        "_marked",
+        "_materializes",
+        "_origin",
+        "_outs",
+        "_saved",
+        "needs_input_grad",
+    )
 
     needs_input_grad: tuple[bool, ...]
     """For each argument of `apply`, whether it is tracked."""
@@ -120,39 +164,13 @@ class FunctionCtx:
 
         The third result says whether there is an array of floats of another origin.
         """
-        stand_ins: dict[int, Input | Output] = {}
-        for index, out in enumerate(outs):
-            if is_array(out) and not self._is_marked(out):
-                stand_ins.setdefault(id(out), Output(index))
-        for index, arg in reversed(list(enumerate(args))):
-            if is_array(arg):
-                stand_ins[id(arg)] = Input(index)
-        inputs: set[int] = set()
-        outputs: set[int] = set()
-        has_computed = False
-
-        def settle(leaf: Any) -> Any:
-            nonlocal has_computed
-            found = stand_ins.get(id(leaf))
-            if found is not None:
-                (inputs if isinstance(found, Input) else outputs).add(found.index)
-                return found
-            if is_array(leaf) and not self._is_marked(leaf):
-                if isinstance(leaf, Variable):
-                    if leaf._node is not None:  # of an outer transform, which it belongs to
-                        return leaf
-                    leaf = native(leaf)
-                if backend_of(leaf).is_numeric(leaf) and backend_of(leaf).is_float(leaf):
-                    has_computed = True
-                    return Computed(leaf)
-            return leaf
-
-        self._saved = tuple(settle(tensor) for tensor in self._saved)
+        settling = _Settling(args, outs, self._marked)
+        self._saved = tuple(settling.settle(tensor) for tensor in self._saved)
         attributes = vars(self)
         for name, value in attributes.items():
-            attributes[name] = _mapped(settle, value)
+            attributes[name] = _mapped(settling.settle, value)
         self._marked = ()
-        return inputs, outputs, has_computed
+        return settling.inputs, settling.outputs, settling.has_computed
 
     def _at(
         self,
