@@ -301,6 +301,7 @@ def _distinct(args: list[Any]) -> list[Any]:
 
 
 def wrapped(out: Any) -> Any:
+    """An untracked variable of an array; anything else as it is."""
     if isinstance(out, Variable) or not is_array(out):
         return out
     backend = backend_of(out)
