@@ -617,6 +617,35 @@ def test_once_differentiable_allows_a_graph_that_is_not_used() -> None:
     assert gw.grad(lambda a: gw.grad(Once.apply)(2.0) * a)(3.0) == pytest.approx(math.cos(2.0))
 
 
+# Forward mode -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [Cube.apply, Exp.apply, lambda x: SinCos.apply(x)[1]])
+def test_forward_mode_follows_from_backward(function: Any) -> None:
+    gw.testing.check_grads(function, (X,), order=2)
+
+
+def test_forward_mode_over_reverse_mode() -> None:
+    def total(x: Any) -> Any:
+        return np.sum(Times.apply(Cube.apply(x), Exp.apply(x), 2))
+
+    _, found = gw.jvp(gw.grad(total), (X,), (Y,))
+    _, wanted = gw.jvp(gw.grad(lambda x: np.sum(2 * x**3 * np.exp(x))), (X,), (Y,))
+    np.testing.assert_allclose(found, wanted)
+    out, push = gw.linearize(Times.apply, X, Y, 2.0)
+    np.testing.assert_allclose(push(Y, X, 0.0), 2 * (X * X + Y * Y))
+    np.testing.assert_allclose(out, 2 * X * Y)
+
+
+def test_forward_mode_over_reverse_mode_refuses_what_is_not_known() -> None:
+    assert gw.jvp(HalfDone.apply, (0.0,), (2.0,)) == (1.0, 2.0)
+    assert gw.jvp(gw.grad(Stopped.apply), (0.0,), (1.0,)) == (1.0, 0.0)
+    with pytest.raises(BackwardError, match=r"ctx\.saved_tensors\[0\].*Fix: "):
+        gw.jvp(gw.grad(HalfDone.apply), (0.0,), (1.0,))
+    with pytest.raises(BackwardError, match="differentiate twice"):
+        gw.jvp(gw.grad(Once.apply), (2.0,), (1.0,))
+
+
 # Memory -------------------------------------------------------------------------------------------
 
 

@@ -6,18 +6,15 @@ the table gives, is applied to the tangents at once. Nothing is recorded.
 
 What of a row gives its JVP:
 
-===============  ===========================================================================
-kind             JVP
-===============  ===========================================================================
-any              the formulas of `jvp=`, where the row has them
+===============  ====================================================================kind             JVP
+===============  ====================================================================any              the formulas of `jvp=`, where the row has them
 elementwise      the formulas of the cotangent: the derivative of each element is a number
 linear           the operation itself, on the tangent
 multilinear      the operation with one argument replaced by its tangent, for each of them
 reduction        the weights, which are the cotangent of ones, times the tangent, summed
 all others       the transpose of the transpose: the VJP is linear in the cotangent, and its
                  own VJP with respect to that is the JVP
-===============  ===========================================================================
-"""
+===============  ===================================================================="""
 
 from __future__ import annotations
 
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Tangent", "jvp_source", "push_forward"]
 
 JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
+__all__ = ["Tangent", "push_forward", "transposed_twice"]
 
 
 class Tangent:
@@ -202,7 +200,6 @@ def _transposed_twice(
     out: Any,
 ) -> list[Any]:
     """Pull a variable cotangent back, and the tangents back through that."""
-    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     reverse = bound.variable_class._sibling(Variable)._bind(bound.op)
     level = new_level()
     leaves = [
@@ -210,12 +207,20 @@ def _transposed_twice(
         for item, t in zip(data, tangents, strict=True)
     ]
     recorded = record(reverse, level, data, leaves, statics, out)
-    parts = tuple(recorded) if isinstance(recorded, (tuple, list)) else (recorded,)
+    if isinstance(out, (tuple, list)):
+        return transposed_twice(recorded, out, leaves, tangents)
+    return transposed_twice([recorded], [out], leaves, tangents)
+
+
+def transposed_twice(
+    parts: Sequence[Any], outs: Sequence[Any], leaves: Sequence[Any], tangents: Sequence[Any]
+) -> list[Any]:
+    """The tangents of outputs that were recorded, as `parts`, from leaves that have tangents."""
     level = new_level()
     cotangents: list[Any] = []
     roots = []
     for part, plain in zip(parts, outs, strict=True):
-        if part._node is None:
+        if getattr(part, "_node", None) is None:
             cotangents.append(None)
             continue
         backend = backend_of(plain)

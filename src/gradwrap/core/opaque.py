@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.classes import variable_class
 from gradwrap.core.node import JOINT, Node
 from gradwrap.core.record import BoundOp, OutputsMeta, output_node
 
@@ -36,7 +37,7 @@ class OpaqueOp(BoundOp):
         self.name = name
         self.backend = backend
         self.rule = rule  # type: ignore[assignment]  # none: what was saved is not arrays of a row
-        self.variable_class = backend.variable_class
+        self.variable_class = variable_class(backend)
         self.namespaces = backend.namespaces
         self.materializes = materializes
         self.holomorphic = False

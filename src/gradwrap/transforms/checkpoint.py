@@ -15,7 +15,6 @@ import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.meta import same_space
 from gradwrap.core.modes import (
@@ -200,7 +199,6 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
         if layer._node is not None and layer._node.meta.level == rerun.level
     )
     backend = backend_of(data)
-    variable_class(backend)  # so that the backend knows it
     op = OpaqueOp("checkpoint", backend, materializes=False)
     return output_nodes(op, rerun.parents, _pulled_back, (rerun,), rerun.metas)
 

@@ -8,6 +8,7 @@ be differentiated again.
 from __future__ import annotations
 
 import functools
+import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.backend import backend_of
@@ -75,6 +76,7 @@ class Function:
 
     _ops: dict[tuple[Backend, bool], OpaqueOp]
     _sets_up: bool
+    _refusal: Callable[[Any], str] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -150,6 +152,8 @@ class _Hidden:
 
 class _Undifferentiable(Function):
     """Given arrays, as if computed from others in an unknown way: to differentiate them raises."""
+
+    _refusal = operator.attrgetter("message")
 
     @staticmethod
     def forward(ctx: Any, hidden: _Hidden, message: str, *_parents: Any) -> tuple[Any, ...]:

@@ -6,8 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import Backend, backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
+from gradwrap.core.classes import variable_class, wrapper_class
+from gradwrap.core.dual import Dual
+from gradwrap.core.forward import Tangent, transposed_twice
+from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
+from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.record import is_recorded
 from gradwrap.core.rule import Rule
@@ -15,7 +18,7 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import Variable
-from gradwrap.errors import RuleResultError, TrackedValueError
+from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import is_array
 from gradwrap.transforms.function_context import FunctionCtx
 
@@ -47,8 +50,10 @@ class Call:
         outs = self.perform(data)
         if level <= silent_up_to():
             return outs
-        parents = tuple(a._node if here else None for a, here in zip(args, tracked, strict=True))
-        return self._recorded(level, parents, data, outs)
+        nodes = tuple(a._node if here else None for a, here in zip(args, tracked, strict=True))
+        if isinstance(next(node for node in nodes if node is not None), Tangent):
+            return self._pushed(level, nodes, data, outs)
+        return self._recorded(level, nodes, data, outs)
 
     def _forward(self, args: Sequence[Any]) -> list[Any]:
         cls = self.function
@@ -97,6 +102,7 @@ class Call:
         places = self.tracked_outputs
         if not places:
             return outs
+        outs = list(outs)
         inputs, outputs, has_computed = self.used
         args = tuple(
             arg if index in inputs else _skeleton(arg) if has_computed else None
@@ -112,6 +118,50 @@ class Call:
         for place, node in zip(places, nodes, strict=True):
             outs[place] = variable_class(backend_of(outs[place]))(outs[place], node)
         return outs
+
+    def _pushed(
+        self, level: int, nodes: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
+    ) -> list[Any]:
+        """The outputs with their tangents, in forward mode: backward is linear in what it gets."""
+        tangents = [None if node is None else node.value for node in nodes]
+        if self.function._refusal is not None:
+            unknown: Any = UnknownTangent(self.function._refusal(self.ctx))
+            pushed: list[Any] = [unknown] * len(outs)
+        else:
+            own = new_level()
+            leaves = tuple(
+                None if node is None else Leaf(backend_of(item).meta(item, own))
+                for item, node in zip(data, nodes, strict=True)
+            )
+            parts = self._recorded(own, leaves, data, outs)
+            pushed = transposed_twice(parts, outs, leaves, tangents)
+        return [
+            self._with_tangent(out, tangent, level) if index in self.tracked_outputs else out
+            for index, (out, tangent) in enumerate(zip(outs, pushed, strict=True))
+        ]
+
+    @staticmethod
+    def _with_tangent(out: Any, tangent: Any, level: int) -> Any:
+        if tangent is None:
+            return out
+        backend = backend_of(out)
+        return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
+
+
+class UnknownTangent:
+    """In the place of a tangent that is not known: whatever is done with it raises."""
+
+    __slots__ = ("_message",)
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise BackwardError(self._message)
+
+    __getattr__ = __array_ufunc__ = __array_function__ = __array__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = _refuse
+    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __getitem__ = _refuse
 
 
 class _RecordedCall:
@@ -174,7 +224,7 @@ def _of_own_library(arg: Any) -> Any:
     """Undo that the engine takes all arguments for arrays of the first output's library."""
     if not isinstance(arg, Variable) or arg._data is None:
         return arg
-    own = variable_class(backend_of(arg._data))
+    own = wrapper_class(arg._kind, backend_of(arg._data))
     return arg if type(arg) is own else own(arg._data, arg._node)
 
 
@@ -258,7 +308,6 @@ def _op(function: type[Function], backend: Backend, materializes: bool) -> Opaqu
             is_joint=True,
             variadic=True,
         )
-        variable_class(backend)  # so that the backend knows it
         op = OpaqueOp(function.__name__, backend, rule, materializes=materializes)
         function._ops[backend, materializes] = op
     return op
