@@ -29,6 +29,12 @@ def tracked(array: Any) -> Any:
     return gw.wrap(np.array(array), requires_grad=True)
 
 
+def taken(x: Any) -> Any:
+    """The gradient of a leaf, which is left with none."""
+    gradient, x.grad = x.grad, None
+    return gradient
+
+
 class Cube(gw.Function):
     """Backward needs the argument: its derivatives follow to any order."""
 
@@ -149,8 +155,7 @@ def test_vjp_of_several_outputs() -> None:
 def test_double_backward_on_the_tape() -> None:
     x = tracked(X)
     Times.apply(Cube.apply(x), Exp.apply(x), 1).sum().backward(create_graph=True)
-    first = x.grad
-    x.grad = None
+    first = taken(x)
 
     first.sum().backward()
 
@@ -162,8 +167,8 @@ def test_two_variables_of_one_buffer_keep_their_own_derivatives() -> None:
     x: Any = gw.wrap(X, requires_grad=True)
     y: Any = gw.wrap(X, requires_grad=True)
     Times.apply(x, y, 1).sum().backward(create_graph=True)
-    first = y.grad
-    x.grad = y.grad = None
+    first = taken(y)
+    x.grad = None
 
     (first * Y).sum().backward()
 
@@ -758,7 +763,7 @@ class TestBesidePyTorch:
             y = LegendrePolynomial3.apply(x)
             for again in reversed(range(order)):
                 y.sum().backward(create_graph=again > 0)
-                y, x.grad = x.grad, None
+                y = taken(x)
             return np.asarray(y)
 
         ours, theirs = self.both(program)
@@ -779,8 +784,7 @@ class TestBesidePyTorch:
 
             x = library.leaf(X.tolist())
             (Exponential.apply(x) ** 2).sum().backward(create_graph=True)
-            first, x.grad = x.grad, None
-            first.sum().backward()
+            taken(x).sum().backward()
             return np.asarray(x.grad)
 
         ours, theirs = self.both(program)
