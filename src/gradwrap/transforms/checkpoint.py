@@ -287,6 +287,11 @@ class _Rerun:
             f"checkpoint: {name_of(self.fun)}, run again in backward, {what}. Fix: {fix}."
         )
 
+    @property
+    def label(self) -> str:
+        """What a drawing shows of it."""
+        return name_of(self.fun)
+
     def held_arrays(self) -> list[Any]:
         """The arrays that are kept to run the function again."""
         return [native(leaf) for leaf in flatten(self.inputs)[0] if is_array(leaf)]
