@@ -160,7 +160,7 @@ def test_double_backward_on_the_tape() -> None:
     first.sum().backward()
 
     np.testing.assert_allclose(gw.unwrap(first), (3 * X**2 + X**3) * np.exp(X))
-    np.testing.assert_allclose(x.grad, (6 * X + 6 * X**2 + X**3) * np.exp(X))
+    np.testing.assert_allclose(taken(x), (6 * X + 6 * X**2 + X**3) * np.exp(X))
 
 
 def test_two_variables_of_one_buffer_keep_their_own_derivatives() -> None:
@@ -172,7 +172,7 @@ def test_two_variables_of_one_buffer_keep_their_own_derivatives() -> None:
 
     (first * Y).sum().backward()
 
-    np.testing.assert_allclose(x.grad, Y)
+    np.testing.assert_allclose(taken(x), Y)
     assert y.grad is None
 
 

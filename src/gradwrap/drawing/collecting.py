@@ -241,7 +241,7 @@ def _saved_words(node: Node) -> Iterator[tuple[str | None, Any, Any]]:
         words = formula.saved if formula is not None and len(formula.saved) == len(saved) else None
         for position, value in enumerate(saved):
             word = words[position] if words else None
-            if word is not None and rule.variadic and word == rule.arrays[0]:
+            if rule is not None and word is not None and rule.variadic and word == rule.arrays[0]:
                 yield from zip(
                     [f"{word}{i}" for i in range(len(value))], value, parent, strict=False
                 )
@@ -290,9 +290,8 @@ def _index(key: Any) -> str:
 
 def _arrays_in(value: Any) -> Iterator[Any]:
     """The native arrays that a saved value keeps alive."""
-    held = getattr(value, "held_arrays", None)
-    if callable(held) and not is_array(value):
-        yield from held()
+    if hasattr(value, "held_arrays") and not is_array(value):
+        yield from value.held_arrays()
     elif isinstance(value, (list, tuple, dict)):
         for leaf in flatten(value)[0]:
             if not isinstance(leaf, (list, tuple, dict)):

@@ -15,6 +15,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.meta import same_space
 from gradwrap.core.modes import (
@@ -30,7 +31,7 @@ from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import Variable
 from gradwrap.errors import CheckpointError
-from gradwrap.transforms.arguments import is_array, left_behind, name_of
+from gradwrap.transforms.arguments import is_array, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -232,7 +233,7 @@ class _Rerun:
     ) -> None:
         self.fun = fun
         self.level = level
-        self.inputs = left_behind(inputs, level)
+        self.inputs = map_leaves(functools.partial(_below, level=level), inputs)
         self.parents = parents
         self.treedef = treedef
         self.places = tuple(roots)
@@ -246,8 +247,8 @@ class _Rerun:
             if owner is not None
         )
 
-    def run(self) -> tuple[list[Any], list[Node | Leaf]]:
-        """The outputs and their nodes, checked to come from where they came the first time."""
+    def run(self) -> list[Any]:
+        """The nodes of the outputs, checked to come from where they came the first time."""
         for owner, data in self.used:
             if owner._data is not data:
                 raise self._differs(
@@ -260,27 +261,25 @@ class _Rerun:
         began = next_sequence_number()
         with recording_from(self.level), mode:
             out = self.fun(*inputs[0], **inputs[1])
-        leaves, treedef = flatten(left_behind(out, self.level))
+        leaves, treedef = flatten(out)
         if treedef != self.treedef:
             raise self._differs(
                 f"returned {treedef}, the first time {self.treedef}", "return the same structure"
             )
-        outs = [leaves[place] for place in self.places]
-        for out, meta in zip(outs, self.metas, strict=True):
-            node = out._node if isinstance(out, Variable) else None
+        nodes = [_node_at(leaves[place], self.level) for place in self.places]
+        for node, meta in zip(nodes, self.metas, strict=True):
             if type(node) is not Node or node.seq > began or not same_space(node.meta, meta):
                 now = node.meta if node else "an untracked value"
                 raise self._differs(
                     f"returned {now}, the first time {meta}", "make it do the same each time"
                 )
-        nodes = [out._node for out in outs]
         if set(_origins(nodes, began)) != set(self.parents):
             raise self._differs(
                 "used other tracked arrays than the first time",
                 "do not rebind or write to what it uses until backward is done, or pass it as "
                 "arguments",
             )
-        return outs, nodes
+        return nodes
 
     def _differs(self, what: str, fix: str) -> CheckpointError:
         return CheckpointError(
@@ -297,6 +296,23 @@ class _Rerun:
         return [native(leaf) for leaf in flatten(self.inputs)[0] if is_array(leaf)]
 
 
+def _below(leaf: Any, level: int) -> Any:
+    """A value without the derivatives of transforms that ended inside the one of this level."""
+    while isinstance(leaf, Variable) and _level(leaf) > level:
+        if leaf._kind not in {Variable, Dual}:  # what it does to the values it has to do again
+            return type(leaf)(_below(leaf._data, level), leaf._node)
+        leaf = leaf._data
+    return snapshot(leaf)
+
+
+def _level(variable: Variable[Any]) -> int:
+    return -1 if variable._node is None else int(variable._node.meta.level)
+
+
+def _node_at(leaf: Any, level: int) -> Any:
+    return next((layer._node for layer in _layers(leaf) if _level(layer) == level), None)
+
+
 def _owner(node: Node | Leaf) -> Variable[Any] | None:
     return node.owner() if isinstance(node, Leaf) and node.owner is not None else None
 
@@ -307,8 +323,7 @@ def _pulled_back(xp: Any, g: Any, rerun: _Rerun) -> tuple[Any, ...]:  # noqa: AR
     # On the tape, variables arrive where backward itself is recorded. Under transforms, the
     # levels below record it.
     graph = rerun.level == TAPE_LEVEL and any(isinstance(c, Variable) for c in cotangents)
-    _, nodes = rerun.run()
-    roots = [(n, c) for n, c in zip(nodes, cotangents, strict=True) if c is not None]
+    roots = [(n, c) for n, c in zip(rerun.run(), cotangents, strict=True) if c is not None]
     arrived = backward_pass(
         roots, retain_graph=graph, create_graph=graph, targets=set(rerun.parents), cut=True
     )

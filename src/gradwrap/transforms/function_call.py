@@ -18,7 +18,7 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import Variable
-from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
+from gradwrap.errors import BackwardError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import is_array
 from gradwrap.transforms.function_context import FunctionCtx
 
@@ -46,6 +46,13 @@ class Call:
         if level == UNTRACKED:
             return self._forward(args)
         tracked = [_level(arg) == level for arg in args]
+        top = next(arg for arg, here in zip(args, tracked, strict=True) if here)
+        if top._kind not in {Variable, Dual}:
+            raise NoRuleError(
+                f"{self.function.__name__} is a gradwrap.Function, which a {top._kind.__name__} "
+                "array cannot pass through: nothing says how. Fix: write it with functions of "
+                "arrays, or take the array apart in a loop."
+            )
         data = [_below(arg, here) for arg, here in zip(args, tracked, strict=True)]
         outs = self.perform(data)
         if level <= silent_up_to():
