@@ -107,6 +107,12 @@ def test_frozen_and_detached_parts_are_told_apart() -> None:
     assert "-.->" in drawing.mermaid
 
 
+def test_a_detached_variable_of_another_graph_keeps_its_name() -> None:
+    x, other = leaf(4), leaf(4)
+    drawing = gw.draw(x * other.detach(), names={"x": x, "other": other})
+    assert kinds(drawing, "detached") == ["other, detached<br/>float64[4]"]
+
+
 def test_an_array_that_is_used_twice_is_one_box() -> None:
     x, k = leaf(3), np.ones(3)
     drawing = gw.draw(np.exp(x * k) * k)

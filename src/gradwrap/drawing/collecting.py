@@ -78,6 +78,10 @@ class _Names:
                     self._of_node.setdefault(leaf._node, path)
                     self.variables.append(leaf)
 
+    def is_tracked(self, array: Any) -> bool:
+        """Whether the array is that of a named variable which is tracked."""
+        return any(native(variable) is array for variable in self.variables)
+
     def of_node(self, node: Any) -> str | None:
         return self._of_node.get(node)
 
@@ -182,9 +186,13 @@ class _Collector:
         if found is None:
             source = self.origin.get(id(array))
             name = self.names.of_array(array)
-            kind, default = (FROZEN, "constant") if source is None else (DETACHED, "detached")
             text = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
-            found = Box(kind, name if name and source is None else default, [text])
+            if source is not None:
+                found = Box(DETACHED, "detached", [text])
+            elif self.names.is_tracked(array):
+                found = Box(DETACHED, f"{name}, detached", [text])
+            else:
+                found = Box(FROZEN, name or "constant", [text])
             self.others[id(array)] = found
             if source is not None:
                 self.arrows.append(Arrow(source, found, _shape(array.shape), dashed=True))
