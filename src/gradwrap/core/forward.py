@@ -6,15 +6,18 @@ the table gives, is applied to the tangents at once. Nothing is recorded.
 
 What of a row gives its JVP:
 
-===============  ====================================================================kind             JVP
-===============  ====================================================================any              the formulas of `jvp=`, where the row has them
+===============  ===========================================================================
+kind             JVP
+===============  ===========================================================================
+any              the formulas of `jvp=`, where the row has them
 elementwise      the formulas of the cotangent: the derivative of each element is a number
 linear           the operation itself, on the tangent
 multilinear      the operation with one argument replaced by its tangent, for each of them
 reduction        the weights, which are the cotangent of ones, times the tangent, summed
 all others       the transpose of the transpose: the VJP is linear in the cotangent, and its
                  own VJP with respect to that is the JVP
-===============  ===================================================================="""
+===============  ===========================================================================
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,9 @@ if TYPE_CHECKING:
     from gradwrap.core.record import BoundOp
     from gradwrap.core.rule import Formula, Rule
 
-__all__ = ["Tangent", "jvp_source", "push_forward"]
+__all__ = ["Tangent", "jvp_source", "push_forward", "transposed_twice"]
 
 JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
-__all__ = ["Tangent", "push_forward", "transposed_twice"]
 
 
 class Tangent:
