@@ -16,6 +16,7 @@ from gradwrap.errors import (
     BackwardError,
     GraphFreedError,
     InPlaceError,
+    NoRuleError,
     NotAnArrayError,
     RuleResultError,
     TrackedValueError,
@@ -649,6 +650,80 @@ def test_forward_mode_over_reverse_mode_refuses_what_is_not_known() -> None:
         gw.jvp(gw.grad(HalfDone.apply), (0.0,), (1.0,))
     with pytest.raises(BackwardError, match="differentiate twice"):
         gw.jvp(gw.grad(Once.apply), (2.0,), (1.0,))
+
+
+# vmap ---------------------------------------------------------------------------------------------
+
+
+class Normalised(gw.Function):
+    """Mixes the elements of an example, and keeps what belongs to one example alone."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, power: int) -> Any:
+        ctx.largest = int(np.argmax(x))
+        ctx.power = power
+        ctx.save_for_backward(x)
+        return x**power / x[ctx.largest], float(x[ctx.largest])
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_largest: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        at = np.eye(3)[ctx.largest]
+        top = np.sum(x * at)
+        through = np.sum(g * x**ctx.power) / top**2
+        return g * ctx.power * x ** (ctx.power - 1) / top + (g_largest - through) * at, None
+
+
+def by_hand(x: Any) -> Any:
+    top = np.max(x)
+    return x**2 / top, top
+
+
+def mapped(fun: Any) -> Any:
+    return gw.vmap(fun, fallback="loop")
+
+
+MAPPED = [
+    lambda f: mapped(lambda x: f(x)[0] * f(x)[1]),
+    lambda f: mapped(gw.grad(lambda x: np.sum(f(x)[0] * f(x)[1]))),
+    lambda f: gw.grad(lambda xs: np.sum(mapped(f)(xs)[0] ** 2)),
+    lambda f: lambda xs: gw.jvp(lambda xs: mapped(f)(xs)[0], (xs,), (xs * 0.1,))[1],
+    lambda f: lambda xs: gw.jacrev(lambda x: f(x)[0])(xs[0]),
+    lambda f: lambda xs: gw.hessian(lambda x: np.sum(f(x)[0]))(xs[0]),
+]
+BATCH = np.array([[0.3, 1.2, 2.0], [3.0, 1.0, 0.5]])
+
+
+@pytest.mark.parametrize("transform", MAPPED)
+def test_vmap_runs_one_example_after_the_other(transform: Any) -> None:
+    found = transform(lambda x: Normalised.apply(x, 2))(BATCH)
+
+    np.testing.assert_allclose(found, transform(by_hand)(BATCH), rtol=1e-10)
+
+
+def test_second_derivatives_inside_of_vmap_are_refused() -> None:
+    def squared_slope(x: Any) -> Any:
+        return np.sum(gw.grad(lambda y: np.sum(Cube.apply(y)))(x) ** 2)
+
+    with pytest.raises(NoRuleError, match=r"Cube is a gradwrap\.Function.*inside of vmap.*Fix: "):
+        mapped(gw.grad(squared_slope))(BATCH)
+
+
+def test_batched_cotangents_reach_a_native_backward_one_by_one() -> None:
+    class Solve(gw.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, scale: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x * 2
+
+        @staticmethod
+        @gw.once_differentiable
+        def backward(ctx: Any, g: Any) -> Any:
+            assert isinstance(g, np.ndarray)
+            assert g.shape == (3,)
+            return 4 * ctx.saved_tensors[0] * g, None
+
+    np.testing.assert_allclose(gw.jacrev(lambda x: Solve.apply(x, 1))(X), np.diag(4 * X))
 
 
 # Memory -------------------------------------------------------------------------------------------

@@ -12,10 +12,16 @@ import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.looping import is_innermost_batch
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable
 from gradwrap.errors import BackwardError, TrackedValueError
+from gradwrap.transforms.function_batch import (
+    applied_by_example,
+    holds_batch,
+    looped_gradients,
+)
 from gradwrap.transforms.function_call import Call, wrapped
 
 if TYPE_CHECKING:
@@ -118,6 +124,8 @@ class Function:
                     f"{type(arg).__name__}: its gradient would be lost. "
                     "Fix: pass the array as an argument of its own: apply(*arrays)."
                 )
+        if holds_batch(args) and is_innermost_batch(args):
+            return applied_by_example(cls, args)
         call = Call(cls, args)
         outs = call.perform(args)
         if any(isinstance(arg, Variable) for arg in args):
@@ -195,6 +203,9 @@ def once_differentiable(backward: F) -> F:
 
     @functools.wraps(backward)
     def on_native(ctx: FunctionCtx, *grads: Any) -> Any:
+        if is_innermost_batch(grads):
+            name = on_native.__qualname__
+            return looped_gradients(name, functools.partial(on_native, ctx), *grads)
         tracked = [g for g in grads if isinstance(g, Variable) and g._node is not None]
         tracked += ctx._tracked()
         if not tracked and not any(isinstance(g, Variable) for g in grads):

@@ -18,8 +18,13 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import Variable
-from gradwrap.errors import BackwardError, NoRuleError, RuleResultError, TrackedValueError
+from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import is_array
+from gradwrap.transforms.function_batch import (
+    applied_by_example,
+    holds_batch,
+    recorded_by_example,
+)
 from gradwrap.transforms.function_context import FunctionCtx
 
 if TYPE_CHECKING:
@@ -46,21 +51,21 @@ class Call:
         if level == UNTRACKED:
             return self._forward(args)
         tracked = [_level(arg) == level for arg in args]
-        top = next(arg for arg, here in zip(args, tracked, strict=True) if here)
-        if top._kind not in {Variable, Dual}:
-            raise NoRuleError(
-                f"{self.function.__name__} is a gradwrap.Function, which a {top._kind.__name__} "
-                "array cannot pass through: nothing says how. Fix: write it with functions of "
-                "arrays, or take the array apart in a loop."
-            )
         data = [_below(arg, here) for arg, here in zip(args, tracked, strict=True)]
-        outs = self.perform(data)
+        self.by_example = holds_batch(data)
+        outs = self._apart(data) if self.by_example else self.perform(data)
         if level <= silent_up_to():
             return outs
         nodes = tuple(a._node if here else None for a, here in zip(args, tracked, strict=True))
         if isinstance(next(node for node in nodes if node is not None), Tangent):
             return self._pushed(level, nodes, data, outs)
         return self._recorded(level, nodes, data, outs)
+
+    def _apart(self, data: Sequence[Any]) -> list[Any]:
+        """The outputs where `vmap` maps over the arguments."""
+        result = applied_by_example(self.function, data)
+        self.kind = type(result) if isinstance(result, (tuple, list)) else None
+        return [result] if self.kind is None else list(result)
 
     def _forward(self, args: Sequence[Any]) -> list[Any]:
         cls = self.function
@@ -106,6 +111,8 @@ class Call:
     def _recorded(
         self, level: int, parents: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
     ) -> list[Any]:
+        if self.by_example:
+            return recorded_by_example(self.function, level, parents, data, outs)
         places = self.tracked_outputs
         if not places:
             return outs
