@@ -64,6 +64,10 @@ def curvature(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
         lambda fun: gw.grad(lambda x: gw.jvp(fun, (x,), (W,))[1]),
         lambda fun: lambda x: gw.linearize(fun, x)[1](W),
         lambda fun: lambda x: gw.vjp(fun, x)[1](2.0)[0],
+        lambda fun: gw.jacrev(gw.grad(fun)),
+        gw.hessian,
+        lambda fun: lambda x: gw.vmap(gw.grad(fun))(np.stack([x, x + W])),
+        lambda fun: lambda x: gw.grad(lambda xs: np.sum(gw.vmap(fun)(xs)))(np.stack([x, x + W])),
     ],
 )
 def test_transforms_give_what_they_give_without(wrap: Any, transform: Any) -> None:

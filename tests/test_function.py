@@ -680,16 +680,19 @@ def by_hand(x: Any) -> Any:
 
 
 def mapped(fun: Any) -> Any:
-    return gw.vmap(fun, fallback="loop")
+    vmap: Any = gw.vmap
+    return vmap(fun, fallback="loop")
 
 
-MAPPED = [
+JACREV: Any = gw.jacrev
+HESSIAN: Any = gw.hessian
+MAPPED: list[Any] = [
     lambda f: mapped(lambda x: f(x)[0] * f(x)[1]),
     lambda f: mapped(gw.grad(lambda x: np.sum(f(x)[0] * f(x)[1]))),
     lambda f: gw.grad(lambda xs: np.sum(mapped(f)(xs)[0] ** 2)),
     lambda f: lambda xs: gw.jvp(lambda xs: mapped(f)(xs)[0], (xs,), (xs * 0.1,))[1],
-    lambda f: lambda xs: gw.jacrev(lambda x: f(x)[0])(xs[0]),
-    lambda f: lambda xs: gw.hessian(lambda x: np.sum(f(x)[0]))(xs[0]),
+    lambda f: lambda xs: JACREV(lambda x: f(x)[0])(xs[0]),
+    lambda f: lambda xs: HESSIAN(lambda x: np.sum(f(x)[0]))(xs[0]),
 ]
 BATCH = np.array([[0.3, 1.2, 2.0], [3.0, 1.0, 0.5]])
 
@@ -723,7 +726,8 @@ def test_batched_cotangents_reach_a_native_backward_one_by_one() -> None:
             assert g.shape == (3,)
             return 4 * ctx.saved_tensors[0] * g, None
 
-    np.testing.assert_allclose(gw.jacrev(lambda x: Solve.apply(x, 1))(X), np.diag(4 * X))
+    jacobian: Any = gw.jacrev(lambda x: Solve.apply(x, 1))
+    np.testing.assert_allclose(jacobian(X), np.diag(4 * X))
 
 
 # Memory -------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class OpaqueOp(BoundOp):
     Unless `materializes`, it is given None for an output that no cotangent arrived at.
     """
 
-    __slots__ = ("materializes",)
+    __slots__ = ()
 
     def __init__(
         self, name: str, backend: Backend, rule: Rule | None = None, *, materializes: bool = True

@@ -51,9 +51,6 @@ UNTRACKED = -2
 class BoundOp:
     """An operation on the arrays of one backend: its native function, rule and compiled call."""
 
-    materializes = True
-    """Whether the formula is given zeros for an output that no cotangent arrived at, or None."""
-
     __slots__ = (
         "backend",
         "call",
@@ -61,6 +58,7 @@ class BoundOp:
         "consumes",
         "forward",
         "holomorphic",
+        "materializes",
         "name",
         "namespaces",
         "native",
@@ -88,6 +86,7 @@ class BoundOp:
         self.namespaces = backend.namespaces
         self.holomorphic = rule.holomorphic
         self.consumes = rule.consumes
+        self.materializes = True  # zeros, not None, for an output that no cotangent arrived at
         self.check = rule.checked
         self.parts = rule.parts
         self.special = rule.checked or rule.consumes or rule.is_joint
