@@ -684,13 +684,14 @@ def mapped(fun: Any) -> Any:
     return vmap(fun, fallback="loop")
 
 
+JVP: Any = gw.jvp
 JACREV: Any = gw.jacrev
 HESSIAN: Any = gw.hessian
 MAPPED: list[Any] = [
     lambda f: mapped(lambda x: f(x)[0] * f(x)[1]),
     lambda f: mapped(gw.grad(lambda x: np.sum(f(x)[0] * f(x)[1]))),
     lambda f: gw.grad(lambda xs: np.sum(mapped(f)(xs)[0] ** 2)),
-    lambda f: lambda xs: gw.jvp(lambda xs: mapped(f)(xs)[0], (xs,), (xs * 0.1,))[1],
+    lambda f: lambda xs: JVP(lambda xs: mapped(f)(xs)[0], (xs,), (xs * 0.1,))[1],
     lambda f: lambda xs: JACREV(lambda x: f(x)[0])(xs[0]),
     lambda f: lambda xs: HESSIAN(lambda x: np.sum(f(x)[0]))(xs[0]),
 ]
