@@ -684,6 +684,10 @@ def mapped(fun: Any) -> Any:
     return vmap(fun, fallback="loop")
 
 
+def of_first(fun: Any) -> Any:
+    return lambda x: fun(x)[0]
+
+
 JVP: Any = gw.jvp
 JACREV: Any = gw.jacrev
 HESSIAN: Any = gw.hessian
@@ -691,8 +695,8 @@ MAPPED: list[Any] = [
     lambda f: mapped(lambda x: f(x)[0] * f(x)[1]),
     lambda f: mapped(gw.grad(lambda x: np.sum(f(x)[0] * f(x)[1]))),
     lambda f: gw.grad(lambda xs: np.sum(mapped(f)(xs)[0] ** 2)),
-    lambda f: lambda xs: JVP(lambda xs: mapped(f)(xs)[0], (xs,), (xs * 0.1,))[1],
-    lambda f: lambda xs: JACREV(lambda x: f(x)[0])(xs[0]),
+    lambda f: lambda xs: JVP(of_first(mapped(f)), (xs,), (xs * 0.1,))[1],
+    lambda f: lambda xs: JACREV(of_first(f))(xs[0]),
     lambda f: lambda xs: HESSIAN(lambda x: np.sum(f(x)[0]))(xs[0]),
 ]
 BATCH = np.array([[0.3, 1.2, 2.0], [3.0, 1.0, 0.5]])
