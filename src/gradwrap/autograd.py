@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.variable import Variable
-from gradwrap.transforms.function import Function, once_differentiable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Function", "backward", "once_differentiable"]
+__all__ = ["backward"]
 
 
 def backward(

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gradwrap.drawing.picture import Drawing
+from gradwrap.drawing.collecting import collect
+from gradwrap.drawing.folding import folded
+from gradwrap.drawing.picture import Drawing
 
-__all__ = ["draw"]
+__all__ = ["Drawing", "draw"]
 
 FOLD_FROM = 200
 
@@ -58,9 +59,4 @@ def draw(y: Any, *, names: Any = None, fold: int | bool = FOLD_FROM) -> Drawing:
         classDef operation fill:#dde8f7,stroke:#4a6fa5,color:#111
         classDef output fill:#fff,stroke:#111,color:#111,stroke-width:2px
     """
-    # loaded when it is first used: `import gradwrap` must take no time
-    from gradwrap.drawing.collecting import collect
-    from gradwrap.drawing.folding import folded
-    from gradwrap.drawing.picture import Drawing
-
     return Drawing(folded(collect(y, names), fold))
