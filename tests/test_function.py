@@ -688,13 +688,14 @@ def of_first(fun: Any) -> Any:
     return lambda x: fun(x)[0]
 
 
+GRAD: Any = gw.grad
 JVP: Any = gw.jvp
 JACREV: Any = gw.jacrev
 HESSIAN: Any = gw.hessian
 MAPPED: list[Any] = [
     lambda f: mapped(lambda x: f(x)[0] * f(x)[1]),
-    lambda f: mapped(gw.grad(lambda x: np.sum(f(x)[0] * f(x)[1]))),
-    lambda f: gw.grad(lambda xs: np.sum(mapped(f)(xs)[0] ** 2)),
+    lambda f: mapped(GRAD(lambda x: np.sum(f(x)[0] * f(x)[1]))),
+    lambda f: GRAD(lambda xs: np.sum(mapped(f)(xs)[0] ** 2)),
     lambda f: lambda xs: JVP(of_first(mapped(f)), (xs,), (xs * 0.1,))[1],
     lambda f: lambda xs: JACREV(of_first(f))(xs[0]),
     lambda f: lambda xs: HESSIAN(lambda x: np.sum(f(x)[0]))(xs[0]),
