@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "gradwrap"
-LAYERS = ("core", "rules", "backends", "transforms")
+LAYERS = ("core", "rules", "backends", "transforms", "drawing")
 FILES = sorted(path for layer in LAYERS for path in (SOURCE / layer).rglob("*.py"))
 
 

@@ -32,9 +32,14 @@ __version__ = "0.1.0.dev0"
 
 if _TYPE_CHECKING:
     from gradwrap import testing as testing
+    from gradwrap.drawing import draw as draw
     from gradwrap.transforms.batch import vmap as vmap
+    from gradwrap.transforms.checkpoint import checkpoint as checkpoint
+    from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
+    from gradwrap.transforms.function import Function as Function
+    from gradwrap.transforms.function import once_differentiable as once_differentiable
     from gradwrap.transforms.jacobian import hessian as hessian
     from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
@@ -44,9 +49,14 @@ else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
         "testing": "gradwrap.testing",
+        "draw": "gradwrap.drawing",
         "vmap": "gradwrap.transforms.batch",
+        "checkpoint": "gradwrap.transforms.checkpoint",
+        "checkpoint_sequential": "gradwrap.transforms.checkpoint",
         "jvp": "gradwrap.transforms.forward",
         "linearize": "gradwrap.transforms.forward",
+        "Function": "gradwrap.transforms.function",
+        "once_differentiable": "gradwrap.transforms.function",
         "hessian": "gradwrap.transforms.jacobian",
         "hvp": "gradwrap.transforms.jacobian",
         "jacfwd": "gradwrap.transforms.jacobian",

@@ -9,10 +9,12 @@ __all__ = [
     "ArgnumsError",
     "BackwardError",
     "BatchedValueError",
+    "CheckpointError",
     "GradwrapError",
     "GraphFreedError",
     "HookResultError",
     "InPlaceError",
+    "MissingToolError",
     "MixedLibrariesError",
     "NoRuleError",
     "NonDifferentiableInputError",
@@ -65,7 +67,7 @@ class RuleDefinitionError(GradwrapError, TypeError, ValueError):
     """A rule does not fit the function it is defined for."""
 
 
-class RuleResultError(GradwrapError, TypeError, ValueError):
+class RuleResultError(GradwrapError, RuntimeError, TypeError, ValueError):
     """A user's rule returned a cotangent of the wrong shape, dtype or number."""
 
 
@@ -75,6 +77,10 @@ class TangentError(GradwrapError, TypeError, ValueError):
 
 class MixedLibrariesError(GradwrapError, TypeError):
     """Arrays of two libraries met in one operation."""
+
+
+class MissingToolError(GradwrapError, ImportError, RuntimeError):
+    """A package or a program that a drawing needs is not installed."""
 
 
 class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):
@@ -87,6 +93,10 @@ class GraphFreedError(GradwrapError, RuntimeError):
 
 class HookResultError(GradwrapError, RuntimeError, TypeError):
     """A hook returned something that cannot stand for the gradient it was given."""
+
+
+class CheckpointError(GradwrapError, RuntimeError):
+    """A checkpointed function did something else when it was run again in backward."""
 
 
 class BackwardError(GradwrapError, RuntimeError, ValueError):

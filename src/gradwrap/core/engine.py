@@ -39,6 +39,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     retain_graph: bool = False,
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
+    cut: bool = False,
 ) -> dict[Node | Leaf, Any]:
     """Carry the roots' cotangents back; give what arrives at each leaf, or at each target.
 
@@ -52,6 +53,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
         Record the pass itself. The cotangents of the roots are then variables.
     targets
         Stop at these nodes and at leaves, and visit only what leads to them.
+    cut
+        Do not look behind a target for further ones.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     pending: dict[int, Pending] = {}
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
-    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots])
+    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
         _arrive(pending, heap, root, cotangent)
     # The next node to visit is held in hand while it is newer than all in the heap: a chain of
@@ -175,7 +178,8 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
             g = on_variable(node, hooks, g, owned=owned)
         g, owned = before_node(node, hooks, g), False
     seen, later = g, None
-    xp = op.namespaces[type(g[0] if type(g) is tuple else g)]
+    present = next(part for part in g if part is not None) if type(g) is tuple else g
+    xp = op.namespaces[type(present)]
     if create_graph:
         edges = _rewrapped(node, edges)
     if node.meta.is_complex and op.holomorphic:
@@ -279,6 +283,8 @@ def _collect(arrival: Pending, part: OutputPart) -> None:
 
 def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
     """Put zeros where no cotangent arrived at an output."""
+    if not node.op.materializes:
+        return tuple(parts)
     present = next(part for part in parts if part is not None)
     xp = node.op.namespaces[type(present)]
     metas: Any = node.meta
@@ -367,7 +373,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return size
 
 
-def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:
+def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
     """The nodes that have a target among the nodes they were made from."""
     oldest = max(target.seq for target in targets)
     parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
@@ -376,6 +382,9 @@ def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node
     while stack:
         node = stack.pop()
         if node in parents or node.seq > oldest:
+            continue
+        if cut and node in targets:
+            parents[node] = ()
             continue
         parents[node] = found = _parents(node)
         stack += found

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gradwrap.core.record import BoundOp
     from gradwrap.core.rule import Formula, Rule
 
-__all__ = ["Tangent", "jvp_source", "push_forward"]
+__all__ = ["Tangent", "jvp_source", "push_forward", "transposed_twice"]
 
 JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
 
@@ -202,7 +202,6 @@ def _transposed_twice(
     out: Any,
 ) -> list[Any]:
     """Pull a variable cotangent back, and the tangents back through that."""
-    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     reverse = bound.variable_class._sibling(Variable)._bind(bound.op)
     level = new_level()
     leaves = [
@@ -210,12 +209,20 @@ def _transposed_twice(
         for item, t in zip(data, tangents, strict=True)
     ]
     recorded = record(reverse, level, data, leaves, statics, out)
-    parts = tuple(recorded) if isinstance(recorded, (tuple, list)) else (recorded,)
+    if isinstance(out, (tuple, list)):
+        return transposed_twice(recorded, out, leaves, tangents)
+    return transposed_twice([recorded], [out], leaves, tangents)
+
+
+def transposed_twice(
+    parts: Sequence[Any], outs: Sequence[Any], leaves: Sequence[Any], tangents: Sequence[Any]
+) -> list[Any]:
+    """The tangents of outputs that were recorded, as `parts`, from leaves that have tangents."""
     level = new_level()
     cotangents: list[Any] = []
     roots = []
     for part, plain in zip(parts, outs, strict=True):
-        if part._node is None:
+        if getattr(part, "_node", None) is None:
             cotangents.append(None)
             continue
         backend = backend_of(plain)

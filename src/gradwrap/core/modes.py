@@ -28,6 +28,7 @@ __all__ = [
     "new_level",
     "next_sequence_number",
     "no_grad",
+    "recording_from",
     "set_grad_enabled",
     "silent_up_to",
 ]
@@ -238,6 +239,16 @@ class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
     def __call__(self, function: F) -> F:
         self.__exit__()
         return super().__call__(function)
+
+
+@contextmanager
+def recording_from(level: int) -> Generator[None, None, None]:
+    """Record a level and those above it; leave those below as they are."""
+    token = _silent_up_to.set(min(_silent_up_to.get(), level - 1))
+    try:
+        yield
+    finally:
+        _silent_up_to.reset(token)
 
 
 @contextmanager

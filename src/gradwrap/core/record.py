@@ -58,6 +58,7 @@ class BoundOp:
         "consumes",
         "forward",
         "holomorphic",
+        "materializes",
         "name",
         "namespaces",
         "native",
@@ -88,6 +89,7 @@ class BoundOp:
         self.namespaces = backend.namespaces
         self.holomorphic = rule.holomorphic
         self.consumes = rule.consumes
+        self.materializes = True  # zeros, not None, for an output that no cotangent arrived at
         self.check = rule.checked
         self.parts = rule.parts
         self.special = rule.checked or rule.consumes or rule.is_joint

@@ -1,0 +1,62 @@
+"""Nodes of calls that are not in the table: a custom function, a checkpoint.
+
+One formula gives the cotangents of everything that such a call was made from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.classes import variable_class
+from gradwrap.core.node import JOINT, Node
+from gradwrap.core.record import BoundOp, OutputsMeta, output_node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.meta import Meta
+    from gradwrap.core.node import Leaf
+    from gradwrap.core.rule import Rule
+
+__all__ = ["OpaqueOp", "output_nodes"]
+
+
+class OpaqueOp(BoundOp):
+    """The binding of such nodes; nothing is ever called through it.
+
+    Its formula takes the cotangents as they are and returns finished ones: it checks them itself.
+    Unless `materializes`, it is given None for an output that no cotangent arrived at.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, name: str, backend: Backend, rule: Rule | None = None, *, materializes: bool = True
+    ) -> None:
+        self.name = name
+        self.backend = backend
+        self.rule = rule  # type: ignore[assignment]  # none: what was saved is not arrays of a row
+        self.variable_class = variable_class(backend)
+        self.namespaces = backend.namespaces
+        self.materializes = materializes
+        self.holomorphic = False
+        self.consumes = False
+        self.check = False
+        self.parts = False
+        self.special = True
+
+
+def output_nodes(
+    op: BoundOp,
+    parents: tuple[Node | Leaf | None, ...],
+    formula: Callable[..., Any],
+    saved: tuple[Any, ...],
+    metas: Sequence[Meta],
+) -> list[Node]:
+    """One node for the call, and if it has several outputs, one for each that selects it."""
+    if len(metas) == 1:
+        return [Node(parents, formula, saved, JOINT, metas[0], op)]
+    outputs: Any = OutputsMeta(metas)
+    source = Node(parents, formula, saved, JOINT, outputs, op)
+    return [output_node(source, index, meta) for index, meta in enumerate(metas)]

@@ -1,0 +1,62 @@
+"""Pictures of recorded graphs: as Mermaid and DOT text, and through Graphviz as SVG and PNG.
+
+`collecting` describes a graph by boxes and arrows (`graph`), `folding` makes a large one small,
+`mermaid` and `dot` write it down, `picture` renders it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.drawing.collecting import collect
+from gradwrap.drawing.folding import folded
+from gradwrap.drawing.picture import Drawing
+
+__all__ = ["Drawing", "draw"]
+
+FOLD_FROM = 200
+
+
+def draw(y: Any, *, names: Any = None, fold: int | bool = FOLD_FROM) -> Drawing:
+    """The recorded graph of an array: what it was computed from, and what is kept for backward.
+
+    Green are leaves, grey are constants as far as the graph knows them (arrays that an operation
+    keeps, or whose shape it keeps), grey with a dashed border are detached values; an operation
+    shows the size of what it saves, an arrow the shape of what it hands on.
+
+    Parameters
+    ----------
+    y
+        A tracked array, or a pytree of them; on the tape or in a function under a transform.
+    names
+        What to call arrays: a dict, or any pytree, whose keys become names; `locals()` will do.
+    fold
+        The number of boxes from which on repetitions are shown once, with their count, and what
+        is still too much, in groups of operations. True folds always, False never.
+
+    Raises
+    ------
+    BackwardError
+        `y` is not tracked.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> w = gw.wrap(np.ones(3), requires_grad=True)
+    >>> print(gw.draw(np.sum(np.exp(w)), names={"w": w}))
+    ---
+    title: 2 operations, 1 leaf, 24 B saved
+    ---
+    flowchart TD
+        n0(["w<br/>float64[3]"]):::leaf
+        n1["exp<br/>saves 24 B"]:::operation
+        n2["sum"]:::operation
+        n3(["output<br/>float64[]"]):::output
+        n0 -->|"3"| n1
+        n1 -->|"3"| n2
+        n2 -->|"scalar"| n3
+        classDef leaf fill:#d9f0d9,stroke:#3a7d3a,color:#111
+        classDef operation fill:#dde8f7,stroke:#4a6fa5,color:#111
+        classDef output fill:#fff,stroke:#111,color:#111,stroke-width:2px
+    """
+    return Drawing(folded(collect(y, names), fold))

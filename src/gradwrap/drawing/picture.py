@@ -1,0 +1,115 @@
+"""A drawing: the description of a graph, as text and as pictures."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradwrap.drawing.dot import to_dot
+from gradwrap.drawing.mermaid import to_mermaid
+from gradwrap.errors import MissingToolError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Container
+
+    from gradwrap.drawing.graph import Graph
+
+__all__ = ["Drawing"]
+
+MERMAID = "text/vnd.mermaid"
+SVG = "image/svg+xml"
+
+
+class Drawing:
+    """A picture of a recorded graph; its text is Mermaid, and a notebook shows it by itself."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @property
+    def mermaid(self) -> str:
+        """Mermaid text: GitHub and GitLab render it in a block that is marked `mermaid`."""
+        return to_mermaid(self._graph)
+
+    @property
+    def dot(self) -> str:
+        """DOT text, for Graphviz."""
+        return to_dot(self._graph)
+
+    def svg(self) -> str:
+        """The picture as SVG.
+
+        Raises
+        ------
+        MissingToolError
+            The package `graphviz` or the program `dot` is missing.
+        """
+        return self._rendered("svg").decode()
+
+    def png(self) -> bytes:
+        """The picture as PNG; errors as for `svg`."""
+        return self._rendered("png")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file, in the format that its suffix names.
+
+        `.svg`, `.png`, `.pdf` need Graphviz; `.mmd` (Mermaid) and `.dot` or `.gv` need nothing.
+
+        Raises
+        ------
+        ValueError
+            Another suffix.
+        MissingToolError
+            As for `svg`.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix == ".mmd":
+            content = self.mermaid.encode()
+        elif suffix in {".dot", ".gv"}:
+            content = self.dot.encode()
+        elif suffix in {".svg", ".png", ".pdf"}:
+            content = self._rendered(suffix[1:])
+        else:
+            raise ValueError(
+                f"no format for {path.name!r}. Fix: use .svg, .png, .pdf, .mmd, .dot or .gv."
+            )
+        path.write_bytes(content)
+
+    def _rendered(self, form: str) -> bytes:
+        try:
+            import graphviz
+        except ImportError:
+            raise MissingToolError(
+                "SVG, PNG and PDF need the package graphviz, which is not installed. "
+                'Fix: pip install "gradwrap[draw]"; or use the text, drawing.mermaid or .dot.'
+            ) from None
+        try:
+            return graphviz.Source(self.dot).pipe(format=form)
+        except graphviz.ExecutableNotFound:
+            raise MissingToolError(
+                "SVG, PNG and PDF need Graphviz, whose program dot was not found. Fix: install it "
+                "(apt install graphviz, brew install graphviz, conda install graphviz); or use "
+                "the text, drawing.mermaid or .dot."
+            ) from None
+
+    def __str__(self) -> str:
+        return self.mermaid
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {self._graph.title}>"
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, str]:
+        """The forms in which a notebook may show it: SVG if there is Graphviz, and Mermaid."""
+        bundle = {"text/plain": repr(self), MERMAID: self.mermaid}
+        with contextlib.suppress(MissingToolError):
+            bundle[SVG] = self.svg()
+        return {
+            kind: text
+            for kind, text in bundle.items()
+            if (not include or kind in include) and not (exclude and kind in exclude)
+        }

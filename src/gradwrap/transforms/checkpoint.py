@@ -1,0 +1,330 @@
+"""Memory for time: keep a function's arguments only, and run it again in backward.
+
+A checkpointed call is recorded like any other, and then everything recorded inside of it is
+dropped for one node. Its parents are the nodes at which the dropped graph began: those of the
+arguments, and of whatever tracked arrays the function uses besides. Backward runs the function
+again, recorded, and carries the cotangents through the new graph as far as these nodes. That
+holds at each level, and recording backward itself needs nothing more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.dual import Dual
+from gradwrap.core.engine import backward_pass
+from gradwrap.core.meta import same_space
+from gradwrap.core.modes import (
+    TAPE_LEVEL,
+    differentiating,
+    is_differentiating,
+    next_sequence_number,
+    recording_from,
+)
+from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.opaque import OpaqueOp, output_nodes
+from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
+from gradwrap.core.unwrapping import native, snapshot
+from gradwrap.core.variable import Variable
+from gradwrap.errors import CheckpointError
+from gradwrap.transforms.arguments import is_array, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = ["checkpoint", "checkpoint_sequential"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
+    """The same function, which keeps its arguments only and is run again in backward.
+
+    Parameters
+    ----------
+    fun
+        Any function: of arrays, pytrees of arrays, keyword arguments, anything else; tracked
+        arrays that it uses without being given them get their gradient as well. It has to do
+        the same when it is run again: its random numbers must come from a generator that it
+        makes itself, from a seed.
+
+    Returns
+    -------
+    A function of the same parameters. It may be nested, and used under the tape and under
+    transforms of any order.
+
+    Raises
+    ------
+    CheckpointError
+        In backward: `fun` did something else than the first time.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> layer = gw.checkpoint(lambda w, x: np.tanh(w @ x))
+    >>> w, x = np.eye(2), np.array([0.0, 1.0])
+    >>> gw.grad(lambda w: np.sum(layer(w, layer(w, x))))(w)
+    array([[0.        , 1.76159416],
+           [0.        , 0.69454575]])
+    """
+
+    @functools.wraps(fun)
+    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
+        inputs = map_leaves(snapshot, (args, kwargs))  # fun may write to its arguments
+        began = next_sequence_number()
+        return _replaced(fun, inputs, fun(*args, **kwargs), began)  # type: ignore[no-any-return]
+
+    return checkpointed
+
+
+def checkpoint_sequential(functions: Sequence[Callable[[Any], Any]], segments: int, x: Any) -> Any:
+    """Apply functions one after the other, checkpointed in segments.
+
+    For n functions that save as much as they return, about sqrt(n) segments take the least
+    memory: that of 2 sqrt(n) arrays in place of n. The last segment is not checkpointed, since
+    backward starts with it.
+
+    Parameters
+    ----------
+    functions
+        Functions of one argument, each of what the one before returns.
+    segments
+        The number of segments, of equal length as far as possible.
+    x
+        The argument of the first.
+
+    Raises
+    ------
+    ValueError
+        There are no functions, or `segments` is not between 1 and their number.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> layers = [np.sin] * 9
+    >>> gw.grad(lambda x: gw.checkpoint_sequential(layers, 3, x))(0.0)
+    np.float64(1.0)
+    """
+    functions = list(functions)
+    count = len(functions)
+    if not 1 <= segments <= count:
+        raise ValueError(
+            f"segments={segments} for {count} functions. Fix: a number from 1 to {count}."
+        )
+    bounds = [count * i // segments for i in range(segments + 1)]
+    for start, stop in itertools.pairwise(bounds):
+        part = functools.partial(_in_turn, functions[start:stop])
+        x = part(x) if stop == count else checkpoint(part)(x)
+    return x
+
+
+def _in_turn(functions: Sequence[Callable[[Any], Any]], x: Any) -> Any:
+    for function in functions:
+        x = function(x)
+    return x
+
+
+# Forward: one node in place of many ---------------------------------------------------------------
+
+
+def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any:
+    """What a function returned, with what it has recorded since it began dropped for one node."""
+    leaves, treedef = flatten(out)
+    roots: dict[int, dict[int, Node]] = {}
+    for index, leaf in enumerate(leaves):
+        for layer in _layers(leaf):
+            if type(layer._node) is Node and layer._node.seq < began:
+                roots.setdefault(layer._node.meta.level, {})[index] = layer._node
+    if not roots:
+        return out
+    new: dict[tuple[int, int], Node] = {}
+    for level, found in roots.items():
+        parents = _origins(found.values(), began)
+        if parents:
+            nodes = _nodes(_Rerun(fun, inputs, level, parents, treedef, found), leaves)
+            new |= {(level, place): node for place, node in zip(found, nodes, strict=True)}
+    return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
+
+
+def _layers(leaf: Any) -> Iterator[Variable[Any]]:
+    while isinstance(leaf, Variable):
+        yield leaf
+        leaf = leaf._data
+
+
+def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
+    if not isinstance(leaf, Variable):
+        return leaf
+    node = leaf._node
+    if node is not None:
+        node = new.get((node.meta.level, index), node)
+    data = _rebuilt(leaf._data, index, new)
+    return leaf if node is leaf._node and data is leaf._data else type(leaf)(data, node)
+
+
+def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
+    """The nodes older than `began` that a graph goes back to, and leaves that live on."""
+    found: dict[Node | Leaf, None] = {}
+    stack: list[Node | Leaf] = list(nodes)
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if node.seq > began or _owner(node) is not None:
+            found[node] = None
+            continue
+        for parent in _parents(node):
+            if parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    return tuple(found)
+
+
+def _parents(node: Node | Leaf) -> Iterator[Node | Leaf]:
+    for parent, _, _, index in node.edges if isinstance(node, Node) else ():
+        if index == JOINT:
+            yield from (one for one in parent if one is not None)
+        else:
+            yield parent
+
+
+def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
+    data = next(
+        layer._data
+        for place in rerun.places
+        for layer in _layers(leaves[place])
+        if layer._node is not None and layer._node.meta.level == rerun.level
+    )
+    backend = backend_of(data)
+    op = OpaqueOp("checkpoint", backend, materializes=False)
+    return output_nodes(op, rerun.parents, _pulled_back, (rerun,), rerun.metas)
+
+
+# Backward: again, recorded ------------------------------------------------------------------------
+
+
+class _Rerun:
+    """What it takes to run a function again at one level."""
+
+    __slots__ = (
+        "differentiating",
+        "fun",
+        "inputs",
+        "level",
+        "metas",
+        "parents",
+        "places",
+        "treedef",
+        "used",
+    )
+
+    def __init__(  # noqa: PLR0913  all there is to a run
+        self,
+        fun: Callable[..., Any],
+        inputs: Any,
+        level: int,
+        parents: tuple[Node | Leaf, ...],
+        treedef: TreeDef,
+        roots: dict[int, Node],
+    ) -> None:
+        self.fun = fun
+        self.level = level
+        self.inputs = map_leaves(functools.partial(_below, level=level), inputs)
+        self.parents = parents
+        self.treedef = treedef
+        self.places = tuple(roots)
+        self.metas = tuple(node.meta for node in roots.values())
+        self.differentiating = is_differentiating()
+        given = {layer._node for leaf in flatten(inputs)[0] for layer in _layers(leaf)}
+        # A reference to the array makes a write to it take another one, which is noticed.
+        self.used = tuple(
+            (owner, owner._data)
+            for owner in (_owner(p) for p in parents if p not in given)
+            if owner is not None
+        )
+
+    def run(self) -> list[Any]:
+        """The nodes of the outputs, checked to come from where they came the first time."""
+        for owner, data in self.used:
+            if owner._data is not data:
+                raise self._differs(
+                    f"uses an array of shape {owner.shape}, not among its arguments, that was "
+                    "written to in the meantime",
+                    "pass it as an argument, or write to it after backward",
+                )
+        inputs = map_leaves(snapshot, self.inputs)
+        mode = differentiating() if self.differentiating else contextlib.nullcontext()
+        began = next_sequence_number()
+        with recording_from(self.level), mode:
+            out = self.fun(*inputs[0], **inputs[1])
+        leaves, treedef = flatten(out)
+        if treedef != self.treedef:
+            raise self._differs(
+                f"returned {treedef}, the first time {self.treedef}", "return the same structure"
+            )
+        nodes = [_node_at(leaves[place], self.level) for place in self.places]
+        for node, meta in zip(nodes, self.metas, strict=True):
+            if type(node) is not Node or node.seq > began or not same_space(node.meta, meta):
+                now = node.meta if node else "an untracked value"
+                raise self._differs(
+                    f"returned {now}, the first time {meta}", "make it do the same each time"
+                )
+        if set(_origins(nodes, began)) != set(self.parents):
+            raise self._differs(
+                "used other tracked arrays than the first time",
+                "do not rebind or write to what it uses until backward is done, or pass it as "
+                "arguments",
+            )
+        return nodes
+
+    def _differs(self, what: str, fix: str) -> CheckpointError:
+        return CheckpointError(
+            f"checkpoint: {name_of(self.fun)}, run again in backward, {what}. Fix: {fix}."
+        )
+
+    @property
+    def label(self) -> str:
+        """What a drawing shows of it."""
+        return name_of(self.fun)
+
+    def held_arrays(self) -> list[Any]:
+        """The arrays that are kept to run the function again."""
+        return [native(leaf) for leaf in flatten(self.inputs)[0] if is_array(leaf)]
+
+
+def _below(leaf: Any, level: int) -> Any:
+    """A value without the derivatives of transforms that ended inside the one of this level."""
+    while isinstance(leaf, Variable) and _level(leaf) > level:
+        if leaf._kind not in {Variable, Dual}:  # what it does to the values it has to do again
+            return type(leaf)(_below(leaf._data, level), leaf._node)
+        leaf = leaf._data
+    return snapshot(leaf)
+
+
+def _level(variable: Variable[Any]) -> int:
+    return -1 if variable._node is None else int(variable._node.meta.level)
+
+
+def _node_at(leaf: Any, level: int) -> Any:
+    return next((layer._node for layer in _layers(leaf) if _level(layer) == level), None)
+
+
+def _owner(node: Node | Leaf) -> Variable[Any] | None:
+    return node.owner() if isinstance(node, Leaf) and node.owner is not None else None
+
+
+def _pulled_back(xp: Any, g: Any, rerun: _Rerun) -> tuple[Any, ...]:  # noqa: ARG001  a formula's form
+    """The formula of every checkpoint: run it again, and go back through what that recorded."""
+    cotangents = g if len(rerun.metas) > 1 else (g,)
+    # On the tape, variables arrive where backward itself is recorded. Under transforms, the
+    # levels below record it.
+    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, Variable) for c in cotangents)
+    roots = [(n, c) for n, c in zip(rerun.run(), cotangents, strict=True) if c is not None]
+    arrived = backward_pass(
+        roots, retain_graph=graph, create_graph=graph, targets=set(rerun.parents), cut=True
+    )
+    return tuple(arrived.get(parent) for parent in rerun.parents)

@@ -1,0 +1,227 @@
+"""`Function`: an operation with a forward and a backward of the user's, as in PyTorch.
+
+A call is performed once, on native arrays, and recorded at every level that tracks an argument.
+Backward runs on what the level above leaves: native arrays, or variables where its result is to
+be differentiated again.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.looping import is_innermost_batch
+from gradwrap.core.record import is_recorded
+from gradwrap.core.unwrapping import native
+from gradwrap.core.variable import Variable
+from gradwrap.errors import BackwardError, TrackedValueError
+from gradwrap.transforms.function_batch import (
+    applied_by_example,
+    holds_batch,
+    looped_gradients,
+)
+from gradwrap.transforms.function_call import Call, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.opaque import OpaqueOp
+    from gradwrap.transforms.function_context import FunctionCtx
+
+__all__ = ["Function", "once_differentiable"]
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class Function:
+    """The base of operations with a derivative of one's own, as `torch.autograd.Function`.
+
+    A subclass has two static methods. `forward(ctx, *args)` is called with native arrays, and
+    with everything else that `apply` was given; it returns an array or a tuple. Numbers with a
+    fraction count as arrays; integers, strings, None pass through and are not tracked.
+    `backward(ctx, *grads)` gets a cotangent for each output, and returns one for each argument
+    of `apply`: an array of its shape and dtype, or None. `ctx` carries what `save_for_backward`
+    keeps, and any attribute. `forward` may leave `ctx` out; then a third static method,
+    `setup_context(ctx, inputs, output)`, fills it.
+
+    Backward runs on native arrays, or on variables where its result is to be differentiated
+    again: write it with functions that take both, as NumPy's do. It must not write to the
+    cotangents.
+
+    Raises
+    ------
+    RuleResultError
+        Backward returned the wrong number of gradients, or one of another shape or dtype.
+    TrackedValueError
+        A tracked array reached forward by another way than as an argument.
+    BackwardError
+        The second derivative depends on an array that forward computed and kept.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> class Exp(gw.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         out = np.exp(x)
+    ...         ctx.save_for_backward(out)
+    ...         return out
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (out,) = ctx.saved_tensors
+    ...         return g * out
+    >>> gw.grad(Exp.apply)(0.0)
+    np.float64(1.0)
+    >>> gw.grad(gw.grad(Exp.apply))(0.0)
+    np.float64(1.0)
+    """
+
+    _ops: dict[tuple[Backend, bool], OpaqueOp]
+    _sets_up: bool
+    _refusal: Callable[[Any], str] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._ops = {}
+        cls._sets_up = cls.setup_context is not Function.setup_context
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; to be overridden."""
+        raise NotImplementedError(
+            "You must implement the forward function for a custom gradwrap.Function. "
+            "Fix: a @staticmethod forward(ctx, *args)."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Keep what backward needs, where `forward` does not take `ctx`; to be overridden."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the arguments' cotangents; to be overridden."""
+        raise NotImplementedError(
+            "You must implement the backward method for your custom gradwrap.Function to use it "
+            "with backward. Fix: a @staticmethod backward(ctx, *grad_outputs)."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call forward, and record the call.
+
+        Tracked arrays have to be arguments of their own: one inside a list is an error. Without
+        any wrapped array among the arguments, the result is not wrapped either.
+        """
+        for position, arg in enumerate(args):
+            if not isinstance(arg, Variable) and is_recorded(arg):
+                raise TrackedValueError(
+                    f"argument {position} of {cls.__name__}.apply holds a tracked array in a "
+                    f"{type(arg).__name__}: its gradient would be lost. "
+                    "Fix: pass the array as an argument of its own: apply(*arrays)."
+                )
+        if holds_batch(args) and is_innermost_batch(args):
+            return applied_by_example(cls, args)
+        call = Call(cls, args)
+        outs = call.perform(args)
+        if any(isinstance(arg, Variable) for arg in args):
+            outs = [wrapped(out) for out in outs]
+        return call.structured(outs)
+
+    @classmethod
+    def _of_unknown_origin(cls, args: Sequence[Any], array: Any, where: str) -> Any:
+        """An array that forward computed, where its dependence on the arguments would matter."""
+        parents = [a for a in args if isinstance(a, Variable) and a._node is not None]
+        if not parents:
+            return array
+        name = cls.__name__
+        message = (
+            f"The second derivative of {name} depends on ctx.{where}, an array that {name}.forward "
+            "computed: how it depends on the arguments is not known. Fix: compute it in backward "
+            "from saved arguments, or return it from forward as one more output and save that; if "
+            "it is a constant, take gradwrap.stop_gradient of it in backward."
+        )
+        return _Undifferentiable.apply(_Hidden([array]), message, *parents)[0]
+
+
+# What must not be differentiated ------------------------------------------------------------------
+
+
+class _Hidden:
+    """Native arrays that pass through `apply` untouched."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = tuple(values)
+
+
+class _Undifferentiable(Function):
+    """Given arrays, as if computed from others in an unknown way: to differentiate them raises."""
+
+    _refusal = operator.attrgetter("message")
+
+    @staticmethod
+    def forward(ctx: Any, hidden: _Hidden, message: str, *_parents: Any) -> tuple[Any, ...]:
+        ctx.message = message
+        return hidden.values
+
+    @staticmethod
+    def backward(ctx: Any, *_grads: Any) -> Any:
+        raise BackwardError(ctx.message)
+
+
+def _number_as_array(value: Any, like: Any) -> Any:
+    if type(value) not in (int, float):
+        return value
+    return backend_of(like).xp.asarray(value, dtype=like.dtype)[()]
+
+
+def once_differentiable(backward: F) -> F:
+    """Mark a backward whose result cannot be differentiated again: trying to is an error.
+
+    Such a backward always gets native arrays, so it may call what takes nothing else.
+
+    Examples
+    --------
+    >>> import math, numpy as np, gradwrap as gw
+    >>> class Sin(gw.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return math.sin(x)
+    ...
+    ...     @staticmethod
+    ...     @gw.once_differentiable
+    ...     def backward(ctx, g):
+    ...         return g * math.cos(*ctx.saved_tensors)
+    >>> gw.grad(Sin.apply)(0.0)
+    np.float64(1.0)
+    """
+
+    @functools.wraps(backward)
+    def on_native(ctx: FunctionCtx, *grads: Any) -> Any:
+        if is_innermost_batch(grads):
+            name = on_native.__qualname__
+            return looped_gradients(name, functools.partial(on_native, ctx), *grads)
+        tracked = [g for g in grads if isinstance(g, Variable) and g._node is not None]
+        tracked += ctx._tracked()
+        if not tracked and not any(isinstance(g, Variable) for g in grads):
+            return backward(ctx, *grads)
+        results = backward(ctx._native(), *(native(g) for g in grads))
+        if not tracked:
+            return results
+        parts = results if isinstance(results, (tuple, list)) else (results,)
+        like = native(next(g for g in grads if g is not None))
+        parts = [_number_as_array(part, like) for part in parts]
+        return _Undifferentiable.apply(
+            _Hidden(parts),
+            "trying to differentiate twice a function that was marked with @once_differentiable. "
+            "Fix: write its backward with functions that take variables, such as NumPy's, and "
+            "take the mark off.",
+            *tracked,
+        )
+
+    return on_native  # type: ignore[return-value]  # the same signature

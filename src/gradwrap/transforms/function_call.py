@@ -1,0 +1,371 @@
+"""One call of a custom function: performed once, on native arrays, and recorded at each level."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import Backend, backend_of
+from gradwrap.core.classes import variable_class, wrapper_class
+from gradwrap.core.dual import Dual
+from gradwrap.core.forward import Tangent, transposed_twice
+from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
+from gradwrap.core.node import Leaf
+from gradwrap.core.opaque import OpaqueOp, output_nodes
+from gradwrap.core.record import is_recorded
+from gradwrap.core.rule import Rule
+from gradwrap.core.scatter import zeros_of
+from gradwrap.core.tree import map_leaves
+from gradwrap.core.unwrapping import native, snapshot
+from gradwrap.core.variable import Variable
+from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
+from gradwrap.transforms.arguments import is_array
+from gradwrap.transforms.function_batch import (
+    applied_by_example,
+    holds_batch,
+    recorded_by_example,
+)
+from gradwrap.transforms.function_context import FunctionCtx
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.core.meta import Meta
+    from gradwrap.transforms.function import Function
+
+__all__ = ["Call", "wrapped"]
+
+UNTRACKED = -2
+
+
+class Call:
+    """One call of a function: performed once, recorded at each level."""
+
+    def __init__(self, function: type[Function], args: Sequence[Any]) -> None:
+        self.function = function
+        self.needs = tuple(isinstance(a, Variable) and is_recorded(a) for a in args)
+
+    def perform(self, args: Sequence[Any]) -> list[Any]:
+        """The outputs, at the levels of the arguments."""
+        level = max((_level(arg) for arg in args), default=UNTRACKED)
+        if level == UNTRACKED:
+            return self._forward(args)
+        tracked = [_level(arg) == level for arg in args]
+        data = [_below(arg, here) for arg, here in zip(args, tracked, strict=True)]
+        self.by_example = holds_batch(data)
+        outs = self._apart(data) if self.by_example else self.perform(data)
+        if level <= silent_up_to():
+            return outs
+        nodes = tuple(a._node if here else None for a, here in zip(args, tracked, strict=True))
+        if isinstance(next(node for node in nodes if node is not None), Tangent):
+            return self._pushed(level, nodes, data, outs)
+        return self._recorded(level, nodes, data, outs)
+
+    def _apart(self, data: Sequence[Any]) -> list[Any]:
+        """The outputs where `vmap` maps over the arguments."""
+        result = applied_by_example(self.function, data)
+        self.kind = type(result) if isinstance(result, (tuple, list)) else None
+        return [result] if self.kind is None else list(result)
+
+    def _forward(self, args: Sequence[Any]) -> list[Any]:
+        cls = self.function
+        inputs = _distinct([_native_argument(arg) for arg in args])
+        self.backends = tuple(backend_of(one) if is_array(one) else None for one in inputs)
+        self.ctx = ctx = FunctionCtx(self.needs)
+        result = cls.forward(*inputs) if cls._sets_up else cls.forward(ctx, *inputs)
+        parts = list(result) if isinstance(result, (tuple, list)) else [result]
+        outs = [self._output(part, index) for index, part in enumerate(parts)]
+        self.kind = type(result) if isinstance(result, (tuple, list)) else None
+        if cls._sets_up:
+            cls.setup_context(ctx, tuple(inputs), self.structured(outs))
+        self.tracked_outputs = [
+            index
+            for index, out in enumerate(outs)
+            if is_array(out) and backend_of(out).is_float(out) and not ctx._is_marked(out)
+        ]
+        self.used = ctx._settle(inputs, outs)
+        return outs
+
+    def _output(self, value: Any, index: int) -> Any:
+        """An output as an array, if it is one, or a number with a fraction."""
+        if isinstance(value, Variable):
+            if is_recorded(value):
+                raise TrackedValueError(
+                    f"output {index} of {self.function.__name__}.forward was computed from a "
+                    "tracked array that is not among its arguments: its gradient would be lost. "
+                    "Fix: pass that array to apply, or .detach() it."
+                )
+            return native(value)
+        if type(value) in (float, complex):
+            backend = next((one for one in self.backends if one is not None), None)
+            if backend is not None:
+                return backend.xp.asarray(value)[()]
+        return value
+
+    def structured(self, outs: Sequence[Any]) -> Any:
+        """Outputs in the form that forward returned."""
+        if self.kind is None:
+            return outs[0]
+        return self.kind(*outs) if hasattr(self.kind, "_fields") else self.kind(outs)
+
+    def _recorded(
+        self, level: int, parents: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
+    ) -> list[Any]:
+        if self.by_example:
+            return recorded_by_example(self.function, level, parents, data, outs)
+        places = self.tracked_outputs
+        if not places:
+            return outs
+        outs = list(outs)
+        inputs, outputs, has_computed = self.used
+        args = tuple(
+            arg if index in inputs else _skeleton(arg) if has_computed else None
+            for index, arg in enumerate(data)
+        )
+        backend = backend_of(outs[places[0]])
+        metas = [backend_of(outs[p]).meta(outs[p], level) for p in places]
+        kept = [outs[p] if p in outputs else None for p in places]
+        recorded = _RecordedCall(self, parents, metas, outs, level)
+        saved = (args, kept[0] if len(kept) == 1 else tuple(kept), recorded)
+        op = _op(self.function, backend, self.ctx._materializes)
+        nodes = output_nodes(op, parents, _pulled_back, saved, metas)
+        for place, node in zip(places, nodes, strict=True):
+            outs[place] = variable_class(backend_of(outs[place]))(outs[place], node)
+        return outs
+
+    def _pushed(
+        self, level: int, nodes: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
+    ) -> list[Any]:
+        """The outputs with their tangents, in forward mode: backward is linear in what it gets."""
+        tangents = [None if node is None else node.value for node in nodes]
+        if self.function._refusal is not None:
+            unknown: Any = UnknownTangent(self.function._refusal(self.ctx))
+            pushed: list[Any] = [unknown] * len(outs)
+        else:
+            own = new_level()
+            leaves = tuple(
+                None if node is None else Leaf(backend_of(item).meta(item, own))
+                for item, node in zip(data, nodes, strict=True)
+            )
+            parts = self._recorded(own, leaves, data, outs)
+            pushed = transposed_twice(parts, outs, leaves, tangents)
+        return [
+            self._with_tangent(out, tangent, level) if index in self.tracked_outputs else out
+            for index, (out, tangent) in enumerate(zip(outs, pushed, strict=True))
+        ]
+
+    @staticmethod
+    def _with_tangent(out: Any, tangent: Any, level: int) -> Any:
+        if tangent is None:
+            return out
+        backend = backend_of(out)
+        return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
+
+
+class UnknownTangent:
+    """In the place of a tangent that is not known: whatever is done with it raises."""
+
+    __slots__ = ("_message",)
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise BackwardError(self._message)
+
+    __getattr__ = __array_ufunc__ = __array_function__ = __array__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = _refuse
+    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __getitem__ = _refuse
+
+
+class _RecordedCall:
+    """What backward needs of a call besides arrays."""
+
+    __slots__ = ("backends", "ctx", "function", "metas", "others", "output_count", "places")
+
+    def __init__(
+        self,
+        call: Call,
+        parents: Sequence[Any],
+        out_metas: Sequence[Meta],
+        outs: Sequence[Any],
+        level: int,
+    ) -> None:
+        self.function = call.function
+        self.ctx = call.ctx
+        self.backends = call.backends
+        self.metas = tuple(None if parent is None else parent.meta for parent in parents)
+        self.places = tuple(call.tracked_outputs)
+        self.output_count = len(outs)
+        self.others = {
+            index: (backend_of(out).xp, backend_of(out).meta(out, level))
+            for index, out in enumerate(outs)
+            if index not in call.tracked_outputs and is_array(out)
+        }
+
+    def held_arrays(self) -> list[Any]:
+        """The arrays that forward computed and the context keeps."""
+        return self.ctx._computed_arrays()
+
+
+def _pulled_back(
+    xp: Any,  # noqa: ARG001  a formula's form
+    g: Any,
+    args: tuple[Any, ...],
+    out: Any,
+    call: _RecordedCall,
+) -> tuple[Any, ...]:
+    """The formula of every custom function: call backward, and check what it returns."""
+    several = len(call.places) > 1
+    grads: list[Any] = [None] * call.output_count
+    outs: list[Any] = [None] * call.output_count
+    for index, place in enumerate(call.places):
+        grads[place] = g[index] if several else g
+        outs[place] = out[index] if several else out
+    if call.ctx._materializes:
+        for place, (own_xp, meta) in call.others.items():
+            grads[place] = zeros_of(own_xp, meta)
+    args = tuple(_of_own_library(arg) for arg in args)
+    needs = tuple(meta is not None for meta in call.metas)
+    ctx = call.ctx._at(args, outs, needs, partial(call.function._of_unknown_origin, args))
+    results = call.function.backward(ctx, *grads)
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    graph = next((type(grad) for grad in grads if isinstance(grad, Variable)), None)
+    return tuple(_checked(call, results, graph))
+
+
+def _of_own_library(arg: Any) -> Any:
+    """Undo that the engine takes all arguments for arrays of the first output's library."""
+    if not isinstance(arg, Variable) or arg._data is None:
+        return arg
+    own = wrapper_class(arg._kind, backend_of(arg._data))
+    return arg if type(arg) is own else own(arg._data, arg._node)
+
+
+def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
+    """The gradients, one for each argument, each of its argument's shape and dtype."""
+    name = call.function.__name__
+    expected = len(call.metas)
+    given = len(results)
+    while len(results) > expected and results[-1] is None:
+        results.pop()
+    if len(results) != expected:
+        raise RuleResultError(
+            f"Function {name}Backward returned an incorrect number of gradients "
+            f"(expected {expected}, got {given}). Fix: return one for each argument of "
+            f"{name}.apply, None where there is none."
+        )
+    checked: list[Any] = []
+    for index, (result, meta) in enumerate(zip(results, call.metas, strict=True)):
+        if meta is None:
+            if result is not None and call.backends[index] is None:
+                raise RuleResultError(
+                    f"Function {name}Backward returned a gradient different from None at "
+                    f"position {index}, but the corresponding forward input was not an array. "
+                    "Fix: return None there."
+                )
+            checked.append(None)
+        elif result is None:
+            checked.append(None)
+        else:
+            backend: Any = call.backends[index]
+            gradient = _array_of(result, meta, backend, f"Function {name}Backward", index)
+            checked.append(_in_mode(gradient, meta, graph))
+    return checked
+
+
+def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -> Any:
+    problem = f"{name} returned an invalid gradient at index {index}: "
+    if type(value) in (int, float) and meta.shape == ():
+        return backend.xp.asarray(value, dtype=meta.dtype, device=meta.device)
+    if not is_array(value):
+        raise RuleResultError(
+            f"{problem}got a {type(value).__name__}, but expected an array, {meta}. "
+            "Fix: return an array of the argument's shape and dtype, or None."
+        )
+    if backend_of(value).name != backend.name:
+        raise RuleResultError(
+            f"{problem}got an array of {backend_of(value).name}, but the argument is one of "
+            f"{backend.name}. Fix: convert it."
+        )
+    if tuple(value.shape) != meta.shape:
+        raise RuleResultError(
+            f"{problem}got shape {tuple(value.shape)}, but the argument has {meta.shape}. "
+            "Fix: return the argument's shape; sum over the axes that were broadcast."
+        )
+    if value.dtype != meta.dtype:
+        raise RuleResultError(
+            f"{problem}got dtype {value.dtype}, but the argument has {meta.dtype}. "
+            f"Fix: cast it, for example with xp.astype(gradient, x.dtype)."
+        )
+    return value
+
+
+def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
+    """A variable where the backward pass is recorded, and no tracked one where it is not."""
+    if isinstance(gradient, Variable):
+        if graph is None and meta.level == TAPE_LEVEL:
+            return native(gradient)
+        return gradient if gradient._node is not None or graph is not None else gradient._data
+    return gradient if graph is None else wrapped(gradient)
+
+
+def _op(function: type[Function], backend: Backend, materializes: bool) -> OpaqueOp:
+    op = function._ops.get((backend, materializes))
+    if op is None:
+        rule = Rule(
+            function.__name__,
+            "args, call",
+            (_pulled_back,),
+            kind="user",
+            array_count=1,
+            is_joint=True,
+            variadic=True,
+        )
+        op = OpaqueOp(function.__name__, backend, rule, materializes=materializes)
+        function._ops[backend, materializes] = op
+    return op
+
+
+def _level(arg: Any) -> int:
+    node = arg._node if isinstance(arg, Variable) else None
+    return UNTRACKED if node is None else int(node.meta.level)
+
+
+def _below(arg: Any, tracked_here: bool) -> Any:
+    """What an argument is to the levels below."""
+    if not isinstance(arg, Variable):
+        return arg
+    return arg._data if tracked_here or arg._node is None else snapshot(arg)
+
+
+def _skeleton(arg: Any) -> Any:
+    """The places of an argument in the graphs of all levels, without its array."""
+    if not isinstance(arg, Variable):
+        return None
+    return type(arg)(_skeleton(arg._data), arg._node)
+
+
+def _native_argument(arg: Any) -> Any:
+    if isinstance(arg, (list, tuple, dict)):
+        return map_leaves(native, arg)
+    return native(arg)
+
+
+def _distinct(args: list[Any]) -> list[Any]:
+    """Let no two arguments be one object, so that each that is kept is known for what it is."""
+    seen: set[int] = set()
+    for index, arg in enumerate(args):
+        if is_array(arg):
+            if id(arg) in seen:
+                args[index] = backend_of(arg).copy(arg)
+            seen.add(id(args[index]))
+    return args
+
+
+def wrapped(out: Any) -> Any:
+    """An untracked variable of an array; anything else as it is."""
+    if isinstance(out, Variable) or not is_array(out):
+        return out
+    backend = backend_of(out)
+    return variable_class(backend)(out) if backend.is_numeric(out) else out

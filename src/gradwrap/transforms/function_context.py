@@ -1,0 +1,244 @@
+"""What a custom function keeps from forward for backward, and in what form backward gets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.tree import map_leaves
+from gradwrap.core.unwrapping import native
+from gradwrap.core.variable import Variable
+from gradwrap.errors import InPlaceError, NotAnArrayError
+from gradwrap.transforms.arguments import is_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Computed", "FunctionCtx", "Input", "Output"]
+
+
+class Input:
+    """Stands for an argument of forward."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Output:
+    """Stands for an output of forward."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Computed:
+    """Holds an array that forward computed: how it depends on the arguments is not known."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+class _Settling:
+    """Puts stand-ins for what forward kept, and notes which arguments and outputs that was."""
+
+    def __init__(self, args: Sequence[Any], outs: Sequence[Any], marked: Sequence[Any]) -> None:
+        self.inputs: set[int] = set()
+        self.outputs: set[int] = set()
+        self.has_computed = False
+        self._marked = {id(array) for array in marked}
+        self._stand_ins: dict[int, Input | Output] = {}
+        for index, out in enumerate(outs):
+            if is_array(out) and id(out) not in self._marked:
+                self._stand_ins.setdefault(id(out), Output(index))
+        for index, arg in enumerate(args):
+            if is_array(arg):
+                self._stand_ins[id(arg)] = Input(index)
+
+    def settle(self, leaf: Any) -> Any:
+        found = self._stand_ins.get(id(leaf))
+        if found is not None:
+            (self.inputs if isinstance(found, Input) else self.outputs).add(found.index)
+            return found
+        if not is_array(leaf) or id(leaf) in self._marked:
+            return leaf
+        if isinstance(leaf, Variable):
+            if leaf._node is not None:  # of an outer transform, which it belongs to
+                return leaf
+            leaf = native(leaf)
+        backend = backend_of(leaf)
+        if not backend.is_numeric(leaf) or not backend.is_float(leaf):
+            return leaf
+        self.has_computed = True
+        return Computed(leaf)
+
+
+class FunctionCtx:
+    """Carries arrays and anything else from a custom function's forward to its backward.
+
+    Besides what it has here, any attribute can be set on it in forward and read in backward.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_args",
+        "_marked",
+        "_materializes",
+        "_origin",
+        "_outs",
+        "_saved",
+        "needs_input_grad",
+    )
+
+    needs_input_grad: tuple[bool, ...]
+    """For each argument of `apply`, whether it is tracked."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._saved: tuple[Any, ...] = ()
+        self._marked: tuple[Any, ...] = ()
+        self._materializes = True
+        self._args: Sequence[Any] = ()
+        self._outs: Sequence[Any] = ()
+        self._origin: Any = None
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep arrays, or None, for `saved_tensors` in backward.
+
+        Arguments and outputs of forward keep their place in the graph, so that backward can be
+        differentiated again.
+
+        Raises
+        ------
+        NotAnArrayError
+            Something is neither an array nor None. Set it as an attribute of `ctx`.
+        """
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not is_array(tensor):
+                raise NotAnArrayError(
+                    f"save_for_backward can only save arrays, but argument {position} is of type "
+                    f"{type(tensor).__name__}. Fix: set it as an attribute, ctx.name = value."
+                )
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What forward gave to `save_for_backward`."""
+        return self._saved
+
+    def mark_non_differentiable(self, *outputs: Any) -> None:
+        """Say of outputs that they have no derivative: they will not be tracked.
+
+        Backward is still given a cotangent for each of them, zeros.
+        """
+        self._marked = outputs
+
+    def mark_dirty(self, *arrays: Any) -> None:
+        """Raise: gradwrap never writes to the arrays it is given."""
+        raise InPlaceError(
+            "ctx.mark_dirty: forward must not change its arguments, which are the caller's own "
+            "arrays. Fix: write to a copy in forward and return that; y = F.apply(y) then takes "
+            "the place of F.apply(y)."
+        )
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Choose what backward gets for an output that has no cotangent.
+
+        Zeros by default; None after `set_materialize_grads(False)`.
+        """
+        self._materializes = value
+
+    # What happens between forward and backward ------------------------------------------------
+
+    def _is_marked(self, output: Any) -> bool:
+        return any(output is marked for marked in self._marked)
+
+    def _settle(self, args: Sequence[Any], outs: Sequence[Any]) -> tuple[set[int], set[int], bool]:
+        """Replace arguments and outputs by what stands for them; tell which ones are used.
+
+        The third result says whether there is an array of floats of another origin.
+        """
+        settling = _Settling(args, outs, self._marked)
+        self._saved = tuple(settling.settle(tensor) for tensor in self._saved)
+        attributes = vars(self)
+        for name, value in attributes.items():
+            attributes[name] = _mapped(settling.settle, value)
+        self._marked = ()
+        return settling.inputs, settling.outputs, settling.has_computed
+
+    def _at(
+        self,
+        args: Sequence[Any],
+        outs: Sequence[Any],
+        needs_input_grad: tuple[bool, ...],
+        computed: Callable[[Any, str], Any],
+    ) -> FunctionCtx:
+        """The context with the arguments and outputs of one level."""
+        again = FunctionCtx(needs_input_grad)
+        again._args, again._outs, again._origin = args, outs, self
+
+        def restored(value: Any, where: str) -> Any:
+            def restore(leaf: Any) -> Any:
+                kind = type(leaf)
+                if kind is Input:
+                    return args[leaf.index]
+                if kind is Output:
+                    return outs[leaf.index]
+                return computed(leaf.array, where) if kind is Computed else leaf
+
+            return _mapped(restore, value)
+
+        again._saved = tuple(
+            restored(value, f"saved_tensors[{index}]") for index, value in enumerate(self._saved)
+        )
+        for name, value in vars(self).items():
+            setattr(again, name, restored(value, name))
+        return again
+
+    def _native(self) -> FunctionCtx:
+        """The context with native arrays alone."""
+        args = [native(arg) for arg in self._args]
+        outs = [native(out) for out in self._outs]
+        native_ctx: FunctionCtx = self._origin._at(
+            args, outs, self.needs_input_grad, lambda array, where: array
+        )
+        return native_ctx
+
+    def _computed_arrays(self) -> list[Any]:
+        """The arrays of floats that forward computed, wherever they are kept."""
+        found: list[Any] = []
+
+        def collect(leaf: Any) -> Any:
+            if type(leaf) is Computed:
+                found.append(leaf.array)
+            return leaf
+
+        for value in (*self._saved, *vars(self).values()):
+            _mapped(collect, value)
+        return found
+
+    def _tracked(self) -> list[Variable[Any]]:
+        """The arguments that are tracked by a transform outside of this backward."""
+        return [a for a in self._args if isinstance(a, Variable) and a._node is not None]
+
+
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """Apply a function to a value, or to the leaves of lists, tuples and dicts."""
+    if type(value) not in (list, tuple, dict):
+        return function(value)
+    changed = False
+
+    def watched(leaf: Any) -> Any:
+        nonlocal changed
+        new = function(leaf)
+        changed = changed or new is not leaf
+        return new
+
+    mapped = map_leaves(watched, value)
+    return mapped if changed else value
