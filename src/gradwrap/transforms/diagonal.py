@@ -66,6 +66,7 @@ def _keeps_diagonal(node: Any) -> bool:
         rule is not None
         and rule.kind == "elementwise"
         and not node.op.special
+        and node.op.hooks is None
         and not node.more
         and not node.meta.is_complex
         and node.parent.meta.shape == node.meta.shape
@@ -84,6 +85,8 @@ def _pulled(node: Any, factors: Any) -> Any:
 def _rows_of_product(node: Any, factors: Any) -> Any:
     """The rows that leave the product of a matrix and the vector that is differentiated."""
     if node.op.name not in ("matmul", "linalg.matmul") or node.more or node.index != 1:
+        return None
+    if node.op.hooks is not None:
         return None
     if node.meta.is_complex or len(node.parent.meta.shape) != 1 or len(node.meta.shape) != 1:
         return None
