@@ -12,6 +12,7 @@ from typing import Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
+from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Node
 from gradwrap.transforms.batches import batch_of
@@ -30,7 +31,9 @@ class DiagonalStart:
     def arrived(self, first: int, last: int) -> dict[Any, Any]:
         """What arrives at the leaves for a stretch of the rows, as one batch."""
         rows = self._some_rows(first, last)
-        return backward_pass([(self.node, batch_of(rows, new_level()))], retain_graph=True)
+        found = backward_pass([(self.node, batch_of(rows, new_level()))], retain_graph=True)
+        leaf_hooks(found)
+        return found
 
     def _some_rows(self, first: int, last: int) -> Any:
         if self.rows is not None:
