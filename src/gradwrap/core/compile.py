@@ -28,6 +28,7 @@ For `multiply`, it reads:
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.modes import silent_up_to
@@ -53,7 +54,10 @@ def can_compile(rule: Rule) -> bool:
 def compile_call(bound: BoundOp) -> Callable[..., Any]:
     """The function that stands for the operation in a namespace."""
     if not can_compile(bound.rule):
-        return bound.apply
+        call: Any = functools.partial(bound.apply)
+        call.__name__ = bound.name.rpartition(".")[2]
+        call.__wrapped__ = bound.split  # for its signature
+        return call  # type: ignore[no-any-return]  # a partial, which takes attributes
     return _compile(bound, bound.rule.signature_text, apply)
 
 

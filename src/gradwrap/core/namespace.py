@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.nested import holds_variable
+from gradwrap.core.modes import silent_up_to
 from gradwrap.core.registry import find_op, load_all
 from gradwrap.core.unwrapping import key_with_batches
 from gradwrap.errors import NoRuleError
@@ -41,6 +41,7 @@ ABOUT = frozenset(
         "__array_namespace_info__",
     ]
 )
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 EXTENSIONS = ("linalg", "fft", "special")
 
 
@@ -71,12 +72,14 @@ class WrappedNamespace:
         self._class = cls
         self._prefix = prefix
         self.__name__ = name
+        if not prefix:
+            self.newaxis = None  # the one name of the standard that stands for None
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in ABOUT and name != "__array_api_version__":
+        if not _is_offered(name):
             raise AttributeError(name)
         if name in EXTENSIONS and not self._prefix:
             found: Any = WrappedNamespace(self._class, f"{self.__name__}.{name}", f"{name}.")
@@ -86,10 +89,24 @@ class WrappedNamespace:
         return found
 
     def __dir__(self) -> list[str]:
-        native: Any = self._class._backend.xp
-        for part in self._prefix.split(".")[:-1]:
-            native = getattr(native, part)
-        return sorted({*super().__dir__(), *dir(native)})
+        backend = self._class._backend
+        native = backend.native(self._prefix[:-1]) if self._prefix else backend.xp
+        names = {name for name in dir(native) if _is_listed(name)} if native is not None else set()
+        names.update(_composites_below(self._prefix))
+        if not self._prefix:
+            names.update(["__name__", "newaxis"])
+            names.update(part for part in EXTENSIONS if backend.native(part) is not None)
+        return sorted(names)
+
+    def _check_version(self, asked: str) -> None:
+        """Refuse a version of the standard that the library does not offer."""
+        newest = self.__array_api_version__
+        offered = [version for version in VERSIONS if version <= newest]
+        if asked not in offered:
+            raise ValueError(
+                f"{self.__name__} does not offer version {asked!r} of the Array API standard. "
+                f"Fix: ask for one of {', '.join(offered)}, or for none."
+            )
 
     def _rebind(self, path: str) -> None:
         """Forget a function whose rule has changed."""
@@ -108,10 +125,9 @@ class WrappedNamespace:
             find_op(path)  # which loads all chapters, if need be
         function = _composites.get(path)
         if function is not None:
-            root = cls._namespace
-            return functools.wraps(function, assigned=("__name__", "__doc__"))(
-                functools.partial(function, root)
-            )
+            bound = _like(functools.partial(function, cls._namespace), function)
+            del bound.__wrapped__  # the signature is that without the namespace
+            return bound
         op = find_op(path)
         if op is not None and op.rule_for(backend.name) is not None:
             try:
@@ -122,12 +138,34 @@ class WrappedNamespace:
         if native is None:
             raise AttributeError(f"{self.__name__} has no attribute {path.rpartition('.')[2]}")
         if path in ABOUT:
-            return functools.partial(_on_data, native)
+            return _like(functools.partial(_on_data, native), native)
         if path in CREATION and path.endswith("_like"):  # of a shape and dtype, no values
-            return functools.partial(_created, cls, native)
+            return _like(functools.partial(_created, cls, native), native)
         if not callable(native) or isinstance(native, type):
             return native
-        return functools.partial(_without_rule, cls, path, native)
+        return _like(functools.partial(_without_rule, cls, path, native), native)
+
+
+def _is_offered(name: str) -> bool:
+    """Whether a name is passed on to the library: of the special ones, those of the standard."""
+    return not name.startswith("__") or name in ABOUT or name == "__array_api_version__"
+
+
+def _is_listed(name: str) -> bool:
+    return _is_offered(name) and (name.startswith("__") or not name.startswith("_"))
+
+
+def _composites_below(prefix: str) -> set[str]:
+    return {
+        path.removeprefix(prefix)
+        for path in composites()
+        if path.startswith(prefix) and "." not in path.removeprefix(prefix)
+    }
+
+
+def _like(bound: Any, function: Callable[..., Any]) -> Any:
+    """Give a function the name, signature and documentation of the one it stands for."""
+    return functools.update_wrapper(bound, function, ("__name__", "__doc__"), ())
 
 
 def _data_of(value: Any) -> Any:
@@ -159,6 +197,12 @@ def _without_rule(
 
 
 def _is_tracked(value: Any) -> bool:
+    """Whether a value is, or holds, what a transform records; a batch is the library's business."""
     if isinstance(value, (list, tuple)):
-        return holds_variable(value) and any(_is_tracked(part) for part in value)
-    return getattr(value, "_node", None) is not None
+        return any(_is_tracked(part) for part in value)
+    while hasattr(type(value), "_bind"):
+        node = value._node
+        if node is not None and not value._is_batched and node.meta.level > silent_up_to():
+            return True
+        value = value._data
+    return False

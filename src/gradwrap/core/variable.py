@@ -11,8 +11,10 @@ import operator
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
+from gradwrap.core.attributes import Attributes
 from gradwrap.core.backend import find_backend
 from gradwrap.core.compile import compile_call, compile_operator
+from gradwrap.core.conversions import Conversions
 from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.operators import Operators
@@ -28,7 +30,7 @@ __all__ = ["Variable"]
 A = TypeVar("A")
 
 
-class Variable(Operators, GraphMethods[A], Generic[A]):
+class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
@@ -143,157 +145,7 @@ class Variable(Operators, GraphMethods[A], Generic[A]):
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(self._namespace, op_name)(self, *args, **kwargs)
 
-    # Attributes of an array --------------------------------------------------------------------
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-        return self._data.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the native array."""
-        return self._data.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._data.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        size = 1
-        for length in self._data.shape:
-            size *= length
-        return size
-
-    @property
-    def device(self) -> Any:
-        """The device of the native array."""
-        return self._backend.device(self._data)
-
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
-        """The array on another device; the gradient comes back to this one."""
-        return self._call("to_device", device, stream=stream)  # type: ignore[no-any-return]
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The namespace whose functions record; the same object for all arrays of a library."""
-        return self._namespace
-
-    @property
-    def nbytes(self) -> int:
-        """The size of the native array in bytes."""
-        return self._data.nbytes  # type: ignore[no-any-return]
-
-    @property
-    def itemsize(self) -> int:
-        """The size of an element in bytes."""
-        return self._data.dtype.itemsize  # type: ignore[no-any-return]
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """The steps in bytes along the axes of the native array."""
-        return self._data.strides  # type: ignore[no-any-return]
-
-    @property
-    def flags(self) -> Any:
-        """NumPy's flags of the memory of the native array."""
-        return inplace.native(self).flags
-
-    @property
-    def T(self) -> Self:  # noqa: N802
-        """The array with its axes in reverse order."""
-        return self.transpose()
-
-    @property
-    def mT(self) -> Self:  # noqa: N802
-        """The array with its last two axes exchanged."""
-        return self._call("matrix_transpose")  # type: ignore[no-any-return]
-
-    @property
-    def real(self) -> Self:
-        """The real part."""
-        if not self._backend.dtype_kind(self.dtype)[1]:
-            return self
-        return self._call("real")  # type: ignore[no-any-return]
-
-    @property
-    def imag(self) -> Self:
-        """The imaginary part; zeros for a real array."""
-        if not self._backend.dtype_kind(self.dtype)[1]:
-            return self._call("zeros_like")  # type: ignore[no-any-return]
-        return self._call("imag")  # type: ignore[no-any-return]
-
-    @property
-    def flat(self) -> Iterator[Self]:
-        """An iterator over the elements."""
-        return self.reshape(-1).__iter__()
-
-    # Conversions: nothing leaves the graph unnoticed -------------------------------------------
-
-    def item(self) -> Any:
-        """The one element as a Python number: the explicit way out of the graph."""
-        data = inplace.native(self)
-        if hasattr(data, "item"):
-            return data.item()
-        is_float, is_complex = self._backend.dtype_kind(data.dtype)
-        number = complex if is_complex else float if is_float else int
-        return number(self._namespace.reshape(data, ()).data)
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers, outside of the graph."""
-        return inplace.native(self).tolist()
-
-    def _untracked_data(self, what: str, fix: str) -> Any:
-        if self._node is not None:
-            raise TrackedValueError(
-                f"{what} would take a tracked value out of the graph, and drop its gradient. "
-                f"Fix: {fix}"
-            )
-        return inplace.native(self)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """NumPy's conversion; refused while tracked."""
-        data = self._untracked_data(
-            "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
-            "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
-            "np.array, np.asarray), which holds tracked values in a function under a transform, "
-            "or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
-            "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
-        )
-        import numpy as np
-
-        return np.array(data, dtype=dtype, copy=copy)
-
-    def __float__(self) -> float:
-        return float(
-            self._untracked_data(
-                "float() (also math functions, and a store into a plain numpy.ndarray)",
-                "use the array function (np.sin rather than math.sin), store into an array made "
-                "by gradwrap.numpy.zeros (in a function under a transform) or by "
-                "gradwrap.wrap(np.zeros(...)), or call .item() if no gradient is wanted.",
-            )
-        )
-
-    def __int__(self) -> int:
-        return int(
-            self._untracked_data(
-                "int() (also a store into an integer numpy.ndarray)",
-                "make the array with dtype=float, or call .item() if no gradient is wanted.",
-            )
-        )
-
-    def __complex__(self) -> complex:
-        return complex(self._untracked_data("complex()", "call .item() if no gradient is wanted."))
-
-    def __index__(self) -> int:
-        return self._untracked_data(  # type: ignore[no-any-return]
-            "Use as an index", "call int(x.item())."
-        ).__index__()
-
-    def __bool__(self) -> bool:
-        return bool(self._data)
+    # The array as a sequence -------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self._data.shape:

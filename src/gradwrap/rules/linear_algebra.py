@@ -217,7 +217,14 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
 @composite("vecdot")
 def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sum of conj(x1) x2 along an axis."""
-    return xp.sum(xp.conj(xp.asarray(x1)) * x2, axis=axis)
+    x1, x2 = xp.asarray(x1), xp.asarray(x2)
+    if x1.shape[axis] != x2.shape[axis]:  # the other axes broadcast, this one does not
+        raise ValueError(
+            f"vecdot got shapes {x1.shape} and {x2.shape}, of unequal length along axis {axis}. "
+            "Fix: give both the same length there."
+        )
+    products = xp.conj(x1) * x2
+    return xp.sum(products, axis=axis, dtype=products.dtype)  # small integers stay small
 
 
 @composite("linalg.vecdot")
