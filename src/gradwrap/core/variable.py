@@ -145,7 +145,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(self._namespace, op_name)(self, *args, **kwargs)
 
-    # The array as a sequence --------------------------------------------------------------------
+    # The array as a sequence -------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self._data.shape:
