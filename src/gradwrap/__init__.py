@@ -19,8 +19,9 @@ from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.variable import Variable as Variable
+from gradwrap.transforms.custom import defjvp as defjvp
 from gradwrap.transforms.custom import defvjp as defvjp
-from gradwrap.transforms.custom import primitive as primitive
+from gradwrap.transforms.primitive import primitive as primitive
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
