@@ -37,6 +37,8 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
+    from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
@@ -54,6 +56,8 @@ else:
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
+        "custom_jvp": "gradwrap.transforms.custom_jvp",
+        "custom_vjp": "gradwrap.transforms.custom_vjp",
         "jvp": "gradwrap.transforms.forward",
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",

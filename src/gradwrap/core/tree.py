@@ -17,6 +17,7 @@ __all__ = [
     "map_leaves",
     "path_of",
     "unflatten",
+    "zeros_filled",
 ]
 
 
@@ -94,6 +95,26 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list[Any]:
         The prefix has another structure than the tree.
     """
     return optree.broadcast_prefix(prefix, tree, none_is_leaf=True)
+
+
+def zeros_filled(tree: Any, treedef: TreeDef, size: int) -> list[Any] | None:
+    """The leaves of a tree in which None may stand for a whole part; None if it does not fit."""
+    leaves, given = flatten(tree)
+    if given == treedef:
+        return leaves
+    filled: list[Any] = []
+
+    def fill(leaf: Any, part: Any) -> None:
+        places = flatten(part)[0]
+        if leaf is not None and not isinstance(part, int):
+            raise ValueError
+        filled.extend([leaf] * len(places))
+
+    try:
+        optree.tree_map_(fill, tree, unflatten(treedef, range(size)), none_is_leaf=True)
+    except ValueError:
+        return None
+    return filled
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
