@@ -39,6 +39,8 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
     from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
     from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
+    from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
+    from gradwrap.transforms.implicit import custom_root as custom_root
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
@@ -58,6 +60,8 @@ else:
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
         "custom_jvp": "gradwrap.transforms.custom_jvp",
         "custom_vjp": "gradwrap.transforms.custom_vjp",
+        "custom_linear_solve": "gradwrap.transforms.implicit",
+        "custom_root": "gradwrap.transforms.implicit",
         "jvp": "gradwrap.transforms.forward",
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",

@@ -292,6 +292,7 @@ class _Examination:
 
     def _kept(self, mode: str, single: list[Any], value: list[Any]) -> tuple[str, str, float, bool]:
         along, across = self._pair(np.random.default_rng(0), single, value)
+        found: Any
         if mode == "fwd":
             found, wanted = jvp(self.flat, single, along)[1], value
         else:
