@@ -18,6 +18,7 @@ from gradwrap.core.modes import no_grad as no_grad
 from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
+from gradwrap.core.tree import register_pytree as register_pytree
 from gradwrap.core.variable import Variable as Variable
 from gradwrap.transforms.custom import defjvp as defjvp
 from gradwrap.transforms.custom import defvjp as defvjp
