@@ -82,7 +82,7 @@ def scaled(x: Array, scale: float = 2.0) -> Array:
 scaled.defvjp(lambda x, scale: (x * scale, scale), lambda scale, g: (g * scale, None))
 assert_type(scaled(array, scale=3.0), Array)
 scaled("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-scaled.defvjp(lambda x, scale: x, lambda scale, g: None)  # type: ignore[arg-type, return-value]  # pyright: ignore[reportArgumentType]
+scaled.defvjp(lambda x, scale: x, lambda scale, g: None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 @gw.custom_jvp
@@ -121,4 +121,3 @@ class Point:
 
 assert_type(Point(array).x, Array)
 gw.register_pytree(Point, lambda p: ((p.x,), None), lambda aux, parts: Point(*parts))
-gw.register_pytree(Point, lambda p: p)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.transforms.custom_calls import Pull
+
+    # Written out, so that a type checker takes the parameters of a lambda for Any.
+    OneJvp: TypeAlias = (
+        Callable[[Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any], Any]
+        | Callable[..., Any]
+    )
 
 __all__ = ["custom_jvp"]
 
@@ -90,7 +98,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         self._rule = jvp
         return jvp
 
-    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+    def defjvps(self, *jvps: OneJvp | None) -> None:
         """Give the function a rule for each argument; what they return is summed.
 
         Parameters

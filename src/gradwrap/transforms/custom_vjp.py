@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleResultError
@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.transforms.custom_calls import Pull
+
+    # Any functions will do. The usual numbers of parameters are written out, so that a type
+    # checker takes those of a lambda for Any.
+    Forward: TypeAlias = (
+        Callable[[Any], tuple[Any, Any]]
+        | Callable[[Any, Any], tuple[Any, Any]]
+        | Callable[[Any, Any, Any], tuple[Any, Any]]
+        | Callable[..., tuple[Any, Any]]
+    )
+    Backward: TypeAlias = (
+        Callable[[Any, Any], tuple[Any, ...]]
+        | Callable[[Any, Any, Any], tuple[Any, ...]]
+        | Callable[[Any, Any, Any, Any], tuple[Any, ...]]
+        | Callable[..., tuple[Any, ...]]
+    )
 
 __all__ = ["custom_vjp"]
 
@@ -72,9 +87,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     _definition = "defvjp(fwd, bwd)"
     _rule: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
-    def defvjp(
-        self, fwd: Callable[..., tuple[R, Any]], bwd: Callable[..., tuple[Any, ...]]
-    ) -> None:
+    def defvjp(self, fwd: Forward, bwd: Backward) -> None:
         """Give the function its rule.
 
         Parameters
