@@ -392,6 +392,45 @@ def test_a_rule_inside_a_rule() -> None:
     assert gw.grad(outer)(1.0) == 20.0
 
 
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_under_vmap_inside_and_outside(kind: str) -> None:
+    """The rule is deliberately not the derivative, so that it shows where it is used."""
+
+    def plain(x: Any, w: Any) -> Any:
+        return np.sum(np.sin(x) * w)
+
+    fun: Any
+    if kind == "vjp":
+        fun = gw.custom_vjp(plain)
+        fun.defvjp(
+            lambda x, w: (plain(x, w), (x, w)),
+            lambda r, g: (3 * g * np.cos(r[0]) * r[1], g * np.sin(r[0])),
+        )
+    else:
+        fun = gw.custom_jvp(plain)
+        fun.defjvp(
+            lambda p, t: (
+                plain(*p),
+                np.sum(3 * np.cos(p[0]) * p[1] * t[0]) + np.sum(np.sin(p[0]) * t[1]),
+            )
+        )
+    xs = np.stack([X, Y, V, 2 * X])
+    w = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(gw.vmap(fun, (0, None))(xs, w), np.sin(xs) @ w)
+    inside = gw.vmap(gw.grad(fun, (0, 1)), (0, None))(xs, w)
+    np.testing.assert_allclose(inside[0], 3 * np.cos(xs) * w)
+    np.testing.assert_allclose(inside[1], np.sin(xs))
+    scale = np.array([1.0, -1.0, 0.5, 2.0])
+    total = lambda xs, w: np.sum(gw.vmap(fun, (0, None))(xs, w) * scale)
+    outside = gw.grad(total, (0, 1))(xs, w)
+    np.testing.assert_allclose(outside[0], 3 * np.cos(xs) * w * scale[:, None])
+    np.testing.assert_allclose(outside[1], scale @ np.sin(xs))
+    pushed = gw.jvp(total, (xs, w), (xs, w))[1]
+    assert pushed == pytest.approx(np.sum(outside[0] * xs) + outside[1] @ w)
+    hessian = gw.grad(lambda w: np.sum(gw.grad(total)(xs, w)))(w)
+    np.testing.assert_allclose(hessian, 3 * scale @ np.cos(xs))
+
+
 def test_inputs_and_outputs_may_be_one_buffer_and_written_later() -> None:
     @gw.custom_vjp
     def same(x: Any) -> Any:

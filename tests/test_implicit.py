@@ -197,6 +197,22 @@ def test_single_precision_and_another_library() -> None:
     np.testing.assert_allclose([float(v) for v in found], 0.5 / np.sqrt([2.0, 3.0]), rtol=1e-7)
 
 
+def test_under_vmap() -> None:
+    def root(a: Any) -> Any:
+        def solve(f: Any, x: Any) -> Any:
+            for _ in range(80):
+                x = x - 0.2 * f(x)
+            return x
+
+        return gw.custom_root(lambda x: x * x - a, a, solve, lambda g, y: y / g(y * 0 + 1.0))
+
+    a = np.array([2.0, 3.0])
+    np.testing.assert_allclose(gw.vmap(root)(a), np.sqrt(a))
+    np.testing.assert_allclose(gw.vmap(gw.grad(root))(a), 0.5 / np.sqrt(a))
+    with pytest.raises(NoRuleError, match=r"Fix: differentiate inside, vmap\(grad\(f\)\)"):
+        gw.grad(lambda a: np.sum(gw.vmap(root)(a)))(a)
+
+
 # Linear systems -----------------------------------------------------------------------------------
 
 

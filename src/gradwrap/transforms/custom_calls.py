@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CustomRule",
+    "is_differentiated",
     "is_floating",
     "perform",
     "pull_by_transposing",
@@ -70,11 +71,25 @@ def top_level(leaves: Sequence[Any]) -> int | None:
     return None if level == UNTRACKED or level <= silent_up_to() else level
 
 
+def is_differentiated(leaves: Sequence[Any]) -> bool:
+    """Whether a transform that differentiates is among those that a call belongs to."""
+    for leaf in leaves:
+        inner = leaf
+        while isinstance(inner, Variable):
+            if inner._node is not None and not inner._is_batched and _level(inner) > silent_up_to():
+                return True
+            inner = inner._data
+    return False
+
+
 def perform(rule: CustomRule, leaves: Sequence[Any], level: int) -> list[Any]:
     """The outputs of a call, with their derivatives at a level."""
     leaves = [settled(leaf) for leaf in leaves]
     here = [_level(leaf) == level for leaf in leaves]
     nodes = tuple(leaf._node if own else None for leaf, own in zip(leaves, here, strict=True))
+    top = next(leaf for leaf, own in zip(leaves, here, strict=True) if own)
+    if top._is_batched:
+        return _performed_on_batch(rule, leaves, level, here, top._node)
     inputs = _uniform([_below(leaf, own) for leaf, own in zip(leaves, here, strict=True)])
     if isinstance(next(node for node in nodes if node is not None), Tangent):
         tangents = [None if node is None else node.value for node in nodes]
@@ -82,6 +97,19 @@ def perform(rule: CustomRule, leaves: Sequence[Any], level: int) -> list[Any]:
         return [_dual(out, tangent, level) for out, tangent in zip(outs, pushed, strict=True)]
     outs, pull = rule.reverse(inputs, here, level)
     return recorded(rule, level, nodes, inputs, outs, pull)
+
+
+def _performed_on_batch(
+    rule: CustomRule, leaves: Sequence[Any], level: int, here: Sequence[bool], batch: Any
+) -> list[Any]:
+    """Under `vmap`, a call belongs to the transform outside of it."""
+    from gradwrap.transforms.custom_batching import BatchedRule
+
+    inputs = [_below(leaf, own) for leaf, own in zip(leaves, here, strict=True)]
+    below = top_level(inputs)
+    assert below is not None  # is_differentiated
+    whole = BatchedRule(rule, level, batch, here)
+    return whole.wrapped(perform(whole, inputs, below))
 
 
 def recorded(  # noqa: PLR0913  all there is to a call
@@ -225,7 +253,7 @@ def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool =
         inner = value
         while isinstance(inner, Variable):
             own = _level(inner)
-            if own == level or (own > level and not only):
+            if not inner._is_batched and (own == level or (own > level and not only)):
                 raise TrackedValueError(
                     f"{what} a tracked array that is not among the arguments: its gradient would "
                     "be lost. Fix: pass it as an argument, or .detach() it."

@@ -13,7 +13,7 @@ from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable
 from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
 from gradwrap.transforms.arguments import name_of
-from gradwrap.transforms.custom_calls import perform, top_level
+from gradwrap.transforms.custom_calls import is_differentiated, perform, top_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,11 +46,11 @@ class CustomFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; under a transform, with its own derivative."""
-        if top_level(flatten((args, kwargs))[0]) is None:
+        if not is_differentiated(flatten((args, kwargs))[0]):
             return self.fun(*args, **kwargs)
         arguments = Arguments(self, self._positions(args, kwargs))
         level = top_level(arguments.leaves)
-        if level is None:
+        if level is None or not is_differentiated(arguments.leaves):
             return self.fun(*args, **kwargs)
         call = self._rule_of(arguments)
         outs = perform(call, arguments.leaves, level)

@@ -199,9 +199,17 @@ def levels_of(values: Sequence[Any]) -> set[int]:
     """The levels that track any of the values."""
     found = set()
     for value in values:
-        inner = value
+        inner, is_mapped = value, False
         while isinstance(inner, Variable):
-            if inner._node is not None:
+            if inner._node is not None and inner._is_batched:
+                is_mapped = True
+            elif inner._node is not None:
+                if is_mapped:
+                    raise NoRuleError(
+                        "an implicit solution under vmap, differentiated from outside of it, is "
+                        "not supported. Fix: differentiate inside, vmap(grad(f)), or map over the "
+                        "examples with a loop."
+                    )
                 found.add(int(inner._node.meta.level))
             inner = inner._data
     return found
@@ -210,7 +218,7 @@ def levels_of(values: Sequence[Any]) -> set[int]:
 def quiet(leaf: Any) -> Any:
     """Take off the wrappers that track nothing, or nothing in this mode."""
     while isinstance(leaf, Variable):
-        if leaf._node is not None and leaf._node.meta.level > silent_up_to():
+        if leaf._node is not None and (leaf._is_batched or leaf._node.meta.level > silent_up_to()):
             break
         leaf = leaf._data
     return snapshot(leaf)
