@@ -40,12 +40,12 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
     from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
     from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
-    from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
-    from gradwrap.transforms.implicit import custom_root as custom_root
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
     from gradwrap.transforms.function import once_differentiable as once_differentiable
+    from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
+    from gradwrap.transforms.implicit import custom_root as custom_root
     from gradwrap.transforms.jacobian import hessian as hessian
     from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
