@@ -22,22 +22,24 @@ def test_accepts_right_gradients() -> None:
     check_grads(np.tanh, [X.astype(np.float32)])
 
 
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
 @pytest.mark.parametrize("scale", [1.001, -1.0, 0.0, np.nan])
-def test_refuses_a_wrong_rule(scale: float) -> None:
+def test_refuses_a_wrong_rule(scale: float, mode: str) -> None:
     @gw.primitive
     def square(x: Any) -> Any:
         return x**2
 
     gw.defvjp(square, lambda xp, g, x: g * scale * 2 * x)
     with pytest.raises(GradientMismatchError) as caught:
-        check_grads(square, [3.0], order=1)
+        check_grads(square, [3.0], order=1, modes=(mode,))
     found = re.fullmatch(
-        r"derivative of order 1 along a random direction: (\S+) by gradwrap, "
+        r"derivative of order 1 \((fwd|rev)\) along a random direction: (\S+) by gradwrap, "
         r"(\S+) by central differences\.",
         str(caught.value),
     )
     assert found is not None
-    exact, numerical = map(float, found.groups())
+    assert found[1] == mode
+    exact, numerical = map(float, found.groups()[1:])
     assert exact == pytest.approx(scale * numerical, nan_ok=True)
 
 
@@ -48,7 +50,9 @@ def test_refuses_a_rule_that_is_wrong_in_second_order() -> None:
 
     gw.defvjp(square, lambda xp, g, x: 2 * g * gw.stop_gradient(x))
     check_grads(square, [3.0], order=1)
-    with pytest.raises(GradientMismatchError, match="derivative of order 2 along"):
+    with pytest.raises(
+        GradientMismatchError, match=r"derivative of order 2 \((fwd|rev) of (fwd|rev)\)"
+    ):
         check_grads(square, [3.0])
 
 
@@ -65,5 +69,33 @@ def test_refuses_a_rule_that_is_wrong_for_complex_arrays() -> None:
 def test_arguments_it_cannot_check() -> None:
     with pytest.raises(ValueError, match=r"no argument is a floating-point array\. Fix: cast one"):
         check_grads(np.sin, [np.array([1, 2])])
-    with pytest.raises(ValueError, match=r"modes=\('fwd',\): known is 'rev'"):
-        check_grads(np.sin, [X], modes=("fwd",))
+    with pytest.raises(ValueError, match=r"modes=\('forward',\): known are 'fwd' and 'rev'"):
+        check_grads(np.sin, [X], modes=("forward",))
+
+
+def test_each_mode_is_checked_by_itself() -> None:
+    @gw.primitive
+    def square(x: Any) -> Any:
+        return x**2
+
+    gw.defvjp(square, lambda xp, g, x: 2 * g * x)
+    gw.defjvp(square, lambda xp, t, x: 3 * t * x)
+    check_grads(square, [X], modes=("rev",))
+    with pytest.raises(GradientMismatchError, match=r"order 1 \(fwd\)"):
+        check_grads(square, [X])
+    with pytest.raises(GradientMismatchError, match=r"order 1 \(fwd\)"):
+        check_grads(square, [X], modes=("fwd",))
+
+
+def test_every_nesting_of_the_modes_is_checked() -> None:
+    """The fourth nesting is wrong alone: the tangent of the JVP's own formula."""
+
+    @gw.primitive
+    def square(x: Any) -> Any:
+        return x**2
+
+    gw.defvjp(square, lambda xp, g, x: 2 * g * x)
+    gw.defjvp(square, lambda xp, t, x: 2 * t * gw.stop_gradient(x))
+    check_grads(square, [X], order=1)
+    with pytest.raises(GradientMismatchError, match=r"order 2 \((fwd|rev) of fwd\)"):
+        check_grads(square, [X])

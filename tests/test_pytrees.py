@@ -12,6 +12,7 @@ import optree
 import pytest
 
 import gradwrap as gw
+from gradwrap.errors import GradwrapError, NotAnArrayError, PytreeError
 
 X = np.array([0.3, 1.2, 2.0])
 
@@ -154,3 +155,121 @@ def test_a_tuple_for_each_of_several_arguments() -> None:
     assert isinstance(gradients, tuple)
     np.testing.assert_allclose(gradients[0]["w"], EXPECTED[0])
     assert gradients[1] == [EXPECTED[1], None]
+
+
+# Classes of the user, registered ------------------------------------------------------------------
+
+
+@gw.register_pytree
+@dataclasses.dataclass(frozen=True)
+class Model:
+    layers: list[Any]
+    scale: Any
+    activation: Any = dataclasses.field(default=np.tanh, metadata={"static": True})
+
+    def __post_init__(self) -> None:
+        assert callable(self.activation)
+        assert self.layers, "not called when a gradient is put together"
+
+    def __call__(self, x: Any) -> Any:
+        for layer in self.layers:
+            x = self.activation(layer.w * x + layer.b)
+        return self.scale * x
+
+
+class Interval:
+    """No dataclass; its `dtype` must not make it an array."""
+
+    dtype = "interval"
+
+    def __init__(self, low: Any, high: Any, closed: bool) -> None:
+        self.low, self.high, self.closed = low, high, closed
+
+
+gw.register_pytree(
+    Interval, lambda i: ((i.low, i.high), i.closed), lambda closed, p: Interval(p[0], p[1], closed)
+)
+
+
+def test_a_registered_dataclass() -> None:
+    model = Model([Layer(X, 0.5), Layer(X + 1, X)], 2.0)
+    gradient = gw.grad(lambda m: np.sum(m(X)))(model)
+    assert type(gradient) is Model
+    assert gradient.activation is np.tanh
+    assert type(gradient.layers[0]) is Layer
+
+    def unpacked(w0: Any, b0: Any, w1: Any, b1: Any, scale: Any) -> Any:
+        return np.sum(scale * np.tanh(w1 * np.tanh(w0 * X + b0) + b1))
+
+    wanted = gw.grad(unpacked, (0, 1, 2, 3, 4))(X, 0.5, X + 1, X, 2.0)
+    found = (*gradient.layers[0], *gradient.layers[1], gradient.scale)
+    for ours, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, expected)
+    tangent = gw.jvp(lambda m: m(X), (model,), (gradient,))[1]
+    assert tangent.shape == (3,)
+
+
+def test_a_registered_class() -> None:
+    gradient = gw.grad(lambda i: np.sum(i.high * i.low**2))(Interval(2.0, 3.0, True))
+    assert type(gradient) is Interval
+    assert (gradient.low, gradient.high, gradient.closed) == (12.0, 4.0, True)
+    out, pull = gw.vjp(lambda x: Interval(x, 2 * x, False), 3.0)
+    assert (out.low, out.high) == (3.0, 6.0)
+    assert pull(Interval(1.0, 10.0, False)) == (21.0,)
+
+
+def test_registration_is_refused() -> None:
+    with pytest.raises(PytreeError, match=r"Model is registered already"):
+        gw.register_pytree(Model)
+    with pytest.raises(PytreeError, match=r"object is no dataclass\. Fix: register_pytree\(object"):
+        gw.register_pytree(object)
+    with pytest.raises(PytreeError, match=r"give both of flatten and unflatten, or neither"):
+        gw.register_pytree(object, lambda o: ((), None))  # type: ignore[call-overload]  # on purpose
+    with pytest.raises(PytreeError, match=r"takes a class; it got a Interval"):
+        gw.register_pytree(Interval(1, 2, True))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def test_a_dataclass_that_is_not_registered() -> None:
+    @dataclasses.dataclass
+    class Plain:
+        w: Any
+
+    with pytest.raises(NotAnArrayError, match=r"Fix: make it a pytree with gradwrap\.register_pyt"):
+        gw.grad(lambda p: p.w)(Plain(1.0))
+
+
+# Messages name the path ---------------------------------------------------------------------------
+
+
+def tree_loss(params: Any) -> Any:
+    return np.sum(params["w"][0])
+
+
+INTEGERS = np.array([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gw.grad(tree_loss)({"w": [INTEGERS]}), r"argument params\['w'\]\[0\]"),
+        (
+            lambda: gw.grad(lambda m: m.scale)(Model([1.0], INTEGERS)),
+            r"argument m\.scale",
+        ),
+        (
+            lambda: gw.grad(lambda m: m.scale)(Model([Layer(1.0, INTEGERS)], 1.0)),
+            r"argument m\.layers\[0\]\.b",
+        ),
+        (
+            lambda: gw.jvp(tree_loss, ({"w": [X]},), ({"w": [np.ones(2)]},)),
+            r"the tangent of params\['w'\]\[0\] is float64\[2\], the primal is float64\[3\]",
+        ),
+        (
+            lambda: gw.vjp(lambda x: {"y": (x, x)}, X)[1]({"y": (X, np.ones(2))}),
+            r"the cotangent\['y'\]\[1\] is float64\[2\], the output is float64\[3\]",
+        ),
+    ],
+)
+def test_messages_name_the_path(call: Any, message: str) -> None:
+    with pytest.raises(GradwrapError, match=message):
+        call()

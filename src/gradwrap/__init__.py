@@ -18,9 +18,11 @@ from gradwrap.core.modes import no_grad as no_grad
 from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
+from gradwrap.core.tree import register_pytree as register_pytree
 from gradwrap.core.variable import Variable as Variable
+from gradwrap.transforms.custom import defjvp as defjvp
 from gradwrap.transforms.custom import defvjp as defvjp
-from gradwrap.transforms.custom import primitive as primitive
+from gradwrap.transforms.primitive import primitive as primitive
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
@@ -36,10 +38,14 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
+    from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
     from gradwrap.transforms.function import once_differentiable as once_differentiable
+    from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
+    from gradwrap.transforms.implicit import custom_root as custom_root
     from gradwrap.transforms.jacobian import hessian as hessian
     from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
@@ -53,6 +59,10 @@ else:
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
+        "custom_jvp": "gradwrap.transforms.custom_jvp",
+        "custom_vjp": "gradwrap.transforms.custom_vjp",
+        "custom_linear_solve": "gradwrap.transforms.implicit",
+        "custom_root": "gradwrap.transforms.implicit",
         "jvp": "gradwrap.transforms.forward",
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",

@@ -21,6 +21,7 @@ __all__ = [
     "NonScalarOutputError",
     "NotAnArrayError",
     "OutArgumentError",
+    "PytreeError",
     "RuleDefinitionError",
     "RuleResultError",
     "TangentError",
@@ -57,6 +58,10 @@ class TrackedValueError(GradwrapError, TypeError):
 
 class OutArgumentError(GradwrapError, TypeError):
     """`out=` names a buffer that cannot hold a tracked result."""
+
+
+class PytreeError(GradwrapError, TypeError, ValueError):
+    """A class cannot be registered as a pytree."""
 
 
 class NoRuleError(GradwrapError, NotImplementedError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, assert_type
 
 import numpy as np
@@ -66,3 +67,57 @@ def formula(xp: Any, g: Any, x: Any) -> Any:
 
 gw.defvjp(power, formula)
 gw.testing.check_grads(power, [array], order=1)
+gw.testing.check_grads(power, [array], modes=("fwd",))
+gw.defjvp(power, lambda xp, t, x, k: t * k * x ** (k - 1))
+assert_type(gw.testing.check_rule(power, array, 3), gw.testing.RuleReport)
+
+# Functions with a rule of their own ---------------------------------------------------------------
+
+
+@gw.custom_vjp
+def scaled(x: Array, scale: float = 2.0) -> Array:
+    return x * scale
+
+
+scaled.defvjp(lambda x, scale: (x * scale, scale), lambda scale, g: (g * scale, None))
+assert_type(scaled(array, scale=3.0), Array)
+scaled("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+scaled.defvjp(lambda x, scale: x, lambda scale, g: None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@gw.custom_jvp
+def shifted(x: Array) -> Array:
+    return x + 1.0
+
+
+@shifted.defjvp
+def shifted_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    return shifted(*primals), tangents[0]
+
+
+assert_type(shifted(array), Array)
+assert_type(shifted_jvp((array,), (array,)), tuple[Array, Array])
+shifted.defjvps(lambda t, out, x: t)
+shifted.defjvp(3)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
+
+# Implicit differentiation -------------------------------------------------------------------------
+
+
+def solve(f: Any, b: Array) -> Array:
+    return b
+
+
+assert_type(gw.custom_linear_solve(lambda x: 2 * x, array, solve, symmetric=True), Array)
+assert_type(gw.custom_root(lambda x: x, array, solve), Array)
+
+# Pytrees ------------------------------------------------------------------------------------------
+
+
+@gw.register_pytree
+@dataclasses.dataclass
+class Point:
+    x: Array
+
+
+assert_type(Point(array).x, Array)
+gw.register_pytree(Point, lambda p: ((p.x,), None), lambda aux, parts: Point(*parts))

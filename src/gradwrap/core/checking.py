@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradwrap.core.meta import Meta
     from gradwrap.core.node import Node
 
-__all__ = ["check_differentiable", "check_gradient", "check_result"]
+__all__ = ["check_differentiable", "check_gradient", "check_result", "check_tangent"]
 
 
 def check_differentiable(backend: Backend, data: Any, what: str) -> None:
@@ -78,6 +78,53 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
         cast = "xp.real(...)" if is_complex else f"xp.astype(..., {argument}_meta.dtype)"
         raise RuleResultError(
             f"{where} a cotangent of dtype {cotangent.dtype}; the argument has {meta.dtype}. "
+            f"Fix: return that, for example with {cast}."
+        )
+
+
+def check_tangent(result: Any, out: Any, op: str, argument: str) -> None:
+    """Refuse a tangent that is not an array of the output's library, shape and kind.
+
+    A shape that broadcasts to the output's will do.
+    """
+    where = f"The JVP of {op} for its argument {argument} returned"
+    if not isinstance(out, (tuple, list)):
+        return _check_tangent_of(result, out, where, "")
+    if not isinstance(result, (tuple, list)) or len(result) != len(out):
+        got = len(result) if isinstance(result, (tuple, list)) else _kind(result)
+        raise RuleResultError(
+            f"{where} {got}{' tangents' if isinstance(got, int) else ''} for {len(out)} outputs. "
+            "Fix: return a tuple with a tangent for each."
+        )
+    for index, (part, one) in enumerate(zip(result, out, strict=True)):
+        _check_tangent_of(part, one, where, f" {index}")
+    return None
+
+
+def _check_tangent_of(tangent: Any, out: Any, where: str, which: str) -> None:
+    wanted = find_backend(type(out))
+    if wanted is None or not wanted.is_float(out):
+        return
+    space = f"{out.dtype}[{', '.join(map(str, out.shape))}]"
+    backend = find_backend(type(tangent))
+    if backend is None or backend.name != wanted.name:
+        got = "None" if tangent is None else _kind(tangent)
+        raise RuleResultError(
+            f"{where} {got}; the output{which} is an array of {wanted.name}, {space}. "
+            "Fix: return an array of that shape and dtype, made with xp."
+        )
+    shape = tuple(tangent.shape)
+    if not _broadcasts_to(shape, tuple(out.shape)):
+        raise RuleResultError(
+            f"{where} a tangent of shape {shape}; the output{which} has shape "
+            f"{tuple(out.shape)}. Fix: return the output's shape, which t does not have where the "
+            "function is not elementwise."
+        )
+    floating, is_complex = backend.dtype_kind(tangent.dtype)
+    if not floating or (is_complex and not wanted.dtype_kind(out.dtype)[1]):
+        cast = "xp.real(...)" if is_complex else "xp.astype(..., out.dtype)"
+        raise RuleResultError(
+            f"{where} a tangent of dtype {tangent.dtype}; the output{which} has {out.dtype}. "
             f"Fix: return that, for example with {cast}."
         )
 

@@ -35,11 +35,12 @@ from gradwrap.core.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
     from gradwrap.core.rule import Formula, Rule
 
-__all__ = ["Tangent", "jvp_source", "push_forward", "transposed_twice"]
+__all__ = ["Tangent", "fitted", "jvp_source", "push_forward", "transposed_twice"]
 
 JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
 
@@ -76,8 +77,8 @@ def push_forward(  # noqa: PLR0913  all there is to a call
             wrapped.append(untracked(bound, part))
         else:
             meta = bound.backend.meta(part, level)
-            fitted = _fitted(xp, bound, tangent, part)
-            wrapped.append(bound.variable_class(part, Tangent(meta, fitted)))
+            whole = fitted(xp, bound.backend, tangent, part)
+            wrapped.append(bound.variable_class(part, Tangent(meta, whole)))
     if not several:
         return wrapped[0]
     return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
@@ -100,6 +101,8 @@ def _tangents(  # noqa: PLR0913  all there is to a call
     )
     source = jvp_source(rule)
     if source == "as VJP" and not rule.holomorphic and _any_complex(bound, data):
+        source = "transposed twice"
+    if source == "own" and not _has_jvp(rule, tangents):
         source = "transposed twice"
     if source == "own":
         if rule.variadic:
@@ -135,6 +138,17 @@ def jvp_source(rule: Rule) -> JVPSource:
     if rule.kind == "reduction" and {"axis", "keepdims"} <= set(rule.statics):
         return "weights"
     return "transposed twice"
+
+
+def _has_jvp(rule: Rule, tangents: Sequence[Any]) -> bool:
+    """Whether the row has a formula for each tangent; else all of it follows from the VJP."""
+    if rule.variadic or not rule.jvps:
+        return bool(rule.jvps)
+    formulas = (*rule.jvps, *[None] * (len(tangents) - len(rule.jvps)))
+    return all(
+        tangent is None or formula is not None
+        for tangent, formula in zip(tangents, formulas, strict=True)
+    )
 
 
 def _applied(formula: Formula | None, xp: Any, tangent: Any, words: Values) -> Any:
@@ -247,12 +261,12 @@ def _with_zeros(bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any]) ->
     ]
 
 
-def _fitted(xp: Any, bound: BoundOp, tangent: Any, out: Any) -> Any:
+def fitted(xp: Any, backend: Backend, tangent: Any, out: Any) -> Any:
     """Bring a tangent to its output's shape and dtype."""
     if tuple(tangent.shape) != tuple(out.shape):
         tangent = xp.broadcast_to(tangent, out.shape)
     if tangent.dtype != out.dtype:
-        if _any_complex(bound, [tangent]) and not _any_complex(bound, [out]):
+        if backend.dtype_kind(tangent.dtype)[1] and not backend.dtype_kind(out.dtype)[1]:
             tangent = xp.real(tangent)
         if tangent.dtype != out.dtype:
             tangent = xp.astype(tangent, out.dtype)

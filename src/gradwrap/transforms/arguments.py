@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from types import EllipsisType
@@ -133,6 +134,8 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
 def _remedy(value: Any, what: str) -> str:
     if what == "argument self":
         return "on a method, self is argument 0; take argnums=1 for the one after it"
+    if dataclasses.is_dataclass(value):
+        return f"make it a pytree with gradwrap.register_pytree({type(value).__qualname__})"
     if hasattr(value, "__array__"):
         return "convert it to an array, for example with np.asarray, before the call"
     return "pass an array or a number, or leave it out of argnums"

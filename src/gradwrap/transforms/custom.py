@@ -7,27 +7,20 @@ the library's own return is checked by its tests.
 from __future__ import annotations
 
 import functools
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradwrap.core.classes import rebind
-from gradwrap.core.record import is_recorded, no_rule
 from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, register_function
 from gradwrap.core.rule import FormulaFunction, Rule
-from gradwrap.core.unwrapping import unwrapped_key
-from gradwrap.core.variable import Variable
-from gradwrap.errors import NotAnArrayError, RuleDefinitionError
-from gradwrap.transforms.arguments import is_array, name_of
+from gradwrap.errors import RuleDefinitionError
+from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
+from gradwrap.transforms.primitive import Primitive
+from gradwrap.transforms.signatures import Signature, call_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Primitive", "defvjp", "primitive"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-RESERVED = ("xp", "g", "out")
+__all__ = ["defjvp", "defvjp"]
 
 if TYPE_CHECKING:
     # Any function will do. The usual numbers of parameters are written out, so that a type checker
@@ -40,79 +33,6 @@ if TYPE_CHECKING:
         | Callable[[Any, Any, Any, Any, Any, Any], Any]
         | Callable[..., Any]
     )
-
-
-# A function as one operation ----------------------------------------------------------------------
-
-
-class Primitive(Generic[P, R]):
-    """A function of native arrays that is one operation to the recorder."""
-
-    def __init__(self, fun: Callable[P, R]) -> None:
-        functools.update_wrapper(self, fun)
-        self.fun = fun
-        self.op = Op(name_of(fun))
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function: with native arrays, whatever wraps them."""
-        cls = _variable_class_in([*args, *kwargs.values()])
-        if cls is None:
-            return self.fun(*args, **kwargs)
-        if self.op.rule_for(cls._backend.name) is not None:
-            return cls._bind(self.op).apply(*args, **kwargs)  # type: ignore[no-any-return]
-        self._refuse_recorded(cls._backend.name, args, kwargs)
-        native = {key: unwrapped_key(value) for key, value in kwargs.items()}
-        return cls._plain(self.fun(*unwrapped_key(args), **native))  # type: ignore[no-any-return]
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Bind to an instance, as a function in a class does."""
-        return self if instance is None else MethodType(self, instance)
-
-    def __repr__(self) -> str:
-        return f"<primitive {self.op.name}>"
-
-    def _refuse_recorded(self, backend: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not is_recorded(args) and not is_recorded(kwargs):
-            return
-        names = [*_Signature(self.fun, None).names, *map(str, range(len(args)))]
-        given = dict(zip(names, args, strict=False)) | kwargs
-        argument = next(name for name, value in given.items() if is_recorded(value))
-        raise no_rule(self.op.name, backend, argument, list(given))
-
-
-def _variable_class_in(values: Sequence[Any]) -> Any:
-    """The class of the first variable among values and in lists of them."""
-    return next((type(v) for v in _variables(values)), None)
-
-
-def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:
-    for value in values:
-        if isinstance(value, Variable):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _variables(value)
-
-
-def primitive(fun: Callable[P, R]) -> Callable[P, R]:
-    """Make any function of native arrays one operation, to be given a rule with `defvjp`.
-
-    It is called with native arrays only, and returns an array, a number, or a tuple of them.
-    Without a rule, it refuses tracked arguments. Its parameters may have defaults.
-
-    Examples
-    --------
-    >>> import numpy as np, gradwrap as gw
-    >>> @gw.primitive
-    ... def cube(x):
-    ...     return x**3
-    >>> gw.defvjp(cube, lambda xp, g, x: g * 3 * x**2)
-    >>> gw.grad(cube)(2.0)
-    np.float64(12.0)
-    """
-    return Primitive(fun)
-
-
-# Its rule -----------------------------------------------------------------------------------------
 
 
 def defvjp(
@@ -157,11 +77,68 @@ def defvjp(
     >>> gw.grad(np.cbrt)(8.0)
     np.float64(0.08333333333333333)
     """
+    _define(op, "g", vjps, backend, params)
+
+
+def defjvp(
+    op: Callable[..., Any] | str,
+    *jvps: UserFormula | None,
+    backend: str | None = None,
+    params: str | None = None,
+) -> None:
+    """Give an operation a rule for forward mode: what each array argument's tangent contributes.
+
+    Parameters
+    ----------
+    op
+        As in `defvjp`.
+    jvps
+        For each array argument, in order, a formula such as `lambda xp, t, x: t * xp.cos(x)`, or
+        None if it is not differentiable. `t` is the tangent of that argument, of its shape; the
+        tangent of the output is the sum of what the formulas return. The other parameter names
+        are those of `defvjp`. Nothing is conjugated, for complex arrays either. An operation of
+        several outputs returns a tuple of tangents.
+    backend, params
+        As in `defvjp`.
+
+    An operation needs one of the two rules. One that has a VJP only gets its JVP by transposing
+    the VJP; one that has a JVP only gets its VJP by transposing the JVP, which is for that
+    written in `xp`. With both, each mode uses its own.
+
+    Raises
+    ------
+    RuleDefinitionError
+        A formula names what it cannot be given, there are too many or too few formulas, or nothing
+        tells when `op` is called.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> @gw.primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> gw.defjvp(cube, lambda xp, t, x: t * 3 * x**2)
+    >>> gw.jvp(cube, (2.0,), (1.0,))
+    (np.float64(8.0), np.float64(12.0))
+    >>> gw.grad(cube)(2.0)
+    np.float64(12.0)
+    """
+    _define(op, "t", jvps, backend, params)
+
+
+def _define(
+    op: Any,
+    along: str,
+    formulas: tuple[FormulaFunction | None, ...],
+    backend: str | None,
+    params: str | None,
+) -> None:
     target, function = _target(op)
     if function is None:
-        rules = _replacements(target, vjps, backend)
+        rules = _replacements(target, along, formulas, backend)
     else:
-        rules = {backend or GENERIC: _rule_of_function(target, function, vjps, params)}
+        rule = _rule_of_function(target, function, along, formulas, backend, params)
+        rules = {backend or GENERIC: rule}
         register_function(op, target)
     target.rules.update(rules)
     target.version += 1
@@ -193,31 +170,43 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
     return Op(getattr(op, "__name__", type(op).__name__)), op
 
 
-def _rule_of_function(
+def _rule_of_function(  # noqa: PLR0913  what `defvjp` and `defjvp` were given
     target: Op,
     function: Callable[..., Any],
-    vjps: tuple[FormulaFunction | None, ...],
+    along: str,
+    formulas: tuple[FormulaFunction | None, ...],
+    backend: str | None,
     params: str | None,
 ) -> Rule:
-    """The rule of a function that is not in the table."""
-    signature = _Signature(function, params)
-    _check_count(target.name, vjps, signature.names)
-    signature.check_words(target.name, len(vjps))
+    """The rule of a function that is not in the table, with what was defined of it before."""
+    known = target.rule_for(backend or GENERIC)
+    if params is None and known is not None:
+        params = " ".join(known.parameters)
+    signature = Signature(function, params)
+    _check_formulas(target.name, along, formulas, signature.names)
+    signature.check_words(target.name, len(formulas), along)
+    other = _defined(known, "t" if along == "g" else "g")
+    if any(other) and known is not None and len(other) != len(formulas):
+        raise _wrong_count(target.name, along, formulas, known.arrays)
+    vjps, jvps = (formulas, other) if along == "g" else (other, formulas)
+    arrays = signature.names[: len(formulas)]
+    checked = _checked(jvps, target.name, arrays)
     return Rule(
         target.name,
         signature.text,
-        vjps,
+        _completed(vjps, checked, len(arrays)),
         kind="user",
-        native=functools.partial(_call_native, function, target.name),
+        native=functools.partial(call_native, function, target.name),
         outputs=signature.outputs,
         casts=True,
         checked=True,
+        jvp=checked,
         scope=signature.scope,
     )
 
 
 def _replacements(
-    target: Op, vjps: tuple[FormulaFunction | None, ...], backend: str | None
+    target: Op, along: str, formulas: tuple[FormulaFunction | None, ...], backend: str | None
 ) -> dict[str, Rule]:
     """New formulas for an operation of the table, on one backend or on all."""
     if backend is None:
@@ -228,129 +217,113 @@ def _replacements(
     rules: dict[str, Rule] = {}
     for name in wanted:
         existing = target.rule_for(name) or next(iter(target.rules.values()))
-        _check_count(
-            target.name, vjps, existing.arrays[:1] if existing.is_joint else existing.arrays
-        )
-        count = 1 if existing.is_joint else len(existing.arrays)
+        joint = existing.is_joint and (along == "g" or existing.variadic)
+        arrays = existing.arrays[:1] if joint else existing.arrays
+        _check_formulas(target.name, along, formulas, arrays)
+        if len(formulas) < len(arrays):
+            raise _wrong_count(target.name, along, formulas, arrays)
+        if along == "t":
+            checked = _checked(formulas, target.name, arrays)
+            vjps: Sequence[Any] = _defined(existing, "g")
+            holomorphic = existing.holomorphic
+        else:
+            checked = _checked(_defined(existing, "t"), target.name, arrays)
+            vjps, holomorphic = formulas, True
+        if not existing.is_joint:
+            vjps = _completed(vjps, checked, len(arrays))
         rules[name] = Rule(
             target.name,
             existing.signature_text,
-            (*vjps, *[None] * (count - len(vjps))),
+            vjps,
             kind="user",
             array_count=len(existing.arrays),
             is_joint=existing.is_joint,
             variadic=existing.variadic,
+            holomorphic=holomorphic,
             same=existing.same,
             symbol=existing.symbol,
             native=existing.native,
             outputs=existing.outputs,
             casts=True,
             views=existing.views,
+            consumes=existing.consumes and along == "t",
+            parts=existing.parts and along == "t",
             key=existing.key,
             checked=True,
+            jvp=checked,
             scope=existing.scope,
         )
     return rules
 
 
-def _check_count(
-    name: str, vjps: Sequence[FormulaFunction | None], parameters: Sequence[str]
+def _defined(rule: Rule | None, along: str) -> tuple[FormulaFunction | None, ...]:
+    """The formulas along `g` or `t` that a rule has been given, without those derived from them."""
+    if rule is None:
+        return ()
+    if along == "g":
+        functions = (None if f is None else f.function for f in rule.formulas)
+        return tuple(None if isinstance(f, TransposedJvp) else f for f in functions)
+    given = (None if f is None else f.function for f in rule.jvps)
+    return tuple(f.function if isinstance(f, CheckedJvp) else None for f in given)
+
+
+def _checked(
+    jvps: Sequence[FormulaFunction | None], name: str, arrays: Sequence[str]
+) -> tuple[CheckedJvp | None, ...] | None:
+    if not any(jvps):
+        return None
+    return tuple(
+        None if jvp is None else CheckedJvp(jvp, name, array)
+        for jvp, array in zip(jvps, arrays, strict=True)
+    )
+
+
+def _completed(
+    vjps: Sequence[FormulaFunction | None],
+    jvps: Sequence[CheckedJvp | None] | None,
+    count: int,
+) -> tuple[FormulaFunction | None, ...]:
+    """A formula for each cotangent: the one that was given, or else the transpose of the JVP."""
+    given = tuple(vjps) or (None,) * count
+    if jvps is None:
+        return given
+    return tuple(
+        TransposedJvp(jvp) if vjp is None and jvp is not None else vjp
+        for vjp, jvp in zip(given, jvps, strict=True)
+    )
+
+
+def _check_formulas(
+    name: str, along: str, formulas: Sequence[FormulaFunction | None], parameters: Sequence[str]
 ) -> None:
-    listed = ", ".join(parameters)
-    if not vjps:
+    if not formulas:
+        define = "defvjp" if along == "g" else "defjvp"
         raise RuleDefinitionError(
-            f"{name}: defvjp was given no formula. It takes one for each array argument: "
-            f"defvjp({name}, {', '.join(f'lambda xp, g, {p}: ...' for p in parameters)})."
+            f"{name}: {define} was given no formula. It takes one for each array argument: "
+            f"{define}({name}, {', '.join(f'lambda xp, {along}, {p}: ...' for p in parameters)})."
         )
-    if len(vjps) > len(parameters):
+    if len(formulas) > len(parameters):
         raise RuleDefinitionError(
-            f"{name}: {len(vjps)} formulas for {len(parameters)} parameters ({listed}). Fix: "
+            f"{name}: {len(formulas)} formulas for {len(parameters)} parameters "
+            f"({', '.join(parameters)}). Fix: "
             "give one for each array argument, None where it is not differentiable."
         )
-    for position, formula in enumerate(vjps):
+    for position, formula in enumerate(formulas):
         if formula is not None and not callable(formula):
             raise RuleDefinitionError(
                 f"{name}: the formula for {parameters[position]} is a "
-                f"{type(formula).__name__}. Fix: lambda xp, g, {parameters[position]}: ..."
+                f"{type(formula).__name__}. Fix: lambda xp, {along}, {parameters[position]}: ..."
             )
 
 
-class _Signature:
-    """A function's parameters as the table writes them; defaults stand in a scope, by value."""
-
-    def __init__(self, function: Any, params: str | None) -> None:
-        self.scope: dict[str, Any] = {}
-        self.outputs = 0
-        nin = getattr(function, "nin", None)
-        given = None if params is None else params.replace(",", " ").split()
-        if isinstance(nin, int):
-            self.names = given or (["x"] if nin == 1 else [f"x{i + 1}" for i in range(nin)])
-            self.text = ", ".join(self.names) + ", /"
-            self.outputs = int(function.nout)
-        else:
-            self.names, self.text = self._inspected(function, given)
-
-    def check_words(self, name: str, count: int) -> None:
-        """Refuse array parameters whose names mean something else to a formula."""
-        if any(parameter in RESERVED for parameter in self.names[:count]):
-            renamed = [f"{p}_" if p in RESERVED else p for p in self.names]
-            raise RuleDefinitionError(
-                f"{name} has parameters ({', '.join(self.names)}); {', '.join(RESERVED)} are words "
-                f'of formulas. Fix: rename them for the rule, params="{" ".join(renamed)}".'
-            )
-
-    def _inspected(self, function: Any, given: list[str] | None) -> tuple[list[str], str]:
-        import inspect
-
-        try:
-            found = list(inspect.signature(function).parameters.values())
-        except (TypeError, ValueError):
-            if given is None:
-                raise RuleDefinitionError(
-                    f"The parameters of {name_of(function)} cannot be inspected. "
-                    'Fix: name them, params="x1 x2".'
-                ) from None
-            return given, ", ".join(given)
-        found = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        if given is not None and len(found) < len(given):  # they come in as *args
-            return given, ", ".join(given)
-        names = [p.name for p in found]
-        names[: len(given or ())] = given or ()
-        parts: list[str] = []
-        before: Any = inspect.Parameter.POSITIONAL_ONLY
-        for parameter, name in zip(found, names, strict=True):
-            if before == parameter.POSITIONAL_ONLY != parameter.kind and parts:
-                parts.append("/")
-            if before != parameter.KEYWORD_ONLY == parameter.kind:
-                parts.append("*")
-            before = parameter.kind
-            if parameter.default is parameter.empty:
-                parts.append(name)
-            else:
-                self.scope[f"default_of_{name}"] = parameter.default
-                parts.append(f"{name}=default_of_{name}")
-        if parts and before == inspect.Parameter.POSITIONAL_ONLY:
-            parts.append("/")
-        return names, ", ".join(parts)
-
-
-def _call_native(
-    function: Callable[..., Any], name: str, xp: Any, /, *args: Any, **kwargs: Any
-) -> Any:
-    """Call a user's function, and see to it that arrays come out."""
-    out = function(*args, **kwargs)
-    if isinstance(out, (tuple, list)):
-        parts = [_as_array(xp, part, name) for part in out]
-        return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
-    return _as_array(xp, out, name)
-
-
-def _as_array(xp: Any, value: Any, name: str) -> Any:
-    if is_array(value):
-        return value
-    if isinstance(value, (bool, int, float, complex)):
-        return xp.asarray(value)[()]
-    raise NotAnArrayError(
-        f"{name} returned {'None' if value is None else 'a ' + type(value).__name__}. It is one "
-        "operation on arrays. Fix: return an array, a number, or a tuple of them."
+def _wrong_count(
+    name: str, along: str, formulas: Sequence[FormulaFunction | None], arrays: Sequence[str]
+) -> RuleDefinitionError:
+    count = "1 formula" if len(formulas) == 1 else f"{len(formulas)} formulas"
+    several = "argument" if len(arrays) == 1 else "arguments"
+    words = ", ".join(["xp", along, "out", *arrays, *(f"{a}_meta" for a in arrays)])
+    return RuleDefinitionError(
+        f"{name}: {count} for {len(arrays)} array {several} ({', '.join(arrays)}). Fix: give one "
+        f"for each, None where it is not differentiable. They may use {words}, and the other "
+        "parameters by their names."
     )

@@ -1,0 +1,124 @@
+"""Derivatives along random directions: by a mode, and by differences of values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.tree import flatten, unflatten
+from gradwrap.errors import GradwrapError
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.reverse import vjp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = [
+    "MODES",
+    "FlatFunction",
+    "GradientMismatchError",
+    "checked_modes",
+    "derivative",
+    "direction",
+    "numerical_slope",
+    "slope",
+]
+
+MODES = ("fwd", "rev")
+
+
+class GradientMismatchError(GradwrapError, AssertionError):
+    """A gradient does not agree with its numerical value."""
+
+
+class FlatFunction:
+    """A function of its floating-point arrays alone, with a list of such as its value."""
+
+    def __init__(self, fun: Callable[..., Any], args: Sequence[Any], what: str) -> None:
+        self.fun = fun
+        self.leaves, self.treedef = flatten(tuple(args))
+        self.places = [i for i, leaf in enumerate(self.leaves) if is_floating(leaf)]
+        self.arrays: list[Any] = [np.asarray(self.leaves[i]) for i in self.places]
+        if not self.arrays:
+            raise ValueError(f"{what}: no argument is a floating-point array. Fix: cast one.")
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether a single-precision array is among the arguments."""
+        return any(array.real.dtype.itemsize < 8 for array in self.arrays)
+
+    def __call__(self, *values: Any) -> list[Any]:
+        """The value at other arrays."""
+        filled = list(self.leaves)
+        for place, value in zip(self.places, values, strict=True):
+            filled[place] = value
+        out = self.fun(*unflatten(self.treedef, filled))
+        return [part for part in flatten(out)[0] if is_floating(part)]
+
+
+def is_floating(value: Any) -> bool:
+    """Whether a value is a floating-point or complex number or array."""
+    if isinstance(value, (float, complex)):
+        return True
+    return hasattr(value, "dtype") and str(value.dtype).startswith(("float", "complex"))
+
+
+def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
+    """The modes to be checked, if they are modes."""
+    wanted = (modes,) if isinstance(modes, str) else tuple(modes)
+    if not wanted or not set(wanted) <= set(MODES):
+        raise ValueError(f"modes={modes!r}: known are 'fwd' and 'rev'. Fix: modes=('fwd', 'rev').")
+    return wanted
+
+
+def direction(random: np.random.Generator, like: Any) -> Any:
+    """A random direction in the space of an array."""
+    values = random.standard_normal(like.shape)
+    if like.dtype.kind == "c":
+        values = values + 1j * random.standard_normal(like.shape)
+    return np.asarray(values, dtype=like.dtype)
+
+
+def slope(
+    fun: Callable[..., Any], args: list[Any], along: list[Any], across: list[Any], mode: str
+) -> float:
+    """<across, derivative of fun along `along`>, by a mode of differentiation."""
+    if mode == "fwd":
+        return inner(across, jvp(fun, args, along)[1])
+    return inner(vjp(fun, *args)[1](list(across)), along)
+
+
+def numerical_slope(
+    fun: Callable[..., Any], args: list[Any], along: list[Any], across: list[Any], eps: float
+) -> float:
+    """The same by differences, extrapolated from two steps: an error of the fourth order."""
+
+    def difference(step: float) -> float:
+        above = fun(*(a + step * t for a, t in zip(args, along, strict=True)))
+        below = fun(*(a - step * t for a, t in zip(args, along, strict=True)))
+        moved = [
+            (np.asarray(a) - np.asarray(b)) / (2 * step) for a, b in zip(above, below, strict=True)
+        ]
+        return inner(across, moved)
+
+    return (4 * difference(eps) - difference(2 * eps)) / 3
+
+
+def derivative(
+    fun: Callable[..., Any], along: list[Any], across: list[Any], mode: str
+) -> Callable[..., Any]:
+    """The derivative by a mode, along a direction of its inputs, as a function of the point."""
+
+    def pushed(*values: Any) -> list[Any]:
+        return list(jvp(fun, values, along)[1])
+
+    def pulled(*values: Any) -> list[Any]:
+        return list(vjp(fun, *values)[1](list(across)))
+
+    return pushed if mode == "fwd" else pulled
+
+
+def inner(left: Sequence[Any], right: Sequence[Any]) -> float:
+    """The real inner product of two lists of arrays."""
+    return float(sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True)))

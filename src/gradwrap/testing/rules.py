@@ -1,0 +1,357 @@
+"""`check_rule`: all that a user's rule has to be, in one call, with a table of what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.classes import wrap_namespace
+from gradwrap.core.registry import find_op
+from gradwrap.core.tree import map_leaves
+from gradwrap.core.unwrapping import native
+from gradwrap.core.variable import Variable
+from gradwrap.errors import RuleDefinitionError
+from gradwrap.testing.numerical import (
+    MODES,
+    FlatFunction,
+    GradientMismatchError,
+    checked_modes,
+    derivative,
+    direction,
+    numerical_slope,
+    slope,
+)
+from gradwrap.transforms.arguments import name_of
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.reverse import vjp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["RuleMismatchError", "RuleReport", "check_rule"]
+
+DIRECTIONS = 3
+HEADINGS = ("check", "found", "wanted", "relative error", "")
+
+
+class RuleMismatchError(GradientMismatchError):
+    """A rule is wrong; the message is the table of what was checked."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check: what was found, what was wanted."""
+
+    check: str
+    found: str
+    wanted: str
+    error: float
+    right: bool
+    raised: str = ""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row as text."""
+        error = "" if np.isnan(self.error) else f"{self.error:.0e}"
+        return self.check, self.found, self.wanted, error, "ok" if self.right else "WRONG"
+
+
+@dataclass
+class RuleReport:
+    """What `check_rule` has found; as text, a table with a verdict."""
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing is wrong."""
+        return all(row.right for row in self.rows)
+
+    def __str__(self) -> str:
+        lines = [HEADINGS, *(row.cells for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+        table = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        wrong = sum(not row.right for row in self.rows)
+        verdict = "right" if not wrong else f"WRONG in {wrong} of {len(self.rows)} checks"
+        raised: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.raised:
+                raised.setdefault(row.raised, []).append(row.check)
+        notes = [f"{', '.join(checks)}: {message}" for message, checks in raised.items()]
+        return "\n".join([f"the rule of {self.name}: {verdict}", *table, *notes])
+
+    __repr__ = __str__
+
+
+def check_rule(
+    op: Callable[..., Any] | str,
+    *args: Any,
+    order: int = 2,
+    modes: Sequence[str] = MODES,
+    rtol: float | None = None,
+    **kwargs: Any,
+) -> RuleReport:
+    """Check the rule of an operation at some arguments, in every way in which it can be used.
+
+    It compares with differences of values the first derivative by each mode and the second by
+    every pairing of modes; the modes with each other; the value under a transform with the value
+    outside. It checks that single precision is kept, and that an elementwise operation of several
+    arrays may broadcast. Complex arguments are checked as complex ones.
+
+    Parameters
+    ----------
+    op
+        A `primitive`, a library's function that has been given a rule, a name of the standard, a
+        `custom_vjp` or `custom_jvp` function, or any function of arrays.
+    args, kwargs
+        Arguments for it: NumPy arrays, or what else it takes. Around them it has to be
+        differentiable. Floating-point arrays and numbers are differentiated.
+    order
+        1 to leave out the second derivative.
+    modes
+        `"fwd"` and `"rev"`; both by default.
+    rtol
+        The tolerance of the first derivative, relative to the larger value and to one: 1e-6, and
+        5e-2 in single precision. That of the second is ten times as large.
+
+    Returns
+    -------
+    A `RuleReport`, whose text is a table.
+
+    Raises
+    ------
+    RuleMismatchError
+        A check has failed. The message is the table.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> @gw.primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> gw.defvjp(cube, lambda xp, g, x: g * 3 * x**2)
+    >>> gw.testing.check_rule(cube, np.array([0.5, 2.0]))
+    the rule of cube: right
+    check            found      wanted     relative error
+    value, fwd       0.125      0.125      0e+00           ok
+    value, rev       0.125      0.125      0e+00           ok
+    fwd              3.58563    3.58563    ...             ok
+    rev              3.58563    3.58563    ...             ok
+    fwd against rev  ...        ...        ...             ok
+    fwd of fwd       -2.46373   -2.46373   ...             ok
+    rev of fwd       -2.46373   -2.46373   ...             ok
+    fwd of rev       1.04628    1.04628    ...             ok
+    rev of rev       1.04628    1.04628    ...             ok
+    float32, fwd     float32    float32                    ok
+    float32, rev     float32    float32                    ok
+    """
+    modes = checked_modes(modes)
+    function = _function(op)
+    flat = FlatFunction(lambda *values: function(*values, **kwargs), args, "check_rule")
+    name = op if isinstance(op, str) else name_of(op)
+    examined = _Examination(flat, modes, rtol)
+    report = RuleReport(name, list(examined.rows(order)))
+    if not report.right:
+        raise RuleMismatchError(str(report))
+    return report
+
+
+def _function(op: Any) -> Callable[..., Any]:
+    """The function that is an operation, of native arrays and of wrappers."""
+    if not isinstance(op, str):
+        return op  # type: ignore[no-any-return]  # any callable
+    if find_op(op) is None:
+        raise RuleDefinitionError(
+            f"{op!r} is not a name of the table. Fix: pass the function itself, "
+            "or a name of the standard such as 'sin' or 'linalg.inv'."
+        )
+
+    def named(*values: Any, **kwargs: Any) -> Any:
+        wrapped = next((value for value in values if isinstance(value, Variable)), None)
+        found = wrap_namespace(np) if wrapped is None else wrapped.__array_namespace__()
+        for part in op.split("."):
+            found = getattr(found, part)
+        out = found(*values, **kwargs)
+        return map_leaves(native, out) if wrapped is None else out
+
+    return named
+
+
+class _Examination:
+    """The checks of one operation at one set of arguments."""
+
+    def __init__(self, flat: FlatFunction, modes: tuple[str, ...], rtol: float | None) -> None:
+        self.flat = flat
+        self.args = flat.arrays
+        self.modes = modes
+        self.rtol = rtol or (5e-2 if flat.is_coarse else 1e-6)
+        self.step = 1e-2 if flat.is_coarse else 1e-4
+        self.value = [np.asarray(part) for part in flat(*self.args)]
+        random = np.random.default_rng(0)
+        self.pairs = [self._pair(random, self.args, self.value) for _ in range(DIRECTIONS)]
+
+    @staticmethod
+    def _pair(
+        random: np.random.Generator, args: Sequence[Any], value: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        return [direction(random, a) for a in args], [direction(random, part) for part in value]
+
+    def rows(self, order: int) -> Iterator[Row]:
+        """All checks, one after the other."""
+        for mode in self.modes:
+            yield self._guarded(f"value, {mode}", self._value, mode)
+        for mode in self.modes:
+            yield self._guarded(mode, self._first, self.flat, mode)
+        if set(self.modes) == set(MODES):
+            yield self._guarded("fwd against rev", self._consistency)
+        if order > 1:
+            for inside in self.modes:
+                for outside in self.modes:
+                    yield self._guarded(f"{outside} of {inside}", self._second, outside, inside)
+        yield from self._in_single_precision()
+        yield from self._broadcast()
+
+    def _guarded(self, check: str, examine: Callable[..., Any], *details: Any) -> Row:
+        """A row, also where what is checked raises."""
+        try:
+            return Row(check, *examine(*details))
+        except Exception as error:  # noqa: BLE001  whatever it is, it is what was found
+            kind = type(error).__name__
+            return Row(check, kind, "", float("nan"), right=False, raised=f"{kind}: {error}")
+
+    def _compared(
+        self, values: Sequence[tuple[float, float]], rtol: float
+    ) -> tuple[str, str, float, bool]:
+        """The pair of numbers that agree least."""
+        errors = [abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in values]
+        worst = max(range(len(values)), key=lambda i: np.inf if np.isnan(errors[i]) else errors[i])
+        found, wanted = values[worst]
+        return f"{found:.6g}", f"{wanted:.6g}", errors[worst], errors[worst] <= rtol
+
+    def _value(self, mode: str) -> tuple[str, str, float, bool]:
+        if mode == "fwd":
+            out = jvp(self.flat, self.args, self.pairs[0][0])[0]
+        else:
+            out = vjp(self.flat, *self.args)[0]
+        for got, wanted in zip(out, self.value, strict=True):
+            if np.shape(got) != wanted.shape or np.asarray(got).dtype != wanted.dtype:
+                return _space(np.asarray(got)), _space(wanted), float("nan"), False
+        worst = [_worst_elements(a, b) for a, b in zip(out, self.value, strict=True)]
+        return self._compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
+
+    def _first(self, fun: Callable[..., Any], mode: str) -> tuple[str, str, float, bool]:
+        values = [
+            (
+                slope(fun, self.args, along, across, mode),
+                numerical_slope(fun, self.args, along, across, self.step),
+            )
+            for along, across in self.pairs
+        ]
+        return self._compared(values, self.rtol)
+
+    def _consistency(self) -> tuple[str, str, float, bool]:
+        values = [
+            (
+                slope(self.flat, self.args, along, across, "fwd"),
+                slope(self.flat, self.args, along, across, "rev"),
+            )
+            for along, across in self.pairs
+        ]
+        return self._compared(values, self.rtol)
+
+    def _second(self, outside: str, inside: str) -> tuple[str, str, float, bool]:
+        values = []
+        random = np.random.default_rng(1)
+        for along, across in self.pairs:
+            fun = derivative(self.flat, along, across, inside)
+            value = [np.asarray(part) for part in fun(*self.args)]
+            further = self._pair(random, self.args, value)
+            values.append(
+                (
+                    slope(fun, self.args, *further, outside),
+                    numerical_slope(fun, self.args, *further, self.step),
+                )
+            )
+        return self._compared(values, 10 * self.rtol)
+
+    def _in_single_precision(self) -> Iterator[Row]:
+        """Whether tangents and gradients are what the values are, where those are single."""
+        single = [array.astype(_single(array.dtype)) for array in self.args]
+        try:
+            value = [np.asarray(part) for part in self.flat(*single)]
+        except (TypeError, ValueError):  # it does not take them, so there is nothing to keep
+            return
+        for mode in self.modes:
+            yield self._guarded(f"float32, {mode}", self._kept, mode, single, value)
+
+    def _kept(self, mode: str, single: list[Any], value: list[Any]) -> tuple[str, str, float, bool]:
+        along, across = self._pair(np.random.default_rng(0), single, value)
+        found: Any
+        if mode == "fwd":
+            found, wanted = jvp(self.flat, single, along)[1], value
+        else:
+            found, wanted = vjp(self.flat, *single)[1](across), single
+        got = ", ".join(dict.fromkeys(str(part.dtype) for part in found))
+        expected = ", ".join(dict.fromkeys(str(part.dtype) for part in wanted))
+        return got, expected, float("nan"), got == expected
+
+    def _broadcast(self) -> Iterator[Row]:
+        """The same where one argument has an axis more, if the operation is elementwise."""
+        if len(self.args) < 2:
+            return
+        if not self._is_elementwise():
+            return
+        longer = [np.stack([self.args[0], self.args[0]]), *self.args[1:]]
+        value = [np.asarray(part) for part in self.flat(*longer)]
+        other = _Examination(self.flat, self.modes, self.rtol)
+        other.args = longer
+        other.value = value
+        random = np.random.default_rng(2)
+        other.pairs = [self._pair(random, longer, value) for _ in range(DIRECTIONS)]
+        for mode in self.modes:
+            yield other._guarded(f"broadcasting, {mode}", other._first, self.flat, mode)
+
+    def _is_elementwise(self) -> bool:
+        """Whether the elements may be put in another order, and axes may be added."""
+        shape = np.broadcast_shapes(*(array.shape for array in self.args))
+        if any(part.shape != shape for part in self.value):
+            return False
+        lines = [np.broadcast_to(array, shape).reshape(-1) for array in self.args]
+        try:
+            backwards = self.flat(*(line[::-1] for line in lines))
+            more = self.flat(np.stack([self.args[0], self.args[0]]), *self.args[1:])
+        except (TypeError, ValueError, IndexError):
+            return False
+        return _all_close(
+            backwards, [part.reshape(-1)[::-1] for part in self.value]
+        ) and _all_close(more, [np.stack([part, part]) for part in self.value])
+
+
+def _all_close(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
+    return all(a.shape == b.shape and np.allclose(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+def _worst_elements(found: Any, wanted: Any) -> tuple[float, float]:
+    """The elements, or parts of complex ones, that agree least."""
+    got, expected = (
+        np.ravel(np.stack([np.real(array), np.imag(array)])) for array in (found, wanted)
+    )
+    if not expected.size:
+        return 0.0, 0.0
+    gap = np.abs(got - expected)
+    at = int(np.argmax(np.where(np.isnan(gap), np.inf, gap)))
+    return float(got[at]), float(expected[at])
+
+
+def _space(array: Any) -> str:
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
+def _single(dtype: np.dtype[Any]) -> Any:
+    return np.complex64 if dtype.kind == "c" else np.float32

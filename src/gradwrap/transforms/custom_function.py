@@ -1,0 +1,169 @@
+"""What `custom_vjp` and `custom_jvp` have in common: how a call is taken apart and put together."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from gradwrap.core.record import is_recorded
+from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
+from gradwrap.core.unwrapping import native
+from gradwrap.core.variable import Variable
+from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
+from gradwrap.transforms.arguments import name_of
+from gradwrap.transforms.custom_calls import is_differentiated, perform, top_level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Arguments", "CustomFunction"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CustomFunction(Generic[P, R]):
+    """A function with a derivative of its own, which holds wherever it is differentiated."""
+
+    __name__: str
+    __wrapped__: Callable[P, R]
+    _kind = "custom_function"
+    _definition = ""
+
+    def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+        self.name = name_of(fun)
+        self.nondiff_argnums = (
+            (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        )
+        if not all(type(one) is int for one in self.nondiff_argnums):
+            raise ArgnumsError(
+                f"nondiff_argnums={nondiff_argnums!r}. Fix: give positions, such as (0, 2)."
+            )
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function; under a transform, with its own derivative."""
+        if not is_differentiated(flatten((args, kwargs))[0]):
+            return self.fun(*args, **kwargs)
+        arguments = Arguments(self, self._positions(args, kwargs))
+        level = top_level(arguments.leaves)
+        if level is None or not is_differentiated(arguments.leaves):
+            return self.fun(*args, **kwargs)
+        call = self._rule_of(arguments)
+        outs = perform(call, arguments.leaves, level)
+        return call.structured(outs)  # type: ignore[no-any-return]  # in the form of the user's
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind to an instance, as a function in a class does."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} {self.name}>"
+
+    def _rule_of(self, arguments: Arguments) -> Any:
+        raise NotImplementedError
+
+    def _undefined(self) -> NoRuleError:
+        return NoRuleError(
+            f"{self.name} is a {self._kind} function without a rule. "
+            f"Fix: {self.name}.{self._definition} before it is differentiated."
+        )
+
+    @functools.cached_property
+    def _signature(self) -> inspect.Signature | None:
+        try:
+            return inspect.signature(self.fun)
+        except (TypeError, ValueError):
+            return None
+
+    def _positions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments by position, defaults included."""
+        if self._signature is None:
+            if kwargs:
+                raise TypeError(
+                    f"the parameters of {self.name} cannot be inspected. "
+                    "Fix: pass its arguments by position."
+                )
+            return args
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(
+                f"{self.name} has keyword-only parameters ({', '.join(bound.kwargs)}), and a "
+                f"{self._kind} function is given its arguments by position. "
+                "Fix: let them be passed by position, in nondiff_argnums where they are no arrays."
+            )
+        return bound.args
+
+    def _parameter(self, position: int) -> str:
+        """What messages call an argument."""
+        names = [] if self._signature is None else list(self._signature.parameters.values())
+        plain = [p.name for p in names if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return plain[position] if position < len(plain) else f"argument {position}"
+
+
+class Arguments:
+    """The arguments of one call: those under differentiation as flat leaves, the others as such."""
+
+    def __init__(self, function: CustomFunction[..., Any], args: tuple[Any, ...]) -> None:
+        self.function = function
+        count = len(args)
+        fixed = set()
+        for one in function.nondiff_argnums:
+            if not -count <= one < count:
+                raise ArgnumsError(
+                    f"nondiff_argnums={function.nondiff_argnums} of {function.name}: {one} is out "
+                    f"of range for a call with {count} arguments."
+                )
+            fixed.add(one % count)
+        self.static = {
+            place: self._untracked(args[place], function._parameter(place))
+            for place in sorted(fixed)
+        }
+        self.places = [place for place in range(count) if place not in fixed]
+        self.count = count
+        self.leaves: list[Any] = []
+        self.treedefs: list[TreeDef] = []
+        self.sizes: list[int] = []
+        for place in self.places:
+            leaves, treedef = flatten(args[place])
+            self.leaves += leaves
+            self.treedefs.append(treedef)
+            self.sizes.append(len(leaves))
+
+    def _untracked(self, value: Any, name: str) -> Any:
+        if any(is_recorded(leaf) for leaf in flatten(value)[0]):
+            raise TrackedValueError(
+                f"the argument {name} of {self.function.name} is tracked, and it is among "
+                "nondiff_argnums. Fix: take it out of nondiff_argnums and give None as its "
+                "cotangent; nondiff_argnums is for what is no array."
+            )
+        return map_leaves(lambda leaf: native(leaf) if isinstance(leaf, Variable) else leaf, value)
+
+    def grouped(self, leaves: Sequence[Any]) -> list[list[Any]]:
+        """Flat leaves, those of each argument together."""
+        iterator = iter(leaves)
+        return [[next(iterator) for _ in range(size)] for size in self.sizes]
+
+    def restored(self, leaves: Sequence[Any]) -> list[Any]:
+        """The arguments under differentiation, in their structures."""
+        return [
+            unflatten(treedef, group)
+            for treedef, group in zip(self.treedefs, self.grouped(leaves), strict=True)
+        ]
+
+    def all(self, leaves: Sequence[Any]) -> list[Any]:
+        """Every argument, in the order of the signature."""
+        values = dict(self.static)
+        values.update(zip(self.places, self.restored(leaves), strict=True))
+        return [values[place] for place in range(self.count)]
+
+    def path(self, index: int, leaf: int) -> str:
+        """The expression that reaches a leaf of an argument."""
+        treedef = self.treedefs[index]
+        skeleton = unflatten(treedef, range(self.sizes[index]))
+        name = self.function._parameter(self.places[index])
+        return flatten_with_paths(skeleton, name)[0][leaf][0]

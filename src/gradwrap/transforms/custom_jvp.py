@@ -1,0 +1,234 @@
+"""`custom_jvp`: a function whose forward mode its author writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.classes import variable_class
+from gradwrap.core.scatter import zeros_of
+from gradwrap.core.tree import flatten, unflatten
+from gradwrap.errors import RuleDefinitionError, RuleResultError
+from gradwrap.transforms.custom_calls import (
+    is_floating,
+    pull_by_transposing,
+    refuse_tracked,
+    settled_output,
+)
+from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure, kind_of
+from gradwrap.transforms.custom_function import Arguments, CustomFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.transforms.custom_calls import Pull
+
+    # Written out, so that a type checker takes the parameters of a lambda for Any.
+    OneJvp: TypeAlias = (
+        Callable[[Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any], Any]
+        | Callable[..., Any]
+    )
+
+__all__ = ["custom_jvp"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
+    """A function with its own rule for forward mode: JAX's `custom_jvp`, to be used as a decorator.
+
+    Parameters
+    ----------
+    fun
+        A function of arrays, or pytrees of them, that returns such. Outside of a transform it is
+        called as it is.
+    nondiff_argnums
+        Positions of arguments that are no arrays: functions, shapes, names. They are handed to
+        the rule before the others, and cannot be tracked.
+
+    `defjvp` gives it its rule, or `defjvps` one for each argument. Reverse mode follows: the rule
+    is linear in the tangents, and is transposed.
+
+    Raises
+    ------
+    NoRuleError
+        The function is differentiated before it has a rule.
+    RuleResultError
+        The rule returns no pair, or a tangent that does not belong to its output.
+    TrackedValueError
+        An argument in `nondiff_argnums` is tracked, or the rule uses a tracked array that is not
+        among the arguments.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> @gw.custom_jvp
+    ... def log1pexp(x):
+    ...     return np.log(1 + np.exp(x))
+    >>> @log1pexp.defjvp
+    ... def log1pexp_jvp(primals, tangents):
+    ...     x, = primals
+    ...     t, = tangents
+    ...     return log1pexp(x), (1 - 1 / (1 + np.exp(x))) * t
+    >>> gw.grad(log1pexp)(100.0)
+    np.float64(1.0)
+    """
+
+    _kind = "custom_jvp"
+    _definition = "defjvp(jvp)"
+    _rule: Callable[..., Any] | None = None
+
+    def defjvp(self, jvp: F) -> F:
+        """Give the function its rule; can be used as a decorator.
+
+        Parameters
+        ----------
+        jvp
+            `jvp(*nondiff_args, primals, tangents)`: takes the arguments and their tangents as two
+            tuples, and returns the value and its tangent. A tangent has the structure, shapes and
+            dtypes of its primal, and None in the place of what is neither an array nor a number.
+            It must be linear in the tangents.
+        """
+        if not callable(jvp):
+            raise TypeError(f"{self.name}.defjvp takes a function; it got {kind_of(jvp)}.")
+        self._rule = jvp
+        return jvp
+
+    def defjvps(self, *jvps: OneJvp | None) -> None:
+        """Give the function a rule for each argument; what they return is summed.
+
+        Parameters
+        ----------
+        jvps
+            For each argument `jvp(tangent, out, *primals)`, which returns what this tangent
+            contributes to that of `out`; None where that is zero.
+        """
+        if self.nondiff_argnums:
+            raise RuleDefinitionError(
+                f"{self.name}.defjvps does not go with nondiff_argnums. Fix: use defjvp."
+            )
+        for one in jvps:
+            if one is not None and not callable(one):
+                raise TypeError(f"{self.name}.defjvps takes functions; it got {kind_of(one)}.")
+
+        def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+            if len(primals) != len(jvps):
+                raise RuleDefinitionError(
+                    f"{self.name}.defjvps was given {len(jvps)} functions for "
+                    f"{len(primals)} arguments. Fix: give one for each, None where it is zero."
+                )
+            out = self(*primals)  # type: ignore[call-arg]  # its own arguments
+            total: Any = None
+            for jvp, tangent in zip(jvps, tangents, strict=True):
+                if jvp is not None:
+                    part = jvp(tangent, out, *primals)
+                    total = part if total is None else _sum(total, part)
+            return out, total
+
+        self._rule = rule
+
+    def _rule_of(self, arguments: Arguments) -> _Call:
+        if self._rule is None:
+            raise self._undefined()
+        return _Call(self.name, self._rule, arguments)
+
+
+def _sum(left: Any, right: Any) -> Any:
+    """The sum of two trees of one structure."""
+    leaves, treedef = flatten(left)
+    others, _ = flatten(right)
+    return unflatten(
+        treedef,
+        [
+            b if a is None else a if b is None else a + b
+            for a, b in zip(leaves, others, strict=True)
+        ],
+    )
+
+
+class _Call:
+    """The derivative of one call of a `custom_jvp` function."""
+
+    def __init__(self, name: str, jvp: Callable[..., Any], arguments: Arguments) -> None:
+        self.name = name
+        self.jvp = jvp
+        self.arguments = arguments
+        self.out_treedef: Any = None
+
+    def structured(self, outs: Sequence[Any]) -> Any:
+        """Outputs in the structure of the function's value."""
+        return unflatten(self.out_treedef, outs)
+
+    def forward(
+        self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
+    ) -> tuple[list[Any], Sequence[Any]]:
+        """Run the rule."""
+        outs, pushed = self._run(inputs, tangents)
+        refuse_tracked([*outs, *pushed], level, f"the jvp of {self.name} uses")
+        return [settled_output(out, inputs) for out in outs], pushed
+
+    def reverse(
+        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
+    ) -> tuple[list[Any], Pull]:
+        """Reverse mode: the rule, transposed."""
+        primals = [_wrapped(one) for one in inputs]  # one class with their tangents
+
+        def forward(tangents: Sequence[Any]) -> tuple[list[Any], Sequence[Any]]:
+            outs, pushed = self._run(primals, tangents)
+            what = f"the jvp of {self.name} uses"
+            refuse_tracked([*outs, *pushed], level, what, only=True)
+            return [settled_output(out, inputs) for out in outs], pushed
+
+        return pull_by_transposing(forward, inputs, needed, f"the jvp of {self.name}")
+
+    def _run(
+        self, inputs: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[list[Any], Sequence[Any]]:
+        arguments = self.arguments
+        full = [
+            _zero(one) if tangent is None else tangent
+            for one, tangent in zip(inputs, tangents, strict=True)
+        ]
+        primals, directions = (tuple(arguments.restored(leaves)) for leaves in (inputs, full))
+        returned = self.jvp(*arguments.static.values(), primals, directions)
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            raise RuleResultError(
+                f"the jvp of {self.name} returned {kind_of(returned)}. "
+                "Fix: return a pair, the value and its tangent."
+            )
+        out, tangent_out = returned
+        outs, self.out_treedef = flatten(out)
+        return outs, self._checked(tangent_out, outs, inputs)
+
+    def _checked(self, tangent_out: Any, outs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """The tangents as flat leaves, None where one is zero or there is none."""
+        where = f"the jvp of {self.name} returned for the tangent"
+        leaves = checked_structure(
+            tangent_out, self.out_treedef, len(outs), lambda: where, "the value"
+        )
+        found: list[Any] = []
+        for tangent, out in zip(leaves, outs, strict=True):
+            array = settled_output(out, inputs)
+            if tangent is None or not is_floating(array):
+                found.append(None)
+            else:
+                found.append(checked_leaf(tangent, Space(array), lambda: where, "the value"))
+        return found
+
+
+def _wrapped(value: Any) -> Any:
+    return variable_class(backend_of(value))(value) if is_floating(value) else value
+
+
+def _zero(primal: Any) -> Any:
+    """The tangent of an argument that is not differentiated."""
+    if is_floating(primal):
+        backend = backend_of(primal)
+        return zeros_of(backend.xp, backend.meta(primal, 0))
+    if isinstance(primal, (int, float, complex)) and not isinstance(primal, bool):
+        return 0.0
+    return None

@@ -1,0 +1,109 @@
+"""What follows from a user's JVP: the check of its result, and the VJP that is its transpose."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.checking import check_tangent
+from gradwrap.core.classes import variable_class
+from gradwrap.core.engine import backward_pass
+from gradwrap.core.forward import fitted
+from gradwrap.core.modes import new_level
+from gradwrap.core.node import Leaf
+from gradwrap.core.scatter import zeros_of
+from gradwrap.errors import RuleDefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.core.meta import Meta
+    from gradwrap.core.rule import FormulaFunction
+
+__all__ = ["CheckedJvp", "TransposedJvp"]
+
+
+def _signature(*names: str) -> inspect.Signature:
+    return inspect.Signature(
+        [inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in names]
+    )
+
+
+class CheckedJvp:
+    """A user's JVP formula, whose result is compared with the output it is to belong to."""
+
+    def __init__(self, function: FormulaFunction, op: str, argument: str) -> None:
+        given = tuple(inspect.signature(function).parameters)
+        if given[:2] != ("xp", "t"):
+            raise RuleDefinitionError(
+                f"{op}: a JVP formula's first two parameters are xp and t, this one has "
+                f"({', '.join(given)}). Fix: lambda xp, t, {argument}: ..."
+            )
+        self.function = function
+        self.names = given[2:]
+        self.op = op
+        self.argument = argument
+        more = () if "out" in self.names else ("out",)
+        self.__signature__ = _signature("xp", "t", *self.names, *more)
+
+    def __call__(self, xp: Any, t: Any, *saved: Any) -> Any:
+        """The tangent of the output, or a tuple of those of several."""
+        values = dict(zip((*self.names, "out"), saved, strict=False))
+        result = self.function(xp, t, *saved[: len(self.names)])
+        check_tangent(result, values["out"], self.op, self.argument)
+        return result
+
+
+class TransposedJvp:
+    """The formula of a cotangent that follows from a JVP.
+
+    A JVP is linear in its tangent. It is recorded on a variable tangent, and the cotangent goes
+    back through that record. What it saves is what the JVP names.
+    """
+
+    def __init__(self, jvp: CheckedJvp) -> None:
+        self.jvp = jvp
+        meta = f"{jvp.argument}_meta"
+        self.names = jvp.names if meta in jvp.names else (*jvp.names, meta)
+        self.at = self.names.index(meta)
+        self.__signature__ = _signature("xp", "g", *self.names)
+
+    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
+        """The cotangent of the argument."""
+        cotangents = g if isinstance(g, tuple) else (g,)
+        values = saved[: len(self.jvp.names)]
+        # The engine conjugates around the formulas of complex outputs, as a formula for reals
+        # needs; the pass through the record gives the adjoint by itself.
+        conjugates = any(_is_complex(part) for part in cotangents)
+        if conjugates:
+            cotangents = tuple(_conjugate(part) for part in cotangents)
+        meta: Meta = saved[self.at]
+        backend = backend_of(cotangents[0])
+        zeros = zeros_of(backend.xp, meta)
+        leaf = Leaf(backend.meta(zeros, new_level()))
+        tangent = variable_class(backend)(zeros, leaf)
+        result = self.jvp.function(tangent._namespace, tangent, *values)
+        check_tangent(result, g, self.jvp.op, self.jvp.argument)
+        parts = result if isinstance(g, tuple) else (result,)
+        arrived = backward_pass(_roots(parts, cotangents, leaf.meta.level)).get(leaf)
+        found = zeros if arrived is None else arrived
+        return _conjugate(found) if conjugates else found
+
+
+def _roots(parts: Sequence[Any], cotangents: Sequence[Any], level: int) -> list[Any]:
+    roots = []
+    for part, cotangent in zip(parts, cotangents, strict=True):
+        node = getattr(part, "_node", None)
+        if node is not None and node.meta.level == level:
+            whole = fitted(type(part)._namespace, backend_of(cotangent), part, cotangent)
+            roots.append((whole._node, cotangent))
+    return roots
+
+
+def _is_complex(array: Any) -> bool:
+    return backend_of(array).dtype_kind(array.dtype)[1]
+
+
+def _conjugate(array: Any) -> Any:
+    return backend_of(array).xp.conj(array) if _is_complex(array) else array

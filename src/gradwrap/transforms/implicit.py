@@ -1,0 +1,178 @@
+"""Implicit differentiation: of a root, a fixed point, the solution of a linear system.
+
+The solver runs once and is not differentiated. Where `f(x)` is zero, and `A` is the derivative of
+`f` at `x`, what `f` has closed over moves the root by `dx = -A^-1 df` (the implicit function
+theorem). So `f(x)` is recorded, and `x` is made from it by an operation whose derivative is
+`-A^-1`. Each level that tracks `f(x)` gets its own such operation, from the lowest up, so that it
+is differentiated in its turn by those outside of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradwrap.core.modes import no_grad
+from gradwrap.core.tree import flatten, map_leaves, unflatten
+from gradwrap.errors import RuleResultError
+from gradwrap.transforms.arguments import name_of, wrapped_untracked
+from gradwrap.transforms.custom_calls import settled_output
+from gradwrap.transforms.dense import dense_solve
+from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.transforms.implicit_levels import Solve
+
+__all__ = ["custom_linear_solve", "custom_root"]
+
+T = TypeVar("T")
+
+
+def custom_root(
+    f: Callable[[T], T],
+    initial_guess: T,
+    solve: Callable[[Callable[[T], T], T], T],
+    tangent_solve: Callable[[Callable[[T], T], T], T] | None = None,
+) -> T:
+    """A root of `f`, found by any solver, and differentiated by the implicit function theorem.
+
+    Derivatives, of any order, by both modes, are with respect to what `f` has closed over. The
+    form is that of `jax.lax.custom_root`.
+
+    Parameters
+    ----------
+    f
+        A function of an array or a pytree of arrays that returns one of the same structure and
+        shapes; differentiable, with an invertible derivative at its root.
+    initial_guess
+        Where the solver is to start; no derivative is taken with respect to it.
+    solve
+        `solve(f, initial_guess)` returns `x` such that `f(x)` is zero, which is not checked. It is
+        not differentiated: it may iterate, look at values, call a compiled library.
+    tangent_solve
+        `tangent_solve(g, y)` returns `x` such that `g(x)` is `y`, for a linear function `g` and a
+        right-hand side of the structure of `x`. It is called for the derivative of `f` and for its
+        adjoint. By default, the matrix of `g` is computed column by column, and solved.
+
+    Raises
+    ------
+    RuleResultError
+        `solve` or `f` returns another structure, shape or dtype than `initial_guess` has.
+
+    Examples
+    --------
+    The square root, by Newton's method; and a fixed point, which is a root of `g(x) - x`:
+
+    >>> import numpy as np, gradwrap as gw
+    >>> def newton(f, x):
+    ...     for _ in range(20):
+    ...         x = x - f(x) / gw.grad(f)(x)
+    ...     return x
+    >>> gw.grad(lambda a: gw.custom_root(lambda x: x * x - a, 1.0, newton))(4.0)
+    np.float64(0.25)
+    >>> def iterate(f, x):
+    ...     for _ in range(100):
+    ...         x = x + f(x)
+    ...     return x
+    >>> def fixed_point(g, guess):
+    ...     return gw.custom_root(lambda x: g(x) - x, guess, iterate)
+    >>> gw.value_and_grad(lambda a: fixed_point(lambda x: a * np.cos(x), 1.0))(0.5)
+    (np.float64(0.45018...), np.float64(0.73948...))
+    """
+    if tangent_solve is None:
+        tangent_solve = dense_solve
+    name = f"custom_root of {name_of(f)}"
+    solver: Any = solve
+    return _solved(f, initial_guess, f, solver, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
+
+
+def custom_linear_solve(
+    matvec: Callable[[T], T],
+    b: T,
+    solve: Callable[[Callable[[T], T], T], T],
+    transpose_solve: Callable[[Callable[[T], T], T], T] | None = None,
+    symmetric: bool = False,
+) -> T:
+    """The solution of `matvec(x) = b`, by any solver, differentiated without looking into it.
+
+    Derivatives, of any order, are with respect to `b` and to what `matvec` has closed over: each
+    is one more solve. The form is that of `jax.lax.custom_linear_solve`.
+
+    Parameters
+    ----------
+    matvec
+        A linear function of an array, or a pytree of arrays.
+    b
+        The right-hand side, of the structure of what `matvec` takes and returns.
+    solve
+        `solve(matvec, b)` returns the solution. It is not differentiated.
+    transpose_solve
+        `transpose_solve(vecmat, b)` solves with the transpose of `matvec` (the adjoint, for
+        complex arrays), which it is given as a function. Reverse mode needs it.
+    symmetric
+        `matvec` is its own transpose, and `solve` serves for it.
+
+    Raises
+    ------
+    NoRuleError
+        Reverse mode, without `transpose_solve` or `symmetric`.
+    RuleResultError
+        A solution has another structure, shape or dtype than `b`.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> from scipy.sparse.linalg import LinearOperator, cg
+    >>> def by_cg(matvec, b):
+    ...     return cg(LinearOperator((b.size, b.size), matvec, dtype=b.dtype), b, rtol=1e-12)[0]
+    >>> def total(scale, b):
+    ...     matvec = lambda x: scale * np.array([2.0, 5.0]) * x
+    ...     return np.sum(gw.custom_linear_solve(matvec, b, by_cg, symmetric=True))
+    >>> gw.grad(total, (0, 1))(1.0, np.ones(2))
+    (np.float64(-0.7...), array([0.5, 0.2]))
+    """
+    if symmetric:
+        transpose_solve = solve
+    name = f"custom_linear_solve of {name_of(matvec)}"
+
+    def residual(x: Any) -> Any:
+        left, treedef = flatten(matvec(x))
+        right, wanted = flatten(b)
+        if treedef != wanted:
+            raise RuleResultError(
+                f"{name}: matvec returned the structure {treedef}; b has {wanted}. "
+                "Fix: return that structure."
+            )
+        return unflatten(treedef, [one - other for one, other in zip(left, right, strict=True)])
+
+    solvers: Any = (solve, transpose_solve)
+    return _solved(residual, b, matvec, solve, solvers, name)  # type: ignore[no-any-return]  # of the type of b
+
+
+def _solved(  # noqa: PLR0913  the two functions above
+    f: Callable[[Any], Any],
+    like: Any,
+    given: Callable[[Any], Any],
+    solve: Callable[..., Any],
+    solvers: tuple[Solve, Solve | None],
+    name: str,
+) -> Any:
+    """What `solve(given, like)` finds, a root of `f`, with its derivative at each level."""
+
+    def quietly(x: Any) -> Any:
+        """The function as the solver calls it: native arrays in and out, where it can be."""
+        return map_leaves(quiet, given(wrapped_untracked(x)))
+
+    with no_grad():
+        like = map_leaves(quiet, like)
+        found = map_leaves(quiet, solve(quietly, like))
+    guesses, treedef = flatten(like)
+    wanted = [settled_output(leaf, ()) for leaf in guesses]
+    problem = Problem(f, treedef, solvers, name, custom_linear_solve)
+    leaves = problem.checked(found, wanted, "solve returned", "the right-hand side or guess")
+    residual = problem.residual(leaves)
+    for level in sorted(levels_of(residual)):
+        if level > problem.silenced:
+            leaves = attached(problem, leaves, residual, level)
+    return unflatten(treedef, leaves)

@@ -1,0 +1,239 @@
+"""The solution of an equation as one operation of a level, whose input is the residual."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.classes import variable_class, wrapper_class
+from gradwrap.core.dual import Dual
+from gradwrap.core.engine import backward_pass
+from gradwrap.core.forward import Tangent
+from gradwrap.core.modes import TAPE_LEVEL, recording_from, silent_up_to
+from gradwrap.core.node import Leaf
+from gradwrap.core.scatter import zeros_of
+from gradwrap.core.tree import TreeDef, flatten, unflatten
+from gradwrap.core.unwrapping import snapshot
+from gradwrap.core.variable import Variable
+from gradwrap.errors import NoRuleError
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.custom_calls import is_floating, recorded, settled
+from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
+from gradwrap.transforms.reverse import vjp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.transforms.custom_calls import Pull
+
+    Linear = Callable[[Any], Any]
+    Solve = Callable[[Linear, Any], Any]
+
+__all__ = ["Problem", "attached", "levels_of", "quiet"]
+
+
+class Problem:
+    """An equation `f(x) = 0`, and how to solve with its derivative and with the adjoint of that."""
+
+    def __init__(
+        self,
+        f: Callable[[Any], Any],
+        treedef: TreeDef,
+        solvers: tuple[Solve, Solve | None],
+        name: str,
+        linear_solve: Callable[..., Any],
+    ) -> None:
+        self.f = f
+        self.treedef = treedef
+        self.solvers = solvers
+        self.name = name
+        self.linear_solve = linear_solve
+        self.silenced = silent_up_to()
+
+    def residual(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves of `f(x)`, of the structure and spaces of `x`."""
+        return self.checked(
+            self.f(wrapped_untracked(self.tree(leaves))), leaves, "the function returned"
+        )
+
+    def tree(self, leaves: Sequence[Any]) -> Any:
+        """Leaves in the structure of the solution."""
+        return unflatten(self.treedef, leaves)
+
+    def checked(
+        self, tree: Any, like: Sequence[Any], what: str, whose: str = "the solution"
+    ) -> list[Any]:
+        """The leaves of a tree, each in the space of one of `like`; None where one is no array."""
+        where = f"{self.name}: {what}"
+        leaves = checked_structure(tree, self.treedef, len(like), lambda: where, whose)
+        return [
+            checked_leaf(leaf, Space(one), lambda: where, whose)
+            if leaf is not None and is_floating(one)
+            else None
+            for leaf, one in zip(leaves, like, strict=True)
+        ]
+
+    def solve(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
+        """Solve with the derivative, as an operation that is differentiated implicitly."""
+        forward, transpose = self.solvers
+        return flatten(self.linear_solve(linear, self.tree(right), forward, transpose))[0]
+
+    def solve_transposed(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
+        """The same with the adjoint of the derivative."""
+        forward, transpose = self.solvers
+        if transpose is None:
+            raise NoRuleError(
+                f"{self.name} has no transpose_solve, which reverse mode needs. Fix: "
+                "pass one, or symmetric=True where matvec is its own transpose."
+            )
+        return flatten(self.linear_solve(linear, self.tree(right), transpose, forward))[0]
+
+
+def attached(
+    problem: Problem, leaves: Sequence[Any], residual: Sequence[Any], level: int
+) -> list[Any]:
+    """The solution with its derivative at a level; `leaves` have those of the levels below."""
+    tracked = [_at(leaf, level) for leaf in residual]
+    if any(isinstance(leaf, Dual) for leaf in tracked):
+        return _pushed(problem, leaves, level)
+    return _recorded(problem, leaves, level)
+
+
+# Forward mode -------------------------------------------------------------------------------------
+
+
+def _pushed(problem: Problem, leaves: Sequence[Any], level: int) -> list[Any]:
+    """A dx = -df, where df is the tangent of f(x) for an x that does not move."""
+    moved = _tangents(problem.residual(leaves), leaves, level)
+
+    def linear(tree: Any) -> Any:
+        directions = problem.checked(tree, leaves, "a solver multiplied")
+        duals = [_dual(x, d, level) for x, d in zip(leaves, directions, strict=True)]
+        with recording_from(problem.silenced + 1):  # a solver runs without recording
+            found = _tangents(problem.residual(duals), leaves, level)
+        return problem.tree([a - b for a, b in zip(found, moved, strict=True)])
+
+    tangents = problem.solve(linear, [-t for t in moved])
+    return [_dual(x, t, level) for x, t in zip(leaves, tangents, strict=True)]
+
+
+def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[Any]:
+    found = []
+    for value, x in zip(values, like, strict=True):
+        dual = _at(value, level)
+        found.append(_zeros(x) if dual is None else dual._node.value)
+    return found
+
+
+def _dual(x: Any, tangent: Any, level: int) -> Any:
+    backend = backend_of(x)
+    return wrapper_class(Dual, backend)(x, Tangent(backend.meta(x, level), tangent))
+
+
+# Reverse mode -------------------------------------------------------------------------------------
+
+
+def _recorded(problem: Problem, leaves: Sequence[Any], level: int) -> list[Any]:
+    """Record f at an x that this level tracks too: the way back to it is the adjoint of A."""
+    points = [Leaf(backend_of(x).meta(x, level)) for x in leaves]
+    xs = [variable_class(backend_of(x))(x, p) for x, p in zip(leaves, points, strict=True)]
+    residual = [_at(value, level) for value in problem.residual(xs)]
+
+    def adjoint(tree: Any) -> Any:
+        cotangents = problem.checked(tree, leaves, "a solver multiplied")
+        roots = [
+            (value._node, g)
+            for value, g in zip(residual, cotangents, strict=True)
+            if value is not None
+        ]
+        arrived = backward_pass(roots, retain_graph=True, targets=set(points))
+        back = [
+            arrived[point] if point in arrived else _zeros(x)
+            for point, x in zip(points, leaves, strict=True)
+        ]
+        return problem.tree(back)
+
+    rule = _Rule(problem, leaves, adjoint)
+    nodes = tuple(None if value is None else value._node for value in residual)
+    inputs = [None if value is None else value._data for value in residual]
+    return recorded(rule, level, nodes, inputs, leaves, rule.pull)
+
+
+class _Rule:
+    """The solution as an operation on the residual."""
+
+    def __init__(self, problem: Problem, leaves: Sequence[Any], adjoint: Linear) -> None:
+        self.name = problem.name
+        self.problem = problem
+        self.leaves = leaves
+        self.adjoint = adjoint
+
+    def pull(self, cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangent of the residual: minus the solution with the adjoint."""
+        return [-part for part in self.problem.solve_transposed(self.adjoint, cotangents)]
+
+    def reverse(
+        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
+    ) -> tuple[list[Any], Pull]:
+        """On the tape, once more, on a solution that is tracked: its derivative is recorded."""
+        nodes = tuple(one._node if isinstance(one, Variable) else None for one in inputs)
+        again = recorded(self, TAPE_LEVEL, nodes, inputs, self.leaves, self.pull)
+        _, back = vjp(self.problem.f, self.problem.tree(again))
+
+        def adjoint(tree: Any) -> Any:
+            return back(tree)[0]
+
+        return again, _Rule(self.problem, again, adjoint).pull
+
+    def forward(
+        self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
+    ) -> tuple[list[Any], Sequence[Any]]:
+        """Not asked for: `attached` sees to forward mode."""
+        raise NotImplementedError
+
+
+# Levels -------------------------------------------------------------------------------------------
+
+
+def levels_of(values: Sequence[Any]) -> set[int]:
+    """The levels that track any of the values."""
+    found = set()
+    for value in values:
+        inner, is_mapped = value, False
+        while isinstance(inner, Variable):
+            if inner._node is not None and inner._is_batched:
+                is_mapped = True
+            elif inner._node is not None:
+                if is_mapped:
+                    raise NoRuleError(
+                        "an implicit solution under vmap, differentiated from outside of it, is "
+                        "not supported. Fix: differentiate inside, vmap(grad(f)), or map over the "
+                        "examples with a loop."
+                    )
+                found.add(int(inner._node.meta.level))
+            inner = inner._data
+    return found
+
+
+def quiet(leaf: Any) -> Any:
+    """Take off the wrappers that track nothing, or nothing in this mode."""
+    while isinstance(leaf, Variable):
+        if leaf._node is not None and (leaf._is_batched or leaf._node.meta.level > silent_up_to()):
+            break
+        leaf = leaf._data
+    return snapshot(leaf)
+
+
+def _at(value: Any, level: int) -> Any:
+    """What a value is to a level: without the wrappers of the levels above; None if untracked."""
+    value = settled(value)
+    while isinstance(value, Variable) and value._node.meta.level > level:
+        value = settled(value._data)
+    if isinstance(value, Variable) and value._node.meta.level == level:
+        return value
+    return None
+
+
+def _zeros(like: Any) -> Any:
+    backend = backend_of(like)
+    return zeros_of(backend.xp, backend.meta(like, 0))
