@@ -9,6 +9,7 @@ fixed only up to a choice, is tested through that function of the namespace.
 
 from __future__ import annotations
 
+import importlib
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -155,19 +156,26 @@ def cases_of(*files: str) -> list[Case]:
     ]
 
 
-Library = str
-LIBRARIES: tuple[Library, ...] = ("numpy", "array_api_strict")
+LIBRARIES = {
+    "numpy": "numpy",
+    "array_api_strict": "array_api_strict",
+    "torch": "array_api_compat.torch",
+    "jax": "jax.numpy",
+    "dask": "array_api_compat.dask.array",
+}
+"""The namespace of each library that the rows are run on."""
 
 
-def namespace(library: Library) -> Any:
-    if library == "numpy":
-        return np
-    import array_api_strict
+def namespace(library: str) -> Any:
+    """The namespace of a library, set up to compute in double precision."""
+    if library == "jax":
+        import jax
 
-    return array_api_strict
+        jax.config.update("jax_enable_x64", True)
+    return importlib.import_module(LIBRARIES[library])
 
 
-def runs_on(case: Case, library: Library) -> bool:
+def runs_on(case: Case, library: str) -> bool:
     """Whether a row is for a library, and the library has the function natively."""
     if case.backend not in (GENERIC, library):
         return False
@@ -195,10 +203,12 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
 
 
 def to_numpy(value: Any) -> Any:
-    """An array of array-api-strict, on whatever device, as NumPy's."""
-    import array_api_strict
+    """An array of any of the libraries, on whatever device, as NumPy's."""
+    if type(value).__module__.startswith("array_api_strict"):
+        import array_api_strict
 
-    return np.asarray(value.to_device(array_api_strict.Device("CPU_DEVICE")))
+        value = value.to_device(array_api_strict.Device("CPU_DEVICE"))
+    return np.asarray(value)
 
 
 def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, Any]) -> Any:
