@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
+from gradwrap.core.meta import same_shape
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
@@ -335,8 +336,14 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
     if cotangent.shape == shape:
         return cotangent
-    if cotangent.size == _size(shape):
+    if _size(cotangent.shape) == _size(shape):
         return xp.reshape(cotangent, shape)
+    if _size(shape) != _size(shape):  # noqa: PLR0124  NaN: a lazy array that does not know its shape
+        for axis, length in enumerate(shape):
+            if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
+                cotangent = xp.expand_dims(cotangent, axis=axis)
+        if same_shape(cotangent.shape, shape):
+            return cotangent
     return xp.broadcast_to(cotangent, shape)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Meta", "same_space", "size_of"]
+__all__ = ["Meta", "same_shape", "same_space", "size_of"]
 
 
 class Meta:
@@ -43,6 +43,14 @@ def size_of(shape: tuple[int, ...]) -> int:
     for length in shape:
         size *= length
     return size
+
+
+def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
+    return a == b or (
+        len(a) == len(b)
+        and all(m == n or m != m or n != n for m, n in zip(a, b, strict=True))  # noqa: PLR0124  NaN
+    )
 
 
 def same_space(a: Meta, b: Meta) -> bool:

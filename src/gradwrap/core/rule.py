@@ -138,9 +138,13 @@ class Rule:
         self.convention = convention
         self.reason = reason
         self.checked = checked
-        self.formulas = tuple(None if f is None else self._read(f, "g") for f in formulas)
+        self.define(formulas)
         given = () if jvp is None else (jvp,) if callable(jvp) else tuple(jvp)
         self.jvps = tuple(None if f is None else self._read(f, "t") for f in given)
+
+    def define(self, formulas: Sequence[FormulaFunction | None]) -> None:
+        """Take these formulas for the cotangents."""
+        self.formulas = tuple(None if f is None else self._read(f, "g") for f in formulas)
 
     @property
     def differentiable(self) -> bool:

@@ -22,6 +22,11 @@ def axis_length(shape: tuple[int, ...], axis: Axis) -> int:
     count = 1
     for a in as_axes(axis, len(shape)):
         count *= shape[a]
+    if count != count:  # noqa: PLR0124  NaN
+        raise ValueError(
+            f"the length of axis {axis} of an array of shape {shape} is not known. "
+            "Fix: compute it, for dask with x.compute_chunk_sizes()."
+        )
     return count
 
 

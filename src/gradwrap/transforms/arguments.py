@@ -126,7 +126,7 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
     backend = backend_of(value)
     if not backend.is_float(value):
         check_differentiable(backend, value, what)
-    return value, backend
+    return backend.to_hold(value), backend
 
 
 def _remedy(value: Any, what: str) -> str:
@@ -177,7 +177,7 @@ def _wrap_leaf(leaf: Any) -> Any:
     if isinstance(leaf, PASSED_THROUGH) or not is_array(leaf):
         return leaf
     backend = backend_of(leaf)
-    return variable_class(backend)(leaf) if backend.is_numeric(leaf) else leaf
+    return variable_class(backend)(backend.to_hold(leaf)) if backend.is_numeric(leaf) else leaf
 
 
 def unwrapped(tree: Any, level: int) -> Any:
