@@ -97,7 +97,9 @@ def _extended(xp: Any) -> ModuleType:
     """The namespace with functions that Dask lacks, or does wrongly."""
     extended = ModuleType(xp.__name__)
     extended.__dict__.update(vars(xp))
-    extended.__dict__.update(eye=_eye, reshape=_reshape, take_along_axis=_take_along_axis)
+    extended.__dict__.update(
+        eye=_eye, reshape=_reshape, take=_take, take_along_axis=_take_along_axis
+    )
     return extended
 
 
@@ -124,6 +126,11 @@ def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
             "Fix: x.compute_chunk_sizes() before."
         )
     return whole[tuple(key)]
+
+
+def _take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """As the standard's; Dask does not take None for the one axis of a vector."""
+    return da.take(x, indices, axis=0 if axis is None and x.ndim == 1 else axis)
 
 
 def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
