@@ -165,6 +165,7 @@ LIBRARIES = {
     "torch": "array_api_compat.torch",
     "jax": "jax.numpy",
     "dask": "array_api_compat.dask.array",
+    "tiny_arrays": "tiny_arrays",
 }
 """The namespace of each library that the rows are run on."""
 
@@ -195,7 +196,11 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
     if isinstance(value, str) and value == "cpu":
         return value if device is None else device
     if isinstance(value, np.ndarray):
-        return value if xp is np else xp.asarray(value, device=device)
+        if xp is np:
+            return value
+        if xp.__name__ == "tiny_arrays":
+            return xp.from_numpy(value, device)
+        return xp.asarray(value, device=device)
     if isinstance(value, list):
         return [to_library(part, xp, device) for part in value]
     if isinstance(value, tuple):
@@ -207,6 +212,8 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
 
 def to_numpy(value: Any) -> Any:
     """An array of any of the libraries, on whatever device, as NumPy's."""
+    if type(value).__module__ == "tiny_arrays":
+        return namespace("tiny_arrays").to_numpy(value)
     if type(value).__module__.startswith("array_api_strict"):
         import array_api_strict
 

@@ -71,5 +71,6 @@ def indexing_rules() -> list[Rule]:
     """Reading and writing by keys that may go backwards."""
     return [
         differing("getitem", native=_read),
+        differing("scatter", lambda xp, g, key: _read(xp, g, key)),
         differing("setitem", _written_cotangents, native=_written),
     ]

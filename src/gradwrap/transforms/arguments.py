@@ -159,8 +159,10 @@ def is_array(value: Any) -> bool:
 
 def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, array scalar, or number."""
-    if isinstance(gradient, Variable):
-        return gradient
+    while isinstance(gradient, Variable):
+        if gradient._node is not None or isinstance(original, Variable):
+            return gradient
+        gradient = gradient._data
     if not hasattr(original, "shape") or not hasattr(original, "__setitem__"):
         return gradient[()] if hasattr(gradient, "__getitem__") else gradient
     if not hasattr(gradient, "__setitem__"):
