@@ -29,6 +29,10 @@ class DaskBackend(Backend):
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
 
+    def class_attributes(self) -> dict[str, Any]:
+        """Dask asks for this before it takes what it does not know for a constant."""
+        return {"__dask_tokenize__": _token}
+
     def copy(self, array: Any) -> Any:
         return array.copy()
 
@@ -46,35 +50,41 @@ class DaskBackend(Backend):
             return scatter_add_generic(self, buffer, key, values)
         places = da.arange(buffer.size, chunks=-1).reshape(buffer.shape).rechunk(buffer.chunks)
         named = _taken(places, key)
-        axes_of_buffer = tuple(range(buffer.ndim))
-        flat = (buffer.ndim,)
+        n, k = buffer.ndim, named.ndim
         sums = da.blockwise(
             _sums_by_place,
-            axes_of_buffer,
+            tuple(range(n)),
             places,
-            axes_of_buffer,
-            named.reshape(-1) if named.ndim > 1 else named,
-            flat,
-            values.reshape(-1) if values.ndim > 1 else values,
-            flat,
+            tuple(range(n)),
+            named,  # the whole of it and of the values, for each chunk of the buffer
+            tuple(range(n, n + k)),
+            values,
+            tuple(range(n + k, n + k + values.ndim)),
             concatenate=True,
-            align_arrays=False,  # lengths may be unknown; both were selected by one key
+            align_arrays=False,  # lengths may be unknown
             dtype=buffer.dtype,
             meta=np.empty((0,) * buffer.ndim, dtype=buffer.dtype),
         )
         return buffer + sums
 
 
+def _token(variable: Any) -> Any:
+    data = variable._untracked_data(  # noqa: SLF001  the backends share it with the class
+        "A function of dask.array",
+        "take it from the array's own namespace, xp = x.__array_namespace__(), or from NumPy: "
+        "np.add(a, x) for dask.array.add(a, x).",
+    )
+    return data.__dask_tokenize__()
+
+
 def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
     """For one chunk: the values whose place lies in it, added up."""
-    sums = np.zeros(places.shape, dtype=values.dtype)
-    flat = places.ravel()
-    order = np.argsort(flat)
-    at = np.searchsorted(flat, named, sorter=order)
-    slots = order[np.minimum(at, flat.size - 1)] if flat.size else at[:0]
-    here = flat[slots] == named[: slots.size]
-    np.add.at(sums.reshape(-1), slots[here], values[: slots.size][here])
-    return sums
+    sums = np.zeros(places.size, dtype=values.dtype)
+    mine, (here,) = places.ravel(), np.nonzero(np.isin(named, places).ravel())
+    order = np.argsort(mine)
+    slots = order[np.searchsorted(mine, named.ravel()[here], sorter=order)]
+    np.add.at(sums, slots, np.broadcast_to(values, named.shape).ravel()[here])
+    return sums.reshape(places.shape)
 
 
 def _taken(places: Any, key: Any) -> Any:
@@ -98,7 +108,11 @@ def _extended(xp: Any) -> ModuleType:
     extended = ModuleType(xp.__name__)
     extended.__dict__.update(vars(xp))
     extended.__dict__.update(
-        eye=_eye, reshape=_reshape, take=_take, take_along_axis=_take_along_axis
+        expand_dims=_expand_dims,
+        eye=_eye,
+        reshape=_reshape,
+        take=_take,
+        take_along_axis=_take_along_axis,
     )
     return extended
 
@@ -110,6 +124,16 @@ def _eye(
     columns = n_rows if n_cols is None else n_cols
     on_diagonal = da.arange(n_rows)[:, None] + k == da.arange(columns)[None, :]
     return on_diagonal.astype(np.float64 if dtype is None else dtype)
+
+
+def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
+    """As the standard's; Dask's own asks for known lengths."""
+    axes = (axis,) if isinstance(axis, int) else axis
+    ndim = x.ndim + len(axes)
+    if not all(-ndim <= a < ndim for a in axes) or len({a % ndim for a in axes}) < len(axes):
+        raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} axes, or repeated")
+    new = {a % ndim for a in axes}
+    return x[tuple(None if a in new else slice(None) for a in range(ndim))]
 
 
 def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:

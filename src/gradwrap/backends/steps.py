@@ -10,7 +10,7 @@ from gradwrap.rules.selection import setitem, setitem_cotangents
 if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
 
-__all__ = ["forwards", "indexing_rules"]
+__all__ = ["forwards", "indexing_rules", "read"]
 
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
@@ -47,7 +47,7 @@ def _axes_of(part: Any) -> int:
     return part.ndim if is_mask else 1
 
 
-def _read(xp: Any, x: Any, key: Any) -> Any:
+def read(xp: Any, x: Any, key: Any) -> Any:
     key, axes = forwards(key, x.shape)
     return (xp.flip(x, axis=axes) if axes else x)[key]
 
@@ -70,7 +70,7 @@ def _written_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any
 def indexing_rules() -> list[Rule]:
     """Reading and writing by keys that may go backwards."""
     return [
-        differing("getitem", native=_read),
-        differing("scatter", lambda xp, g, key: _read(xp, g, key)),
+        differing("getitem", native=read),
+        differing("scatter", lambda xp, g, key: read(xp, g, key)),
         differing("setitem", _written_cotangents, native=_written),
     ]

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from gradwrap.backends.steps import forwards, indexing_rules
+from gradwrap.backends.overriding import differing
+from gradwrap.backends.steps import forwards, indexing_rules, read
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.backend import Backend
 from gradwrap.core.registry import register
@@ -14,7 +15,18 @@ from gradwrap.core.scatter import is_basic_key
 
 __all__ = ["TorchBackend"]
 
-register(indexing_rules(), backend="torch")  # torch's slices only go forwards
+VIEW_BY_COPY = "_gradwrap_stands_for_a_view"
+
+
+def _getitem(xp: Any, x: Any, key: Any) -> Any:
+    """Torch's slices only go forwards; one that goes backwards stands for the view of NumPy."""
+    taken = read(xp, x, key)
+    if is_basic_key(key) and forwards(key, x.shape)[1]:
+        setattr(taken, VIEW_BY_COPY, True)
+    return taken
+
+
+register([*indexing_rules(), differing("getitem", native=_getitem)], backend="torch")
 
 
 class TorchBackend(Backend):
@@ -42,7 +54,9 @@ class TorchBackend(Backend):
         return array.clone()
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return bool(array.untyped_storage().data_ptr() == source.untyped_storage().data_ptr())
+        if array.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
+            return True
+        return hasattr(array, VIEW_BY_COPY)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         key, axes = forwards(key, buffer.shape)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import torch
-
 from gradwrap.core.record import is_recorded
-from gradwrap.core.registry import find_op, op_of_function
+from gradwrap.core.registry import find_op
 from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
@@ -93,9 +91,6 @@ def torch_function(
 ) -> Any:
     """Answer `__torch_function__`."""
     kwargs = kwargs or {}
-    own = op_of_function(function)
-    if own is not None:
-        return cls._bind(own).call(*args, **kwargs)
     name = getattr(function, "__name__", str(function))
     standard = OTHER_NAMES.get(name, name)
     if name in ("max", "min") and (len(args) > 1 or "dim" in kwargs):
@@ -140,13 +135,14 @@ def _otherwise(
             "or write x = x + y for x += y."
         )
     raise NoRuleError(
-        f"torch.{name} has no rule, and an argument is tracked. Fix: take the function from the "
+        f"{_path(function)} has no rule, and an argument is tracked. Fix: take the function from the "
         "array's own namespace, xp = x.__array_namespace__(), by the name that the Array API "
-        f"standard has for it; or give it a rule: gradwrap.defvjp({_path(function)}, "
-        "lambda xp, g, x: ...)."
+        f"standard has for it; or make it an operation: {name} = gradwrap.primitive("
+        f"{_path(function)}), and give it a rule: gradwrap.defvjp({name}, lambda xp, g, x: ...)."
     )
 
 
 def _path(function: Any) -> str:
-    name = getattr(function, "__name__", "")
-    return f"torch.{name}" if getattr(torch, name, None) is function else name
+    name = getattr(function, "__name__", "function")
+    module = getattr(function, "__module__", None) or "torch"
+    return f"{module}.{name}" if module.startswith("torch.nn") else f"torch.{name}"

@@ -53,7 +53,7 @@ class WrappedBackend(Backend):
         return isinstance(value, self._inner)
 
     def device(self, array: Any) -> Any:
-        return array.device
+        return array.device if isinstance(array, Variable) else self._base.device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         return self._base.dtype_kind(dtype)
