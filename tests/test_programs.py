@@ -77,6 +77,20 @@ def test_gradient_of_the_gradient_is_numpys(name: str, library: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+def test_directional_derivative_is_numpys(name: str, library: str) -> None:
+    program = PROGRAMS[name]
+    arrays = arrays_of(program, library)
+    xp = namespace(library)
+    along = [np.cos(np.asarray(array)) for array in program.arrays]
+    tangents = [to_library(np.asarray(tangent), xp) for tangent in along]
+    _, wanted = gw.jvp(program.function, program.arrays, along)
+
+    _, found = gw.jvp(program.function, arrays, tangents)
+
+    np.testing.assert_allclose(to_numpy(found), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_tape_gives_numpys_gradient(name: str, library: str) -> None:
     program = PROGRAMS[name]
     arrays = arrays_of(program, library)
