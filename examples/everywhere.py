@@ -10,10 +10,12 @@ runs on whatever arrays it is given, and gives the numbers that NumPy gives:
 - *a chain of springs* is aimed: where to start so that after some time the last mass is where it
   should be. Its state is read by slices and written in place.
 
-A library that is not installed is left out, and the table says so.
+A library that is not installed is left out, and the table says so. Names of libraries on the
+command line, as in `python examples/everywhere.py torch`, choose among them.
 """
 
 import importlib
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -148,17 +150,15 @@ def library(name: str) -> Library:
     if name == "jax":
         importlib.import_module("jax").config.update("jax_enable_x64", True)
     xp = importlib.import_module("jax.numpy" if name == "jax" else name)
-    return Library(
-        lambda a: xp.asarray(a, dtype=xp.float64),
-        np.from_dlpack if name == "array_api_strict" else np.asarray,
-    )
+    read: Any = np.from_dlpack if name == "array_api_strict" else np.asarray
+    return Library(lambda a: xp.asarray(a, dtype=xp.float64), read)
 
 
 def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.float64]]]:
     """What each program comes to on each library that is installed."""
     results: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in PROGRAMS}
     print(f"{'largest difference from NumPy':<30}" + "".join(f"{n:>24}" for n in PROGRAMS))
-    for name in names:
+    for name in dict.fromkeys(["numpy", *names]):
         try:
             found = library(name)
         except ImportError:
@@ -175,4 +175,4 @@ def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.flo
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or LIBRARIES)

@@ -198,13 +198,10 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
     if isinstance(value, np.ndarray):
         if xp is np:
             return value
-        if xp.__name__ == "tiny_arrays":
-            return xp.from_numpy(value, device)
-        return xp.asarray(value, device=device)
-    if isinstance(value, list):
-        return [to_library(part, xp, device) for part in value]
-    if isinstance(value, tuple):
-        return tuple(to_library(part, xp, device) for part in value)
+        make = xp.from_numpy if xp.__name__ == "tiny_arrays" else xp.asarray
+        return make(value, device=device)
+    if isinstance(value, (list, tuple)):
+        return type(value)(to_library(part, xp, device) for part in value)
     if isinstance(value, type) and issubclass(value, np.generic):
         return getattr(xp, value.__name__)
     return value

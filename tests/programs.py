@@ -89,9 +89,7 @@ def _normal(*shape: int) -> Any:
 
 
 PROGRAMS = {
-    "logistic_loss": Program(
-        logistic_loss, (_normal(4), _normal(9, 4), np.sign(_normal(9)) + 0.0)
-    ),
+    "logistic_loss": Program(logistic_loss, (_normal(4), _normal(9, 4), np.sign(_normal(9)) + 0.0)),
     "two_layers": Program(two_layers, (_normal(6, 3), _normal(3, 4), _normal(4), _normal(4, 2))),
     "filled": Program(filled, (_normal(5),)),
     "picked": Program(picked, (_normal(6),)),

@@ -69,7 +69,7 @@ def test_any_array() -> None:
 
 
 def check_everywhere(library: str) -> None:
-    results = run("everywhere.py", names=("numpy", library))
+    results = run("everywhere.py", names=(library,))
     assert len(results) == 3
     for program in results.values():
         np.testing.assert_allclose(program[library], program["numpy"], rtol=1e-12, atol=1e-12)
@@ -90,14 +90,15 @@ def test_everywhere_says_what_is_not_installed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    run("everywhere.py", names=("numpy", "torch"))
+    run("everywhere.py", names=("torch",))
     assert "torch                         not installed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_runs_as_a_script_into_a_pipe(path: Path) -> None:
+    few = ["array_api_strict"] if path.stem == "everywhere" else []  # the others: above
     done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, check=False, text=True, timeout=120
+        [sys.executable, str(path), *few], capture_output=True, check=False, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -142,9 +142,9 @@ def test_unknown_library_with_numpys_is_a_mixture() -> None:
     x = gw.wrap(tiny_arrays.from_numpy(np.ones(3)), requires_grad=True)
 
     with pytest.raises(gw.errors.MixedLibrariesError, match="numpy and tiny_arrays"):
-        x * np.ones(3)
+        _ = x * np.ones(3)
     with pytest.raises(gw.errors.MixedLibrariesError, match="numpy and tiny_arrays"):
-        np.ones(3) * x
+        _ = np.ones(3) * x
 
 
 def test_unknown_library_by_its_wrapped_namespace() -> None:

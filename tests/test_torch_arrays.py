@@ -37,6 +37,7 @@ def test_wrapped_parameter_shares_its_buffer_and_not_torchs_graph() -> None:
 
     assert v.data.data_ptr() == weight.data_ptr()
     assert not v.data.requires_grad
+    assert v.grad is not None
     assert v.grad.tolist() == [2.0, 4.0]
 
 
@@ -50,10 +51,10 @@ def test_dtype_is_kept(dtype: str) -> None:
     assert gradient.dtype is x.dtype
 
 
-OPERATORS = "add sub mul truediv floordiv mod pow matmul lt le gt ge eq ne".split()
+NAMES = "add sub mul truediv floordiv mod pow matmul lt le gt ge eq ne"
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", NAMES.split())
 def test_operator_of_a_tensor_and_a_variable_is_the_variables(name: str) -> None:
     operate = getattr(operator, name)
     left, right = np.array([1.5, 2.5]), np.array([0.5, 3.0])
@@ -203,12 +204,13 @@ def test_repeated_indices_add_up() -> None:
     rows, columns = torch.tensor([0, 0, 1]), torch.tensor([2, 2, 0])
     x = torch.zeros(2, 3, dtype=torch.float64)
 
-    for f in (
+    programs: list[Any] = [
         lambda x: x[rows, columns].sum(),
         lambda x: x[rows][:, 0].sum(),
         lambda x: x[:, columns].sum(),
         lambda x: x[:, [2, 2]].sum(),
-    ):
+    ]
+    for f in programs:
         reference = x.clone().requires_grad_()
         f(reference).backward()
         np.testing.assert_array_equal(gw.grad(f)(x), reference.grad)

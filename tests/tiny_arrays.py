@@ -137,7 +137,7 @@ class Array:
 
 def _values_of(*arguments: Any, device: Device | None = None) -> tuple[Device, list[Any]]:
     """The values of arrays of one device, and numbers."""
-    values = []
+    values: list[Any] = []
     for argument in arguments:
         if isinstance(argument, Array):
             if device is not None and argument.device is not device:
@@ -197,7 +197,7 @@ def _function(native: Any) -> Any:
             del options["axis"]
         out = native(*values, *arguments[count:], **options)
         if isinstance(out, tuple):
-            parts = [Array(part, device) for part in out]
+            parts: list[Any] = [Array(part, device) for part in out]
             return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
         return Array(out, device)
 
@@ -210,22 +210,18 @@ ceil conj copysign cos cosh divide equal exp expm1 floor floor_divide greater gr
 imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not
 logical_or logical_xor maximum minimum multiply negative not_equal positive pow real reciprocal
 remainder sign sin sinh sqrt square subtract tan tanh trunc
-""".split()
+"""
 OTHERS = """
 all any argmax argmin cumulative_prod cumulative_sum expand_dims flip matmul matrix_transpose max
 mean min moveaxis permute_dims prod repeat roll squeeze sum take take_along_axis tile tril triu
 where
-""".split()
-
-LINALG = "det diagonal inv matrix_norm slogdet solve svd trace vector_norm".split()
+"""
+LINALG = "det diagonal inv matrix_norm slogdet solve svd trace vector_norm"
 
 globals().update(DTYPES)
-globals().update({name: _function(getattr(np, name)) for name in ELEMENTWISE + OTHERS})
+globals().update({name: _function(getattr(np, name)) for name in (ELEMENTWISE + OTHERS).split()})
 linalg = types.SimpleNamespace(
-    **{
-        name: _function(getattr(np.linalg, name))
-        for name in LINALG
-    }
+    **{name: _function(getattr(np.linalg, name)) for name in LINALG.split()}
 )
 
 

@@ -48,7 +48,7 @@ class DaskBackend(Backend):
             return da.flip(self.scatter_add(da.flip(buffer, axes), key, values), axes)
         if is_basic_key(key):
             return scatter_add_generic(self, buffer, key, values)
-        places = da.arange(buffer.size, chunks=-1).reshape(buffer.shape).rechunk(buffer.chunks)
+        places = self.xp.arange(buffer.size).reshape(buffer.shape).rechunk(buffer.chunks)
         named = _taken(places, key)
         n, k = buffer.ndim, named.ndim
         sums = da.blockwise(
@@ -118,7 +118,7 @@ def _extended(xp: Any) -> ModuleType:
 
 
 def _eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, **_: Any
 ) -> Any:
     """As the standard's; `dask.array.eye` loses chunks where the matrix is not square."""
     columns = n_rows if n_cols is None else n_cols
@@ -138,7 +138,7 @@ def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
 
 def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
     """As the standard's; axes of length one can be put between those of unknown length."""
-    unknown = isinstance(shape, tuple) and any(length != length for length in shape)
+    unknown = isinstance(shape, tuple) and any(map(math.isnan, shape))
     if not unknown:
         return x.reshape(shape).copy() if copy else x.reshape(shape)
     key = [None if length == 1 else slice(None) for length in shape]
@@ -186,13 +186,17 @@ def _mean(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return _sum(xp, g * _over(xp, _count(xp, x, axis, keepdims)), x, axis, keepdims)
 
 
-def _var(xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool) -> Any:
+def _var(  # noqa: PLR0913  a formula's parameters
+    xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
     scale = 2.0 * _over(xp, _count(xp, x, axis, True) - correction)
     deviation = x - xp.mean(x, axis=axis, keepdims=True)
     return kept(xp, g, x.ndim, axis, keepdims) * (scale * deviation)
 
 
-def _std(xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool) -> Any:
+def _std(  # noqa: PLR0913  a formula's parameters
+    xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
     """Half of the variance's over the deviation; 0 for a constant."""
     nothing = out == 0
     slope = xp.where(nothing, 0.0 * out, 0.5 * g / xp.where(nothing, 1.0, out))

@@ -67,10 +67,14 @@ def _written_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any
     return xp.flip(of_x, axis=axes), of_value
 
 
+def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
+    return read(xp, g, key)
+
+
 def indexing_rules() -> list[Rule]:
     """Reading and writing by keys that may go backwards."""
     return [
         differing("getitem", native=read),
-        differing("scatter", lambda xp, g, key: read(xp, g, key)),
+        differing("scatter", _scatter_cotangent),
         differing("setitem", _written_cotangents, native=_written),
     ]

@@ -55,7 +55,18 @@ OTHER_NAMES = {
 
 SAME = frozenset(
     [
-        *("all", "any", "broadcast_to", "clip", "concat", "einsum", "flip", "matmul", "max", "mean"),
+        *(
+            "all",
+            "any",
+            "broadcast_to",
+            "clip",
+            "concat",
+            "einsum",
+            "flip",
+            "matmul",
+            "max",
+            "mean",
+        ),
         *("min", "moveaxis", "ones_like", "permute_dims", "prod", "reshape", "roll", "stack"),
         *("sum", "tile", "tril", "triu", "vecdot", "where", "zeros_like"),
         *("linalg.det", "linalg.inv", "linalg.slogdet", "linalg.solve"),
@@ -85,7 +96,7 @@ KEYWORD_ONLY = {  # what torch takes by position too
 def torch_function(
     cls: Any,
     function: Any,
-    types: Any,
+    types: Any,  # noqa: ARG001  the protocol's
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
@@ -135,8 +146,8 @@ def _otherwise(
             "or write x = x + y for x += y."
         )
     raise NoRuleError(
-        f"{_path(function)} has no rule, and an argument is tracked. Fix: take the function from the "
-        "array's own namespace, xp = x.__array_namespace__(), by the name that the Array API "
+        f"{_path(function)} has no rule, and an argument is tracked. Fix: take the function from "
+        "the array's own namespace, xp = x.__array_namespace__(), by the name that the Array API "
         f"standard has for it; or make it an operation: {name} = gradwrap.primitive("
         f"{_path(function)}), and give it a rule: gradwrap.defvjp({name}, lambda xp, g, x: ...)."
     )

@@ -7,6 +7,7 @@ values of an array, so nothing here waits for a device.
 
 from __future__ import annotations
 
+import math
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
@@ -338,7 +339,7 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
         return cotangent
     if _size(cotangent.shape) == _size(shape):
         return xp.reshape(cotangent, shape)
-    if _size(shape) != _size(shape):  # noqa: PLR0124  NaN: a lazy array that does not know its shape
+    if math.isnan(_size(shape)):  # of a lazy array that does not know its shape
         for axis, length in enumerate(shape):
             if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
                 cotangent = xp.expand_dims(cotangent, axis=axis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 __all__ = ["Meta", "same_shape", "same_space", "size_of"]
@@ -47,10 +48,10 @@ def size_of(shape: tuple[int, ...]) -> int:
 
 def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
-    return a == b or (
-        len(a) == len(b)
-        and all(m == n or m != m or n != n for m, n in zip(a, b, strict=True))  # noqa: PLR0124  NaN
-    )
+    if a == b:
+        return True
+    pairs = zip(a, b, strict=False)
+    return len(a) == len(b) and all(m == n or math.isnan(m + n) for m, n in pairs)
 
 
 def same_space(a: Meta, b: Meta) -> bool:
