@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
-from gradwrap.core.meta import same_shape
+from gradwrap.core.meta import same_shape, size_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
@@ -337,22 +337,15 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
     if cotangent.shape == shape:
         return cotangent
-    if _size(cotangent.shape) == _size(shape):
+    if size_of(cotangent.shape) == size_of(shape):
         return xp.reshape(cotangent, shape)
-    if math.isnan(_size(shape)):  # of a lazy array that does not know its shape
+    if math.isnan(size_of(shape)):  # of a lazy array that does not know its shape
         for axis, length in enumerate(shape):
             if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
                 cotangent = xp.expand_dims(cotangent, axis=axis)
         if same_shape(cotangent.shape, shape):
             return cotangent
     return xp.broadcast_to(cotangent, shape)
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf]) -> set[Node | Leaf]:
