@@ -9,6 +9,7 @@ import jax
 from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
 from gradwrap.core.registry import register
+from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 __all__ = ["JaxBackend"]
@@ -59,5 +60,17 @@ def _write(array: Any, key: Any, value: Any) -> Any:
 
 
 register(
-    [differing("setitem", _setitem_cotangents, native=_setitem, consumes=False)], backend="jax"
+    [
+        differing(
+            "setitem",
+            _setitem_cotangents,
+            native=_setitem,
+            jvps=(
+                lambda xp, t, key: _write(t, key, 0),
+                lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
+            ),
+            consumes=False,
+        )
+    ],
+    backend="jax",
 )

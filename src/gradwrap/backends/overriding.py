@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.registry import GENERIC, find_op
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gradwrap.core.rule import Rule
 
@@ -19,6 +19,7 @@ def differing(
     name: str,
     *formulas: Callable[..., Any],
     native: Callable[..., Any] | None = None,
+    jvps: Sequence[Callable[..., Any]] | None = None,
     consumes: bool | None = None,
 ) -> Rule:
     """The generic rule of an operation with other formulas, or another way to compute it."""
@@ -29,6 +30,8 @@ def differing(
         rule.define(formulas)
     if native is not None:
         rule.native = native
+    if jvps is not None:
+        rule.define_jvps(jvps)
     if consumes is not None:
         rule.consumes = consumes
     return rule

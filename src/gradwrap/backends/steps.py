@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
+from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ def _written_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any
     return xp.flip(of_x, axis=axes), of_value
 
 
+def _tangent_of_written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
+    return _written(xp, zeros_of(xp, x_meta), t, key)
+
+
 def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
     return read(xp, g, key)
 
@@ -76,5 +81,10 @@ def indexing_rules() -> list[Rule]:
     return [
         differing("getitem", native=read),
         differing("scatter", _scatter_cotangent),
-        differing("setitem", _written_cotangents, native=_written),
+        differing(
+            "setitem",
+            _written_cotangents,
+            native=_written,
+            jvps=(lambda xp, t, key: _written(xp, t, 0, key), _tangent_of_written),
+        ),
     ]
