@@ -105,11 +105,13 @@ def _taken(places: Any, key: Any) -> Any:
 
 def _extended(xp: Any) -> ModuleType:
     """The namespace with functions that Dask lacks, or does wrongly."""
-    extended = ModuleType(xp.__name__)
+    extended, linalg = ModuleType(xp.__name__), ModuleType(xp.linalg.__name__)
     extended.__dict__.update(vars(xp))
+    linalg.__dict__.update(vars(xp.linalg), cholesky=_cholesky)
     extended.__dict__.update(
         expand_dims=_expand_dims,
         eye=_eye,
+        linalg=linalg,
         reshape=_reshape,
         take=_take,
         take_along_axis=_take_along_axis,
@@ -124,6 +126,11 @@ def _eye(
     columns = n_rows if n_cols is None else n_cols
     on_diagonal = da.arange(n_rows)[:, None] + k == da.arange(columns)[None, :]
     return on_diagonal.astype(np.float64 if dtype is None else dtype)
+
+
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
+    return da.linalg.cholesky(x, lower=not upper)
 
 
 def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
@@ -161,6 +168,15 @@ def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """As the standard's, which Dask lacks: in one chunk along the axis."""
     axis %= x.ndim
     indices = da.asarray(indices)
+    others = [
+        (1, 1) if a == axis else lengths
+        for a, lengths in enumerate(zip(x.shape, indices.shape, strict=True))
+    ]
+    common = np.broadcast_shapes(*zip(*others, strict=True))
+    x, indices = (
+        da.broadcast_to(part, (*common[:axis], part.shape[axis], *common[axis + 1 :]))
+        for part in (x, indices)
+    )
     chunks = {a: -1 if a == axis else "auto" for a in range(x.ndim)}
     whole = x.rechunk(chunks)
     picked = indices.rechunk({a: -1 if a == axis else whole.chunks[a] for a in range(x.ndim)})
