@@ -215,6 +215,8 @@ def to_numpy(value: Any) -> Any:
         import array_api_strict
 
         value = value.to_device(array_api_strict.Device("CPU_DEVICE"))
+    if hasattr(value, "resolve_conj"):  # torch conjugates by a flag
+        value = value.resolve_conj()
     return np.asarray(value)
 
 

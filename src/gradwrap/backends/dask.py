@@ -46,6 +46,8 @@ class DaskBackend(Backend):
         key, axes = forwards(key, buffer.shape)
         if axes:
             return da.flip(self.scatter_add(da.flip(buffer, axes), key, values), axes)
+        if 0 in values.shape:
+            return buffer
         if is_basic_key(key):
             return scatter_add_generic(self, buffer, key, values)
         places = self.xp.arange(buffer.size).reshape(buffer.shape).rechunk(buffer.chunks)
