@@ -9,6 +9,7 @@ fixed only up to a choice, is tested through that function of the namespace.
 
 from __future__ import annotations
 
+import importlib
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -127,10 +128,13 @@ def _call(shape: tuple[int, ...]) -> str:
 
 
 def rows() -> Iterator[tuple[Op, Rule, str]]:
-    """Every row of the table that has a derivative, with its backend."""
+    """Every row that has a derivative and is for NumPy, or for all libraries, with its backend.
+
+    A row that another library has for itself is run by the generic row's samples.
+    """
     for op in ops():
         for backend, rule in op.rules.items():
-            if rule.differentiable and rule.kind != "user":
+            if backend in (GENERIC, "numpy") and rule.differentiable and rule.kind != "user":
                 yield op, rule, backend
 
 
@@ -155,28 +159,36 @@ def cases_of(*files: str) -> list[Case]:
     ]
 
 
-Library = str
-LIBRARIES: tuple[Library, ...] = ("numpy", "array_api_strict")
+LIBRARIES = {
+    "numpy": "numpy",
+    "array_api_strict": "array_api_strict",
+    "torch": "array_api_compat.torch",
+    "jax": "jax.numpy",
+    "dask": "array_api_compat.dask.array",
+    "tiny_arrays": "tiny_arrays",
+}
+"""The namespace of each library that the rows are run on."""
 
 
-def namespace(library: Library) -> Any:
-    if library == "numpy":
-        return np
-    import array_api_strict
+def namespace(library: str) -> Any:
+    """The namespace of a library, set up to compute in double precision."""
+    if library == "jax":
+        import jax
 
-    return array_api_strict
+        jax.config.update("jax_enable_x64", True)
+    return importlib.import_module(LIBRARIES[library])
 
 
-def runs_on(case: Case, library: Library) -> bool:
+def runs_on(case: Case, library: str) -> bool:
     """Whether a row is for a library, and the library has the function natively."""
     if case.backend not in (GENERIC, library):
         return False
     if library == "numpy":
         return True
     backend = backend_of_namespace(namespace(library))
-    return case.rule.name != "einsum" and (
-        case.rule.native is not None or backend.native(case.rule.name) is not None
-    )
+    if backend.native(case.rule.name) is not None:
+        return True
+    return case.rule.native is not None and case.rule.name != "einsum"
 
 
 def to_library(value: Any, xp: Any, device: Any = None) -> Any:
@@ -184,21 +196,28 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
     if isinstance(value, str) and value == "cpu":
         return value if device is None else device
     if isinstance(value, np.ndarray):
-        return value if xp is np else xp.asarray(value, device=device)
-    if isinstance(value, list):
-        return [to_library(part, xp, device) for part in value]
-    if isinstance(value, tuple):
-        return tuple(to_library(part, xp, device) for part in value)
+        if xp is np:
+            return value
+        make = xp.from_numpy if xp.__name__ == "tiny_arrays" else xp.asarray
+        return make(value, device=device)
+    if isinstance(value, (list, tuple)):
+        return type(value)(to_library(part, xp, device) for part in value)
     if isinstance(value, type) and issubclass(value, np.generic):
         return getattr(xp, value.__name__)
     return value
 
 
 def to_numpy(value: Any) -> Any:
-    """An array of array-api-strict, on whatever device, as NumPy's."""
-    import array_api_strict
+    """An array of any of the libraries, on whatever device, as NumPy's."""
+    if type(value).__module__ == "tiny_arrays":
+        return namespace("tiny_arrays").to_numpy(value)
+    if type(value).__module__.startswith("array_api_strict"):
+        import array_api_strict
 
-    return np.asarray(value.to_device(array_api_strict.Device("CPU_DEVICE")))
+        value = value.to_device(array_api_strict.Device("CPU_DEVICE"))
+    if hasattr(value, "resolve_conj"):  # torch conjugates by a flag
+        value = value.resolve_conj()
+    return np.asarray(value)
 
 
 def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, Any]) -> Any:

@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 pytest.importorskip("sklearn")
 
 
-def run(name: str, **options: int) -> Any:
+def run(name: str, **options: Any) -> Any:
     """What the example's `main` returns."""
     return runpy.run_path(str(EXAMPLES / name))["main"](**options)
 
@@ -68,10 +68,37 @@ def test_any_array() -> None:
         assert each.accuracy == pytest.approx(first.accuracy, abs=0.01)
 
 
+def check_everywhere(library: str) -> None:
+    results = run("everywhere.py", names=(library,))
+    assert len(results) == 3
+    for program in results.values():
+        np.testing.assert_allclose(program[library], program["numpy"], rtol=1e-12, atol=1e-12)
+
+
+def test_everywhere() -> None:
+    check_everywhere("array_api_strict")
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("library", ["torch", "jax", "dask"])
+def test_everywhere_on_a_peers_arrays(library: str) -> None:
+    pytest.importorskip(library)
+    check_everywhere(library)
+
+
+def test_everywhere_says_what_is_not_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    run("everywhere.py", names=("torch",))
+    assert "torch                         not installed" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_runs_as_a_script_into_a_pipe(path: Path) -> None:
+    few = ["array_api_strict"] if path.stem == "everywhere" else []  # the others: above
     done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, check=False, text=True, timeout=120
+        [sys.executable, str(path), *few], capture_output=True, check=False, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -10,22 +10,17 @@ import pytest
 import gradwrap as gw
 from harness import (
     COMPLEX,
-    LIBRARIES,
     REAL,
     Case,
     cases,
     direction,
     function_of,
-    namespace,
     native_call,
     numerical,
     patterns,
     real_inner,
     rows,
-    runs_on,
     split_call,
-    to_library,
-    to_numpy,
 )
 
 CASES = cases()
@@ -168,32 +163,6 @@ def test_gradient_does_not_depend_on_what_else_is_tracked(case: Case, which: int
     )
 
 
-@pytest.mark.parametrize("device_name", ["CPU_DEVICE", "device1"])
-@parametrize([case for case in REAL_CASES if runs_on(case, "array_api_strict")])
-def test_array_api_strict_gives_what_numpy_gives(case: Case, device_name: str) -> None:
-    """On its default device and on another one, where whatever mixed the two would raise."""
-    xp = namespace("array_api_strict")
-    device = xp.Device(device_name)
-    args, kwargs = case.arguments(REAL)
-    arrays, statics = split_call(args, case.rule)
-    on_numpy, pull_numpy = gw.vjp(function_of(case, np, kwargs, statics), *arrays)
-    native = [to_library(a, xp, device) for a in arrays]
-    moved_statics = {k: to_library(v, xp, device) for k, v in statics.items()}
-    f = function_of(
-        case, xp, {k: to_library(v, xp, device) for k, v in kwargs.items()}, moved_statics
-    )
-
-    out, pull = gw.vjp(f, *native)
-    gradients = pull([xp.ones_like(part) for part in out])
-
-    wanted = pull_numpy([np.ones_like(part) for part in on_numpy])
-    for gradient, array, expected in zip(gradients, native, wanted, strict=True):
-        assert type(gradient) is type(array)
-        assert gradient.dtype == array.dtype
-        assert gradient.device == array.device
-        np.testing.assert_allclose(to_numpy(gradient), expected, rtol=1e-9, atol=1e-12)
-
-
 def test_a_row_without_second_order_says_so() -> None:
     """A claim of the table is tested both ways."""
     for case in REAL_CASES:
@@ -208,10 +177,6 @@ def test_every_row_with_a_derivative_is_tested() -> None:
 
     assert not without
     assert len(CASES) > 250
-
-
-def test_libraries_are_those_of_the_harness() -> None:
-    assert LIBRARIES == ("numpy", "array_api_strict")
 
 
 @pytest.mark.parametrize("mutation", ["sign", "one percent", "zero", "additive"])

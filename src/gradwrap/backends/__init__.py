@@ -1,9 +1,20 @@
-"""Array libraries: a module each, with only what differs there from the standard."""
+"""Array libraries: a module each, with only what differs there from the standard.
+
+CuPy and array-api-strict have none: `core.backend.Backend` and the generic table serve them as
+they stand, like any other library that follows the standard.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufuncs
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core import protocol
 from gradwrap.core.backend import register_backend
+
+if TYPE_CHECKING:
+    from gradwrap.core.backend import Backend
 
 __all__ = ["register_all"]
 
@@ -11,8 +22,32 @@ __all__ = ["register_all"]
 def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
+    register_backend("torch", _torch)
+    register_backend("jax", _jax)
+    register_backend("dask", _dask)
     numpy_ufuncs.register_all()
     protocol.install(_numpy_handlers)
+
+
+# A library is imported when its first array is met: it has been imported then.
+
+
+def _torch(xp: Any, kind: type) -> Backend:
+    from gradwrap.backends.torch import TorchBackend
+
+    return TorchBackend(xp, kind)
+
+
+def _jax(xp: Any, kind: type) -> Backend:
+    from gradwrap.backends.jax import JaxBackend
+
+    return JaxBackend(xp, kind)
+
+
+def _dask(xp: Any, kind: type) -> Backend:
+    from gradwrap.backends.dask import DaskBackend
+
+    return DaskBackend(xp, kind)
 
 
 def _numpy_handlers() -> protocol.Handlers:

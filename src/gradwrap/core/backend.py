@@ -102,6 +102,14 @@ class Backend:
             return like
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
+    def to_hold(self, array: Any) -> Any:
+        """The array as a variable holds it: the user's own, in most libraries."""
+        return array
+
+    def class_attributes(self) -> dict[str, Any]:
+        """What the class of this library's variables has besides: the library's own protocols."""
+        return {}
+
     # What is done to arrays that are ours
 
     def native(self, path: str) -> Callable[..., Any] | None:

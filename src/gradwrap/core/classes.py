@@ -53,7 +53,7 @@ class WrappedBackend(Backend):
         return isinstance(value, self._inner)
 
     def device(self, array: Any) -> Any:
-        return array.device
+        return array.device if isinstance(array, Variable) else self._base.device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         return self._base.dtype_kind(dtype)
@@ -63,6 +63,9 @@ class WrappedBackend(Backend):
 
     def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
         return self._inner._bind(op).call
+
+    def class_attributes(self) -> dict[str, Any]:
+        return self._base.class_attributes()
 
     def copy(self, array: Any) -> Any:
         return self.xp.copy(array)
@@ -92,7 +95,8 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
         return known  # type: ignore[no-any-return]
     with backends._lock:
         if kind not in backend.wrapper_classes:
-            made: Any = type(kind.__name__, (kind,), {"__slots__": (), "__module__": "gradwrap"})
+            attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
+            made: Any = type(kind.__name__, (kind,), attributes)
             made._backend = backend
             made._bindings = {}
             made._kind = kind

@@ -7,6 +7,7 @@ values of an array, so nothing here waits for a device.
 
 from __future__ import annotations
 
+import math
 from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
 from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
+from gradwrap.core.meta import same_shape, size_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
@@ -361,16 +363,15 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
     if cotangent.shape == shape:
         return cotangent
-    if cotangent.size == _size(shape):
+    if size_of(cotangent.shape) == size_of(shape):
         return xp.reshape(cotangent, shape)
+    if math.isnan(size_of(shape)):  # of a lazy array that does not know its shape
+        for axis, length in enumerate(shape):
+            if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
+                cotangent = xp.expand_dims(cotangent, axis=axis)
+        if same_shape(cotangent.shape, shape):
+            return cotangent
     return xp.broadcast_to(cotangent, shape)
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:

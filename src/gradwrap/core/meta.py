@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-__all__ = ["Meta", "same_space", "size_of"]
+__all__ = ["Meta", "same_shape", "same_space", "size_of"]
 
 
 class Meta:
@@ -43,6 +44,14 @@ def size_of(shape: tuple[int, ...]) -> int:
     for length in shape:
         size *= length
     return size
+
+
+def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
+    if a == b:
+        return True
+    pairs = zip(a, b, strict=False)
+    return len(a) == len(b) and all(m == n or math.isnan(m + n) for m, n in pairs)
 
 
 def same_space(a: Meta, b: Meta) -> bool:

@@ -298,7 +298,11 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type(array)
     if hasattr(kind, "_bind"):
-        return array._data if array._node is None else snapshot(array)
+        while array._node is None:  # an array made inside of two transforms has two idle wrappers
+            array = array._data
+            if not hasattr(type(array), "_bind"):
+                return array
+        return snapshot(array)
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
     if isinstance(array, (list, tuple)) and not bound.check:

@@ -138,8 +138,15 @@ class Rule:
         self.convention = convention
         self.reason = reason
         self.checked = checked
-        given = () if jvp is None else (jvp,) if callable(jvp) else tuple(jvp)
-        self.jvps = tuple(None if f is None else self._read(f, "t") for f in given)
+        self.define(formulas)
+        self.define_jvps(() if jvp is None else (jvp,) if callable(jvp) else tuple(jvp))
+
+    def define_jvps(self, formulas: Sequence[FormulaFunction | None]) -> None:
+        """Take these formulas for the tangents."""
+        self.jvps = tuple(None if f is None else self._read(f, "t") for f in formulas)
+
+    def define(self, formulas: Sequence[FormulaFunction | None]) -> None:
+        """Take these formulas for the cotangents."""
         self.formulas = tuple(None if f is None else self._read(f, "g") for f in formulas)
 
     @property

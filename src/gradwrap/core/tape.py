@@ -59,7 +59,7 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
     backend = backend_of(array)
     if not backend.is_numeric(array):
         check_differentiable(backend, array, "the wrapped array")
-    variable = variable_class(backend)(array)
+    variable = variable_class(backend)(backend.to_hold(array))
     if requires_grad:
         variable.requires_grad_()
     return variable

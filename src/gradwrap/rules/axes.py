@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 __all__ = ["as_axes", "axis_length", "inverse_permutation", "kept", "spread"]
@@ -22,6 +23,11 @@ def axis_length(shape: tuple[int, ...], axis: Axis) -> int:
     count = 1
     for a in as_axes(axis, len(shape)):
         count *= shape[a]
+    if math.isnan(count):
+        raise ValueError(
+            f"the length of axis {axis} of an array of shape {shape} is not known. "
+            "Fix: compute it, for dask with x.compute_chunk_sizes()."
+        )
     return count
 
 

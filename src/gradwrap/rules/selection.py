@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from array_api_compat import device
 
@@ -13,8 +13,11 @@ from gradwrap.core.rule import general, joint, linear, nondifferentiable
 from gradwrap.core.scatter import Scattered, is_basic_key
 from gradwrap.core.unwrapping import key_with_batches
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
+
+def setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
     """A copy of `x` with `value` at `key`."""
     if hasattr(value, "dtype") and value.dtype != x.dtype:
         value = xp.astype(value, x.dtype)
@@ -23,15 +26,21 @@ def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
     return written
 
 
-def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+def setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
     """What was written gets the cotangent at `key`, what it replaced gets zero there."""
+    of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
+    return _write(g, key, 0), of_value
+
+
+def cotangent_of_written(xp: Any, g: Any, key: Any, write: Callable[..., Any]) -> Any:
+    """The cotangent of what was written at `key`; `write(array, key, value)` gives the array."""
     at_key = xp.asarray(g[key], copy=True)
-    if value_meta is not None and _may_repeat(key):
-        at_key = _of_last_writes(xp, at_key, g, key)
-    g[key] = 0
-    if value_meta is None:
-        return g, None
-    return g, at_key
+    return _of_last_writes(xp, at_key, g, key, write) if _may_repeat(key) else at_key
+
+
+def _write(array: Any, key: Any, value: Any) -> Any:
+    array[key] = value
+    return array
 
 
 def _may_repeat(key: Any) -> bool:
@@ -42,14 +51,13 @@ def _may_repeat(key: Any) -> bool:
     )
 
 
-def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any) -> Any:
+def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any, write: Callable[..., Any]) -> Any:
     """Zero the cotangent of values that were overwritten at once by others at the same place."""
     count = 1
     for length in at_key.shape:
         count *= length
     order = xp.reshape(xp.arange(count, device=device(g)), at_key.shape)
-    last = xp.zeros(g.shape, dtype=order.dtype, device=device(g))
-    last[key] = order
+    last = write(xp.zeros(g.shape, dtype=order.dtype, device=device(g)), key, order)
     return xp.where(last[key] == order, at_key, xp.zeros_like(at_key))
 
 
@@ -119,7 +127,7 @@ def _sort_tangent(xp: Any, t: Any, x: Any, axis: int, descending: bool, stable: 
 
 def _written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
     """Zeros with t at a key."""
-    return _setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
+    return setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
 
 
 def _unique_all(xp: Any, x: Any) -> Any:
@@ -184,12 +192,12 @@ register(
         joint(
             "setitem",
             "x, value, key, /",
-            _setitem_cotangents,
+            setitem_cotangents,
             arrays=2,
-            native=_setitem,
+            native=setitem,
             consumes=True,
             key="key",
-            jvp=(lambda xp, t, key: _setitem(xp, t, 0, key), _written),
+            jvp=(lambda xp, t, key: setitem(xp, t, 0, key), _written),
             samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
         ),
         linear(

@@ -128,7 +128,7 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
     backend = backend_of(value)
     if not backend.is_float(value):
         check_differentiable(backend, value, what)
-    return value, backend
+    return backend.to_hold(value), backend
 
 
 def _remedy(value: Any, what: str) -> str:
@@ -163,8 +163,10 @@ def is_array(value: Any) -> bool:
 
 def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, array scalar, or number."""
-    if isinstance(gradient, Variable):
-        return gradient
+    while isinstance(gradient, Variable):
+        if gradient._node is not None or isinstance(original, Variable):
+            return gradient
+        gradient = gradient._data
     if not hasattr(original, "shape") or not hasattr(original, "__setitem__"):
         return gradient[()] if hasattr(gradient, "__getitem__") else gradient
     if not hasattr(gradient, "__setitem__"):
@@ -181,7 +183,7 @@ def _wrap_leaf(leaf: Any) -> Any:
     if isinstance(leaf, PASSED_THROUGH) or not is_array(leaf):
         return leaf
     backend = backend_of(leaf)
-    return variable_class(backend)(leaf) if backend.is_numeric(leaf) else leaf
+    return variable_class(backend)(backend.to_hold(leaf)) if backend.is_numeric(leaf) else leaf
 
 
 def unwrapped(tree: Any, level: int) -> Any:

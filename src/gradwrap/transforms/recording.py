@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
+from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, flatten_with_paths
@@ -243,7 +244,7 @@ def _checked_cotangent(value: Any, output: Variable[Any], path: str) -> Any:
             f"the {path} is an array of {backend_of(value).name}, the output is one of "
             f"{output._backend.name}. Fix: convert it."
         )
-    if tuple(value.shape) != output.shape or value.dtype != output.dtype:
+    if not same_shape(tuple(value.shape), tuple(output.shape)) or value.dtype != output.dtype:
         raise _not_of_the_space(value, output, path)
     return value
 

@@ -1,0 +1,250 @@
+"""What is different for Dask: arrays in chunks, computed later, some of unknown shape.
+
+The tape stays with the caller, chunks stay with the workers: all that is here builds more of
+Dask's task graph, and computes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from gradwrap.backends.overriding import differing
+from gradwrap.backends.steps import forwards, indexing_rules
+from gradwrap.core.backend import Backend
+from gradwrap.core.registry import register
+from gradwrap.core.scatter import is_basic_key, scatter_add_generic
+from gradwrap.rules.axes import as_axes, kept
+
+__all__ = ["DaskBackend"]
+
+
+class DaskBackend(Backend):
+    """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""
+
+    def __init__(self, xp: Any, kind: type) -> None:
+        super().__init__("dask", _extended(xp), frozenset({da.Array}))
+
+    def class_attributes(self) -> dict[str, Any]:
+        """Dask asks for this before it takes what it does not know for a constant."""
+        return {"__dask_tokenize__": _token}
+
+    def copy(self, array: Any) -> Any:
+        return array.copy()
+
+    def device(self, array: Any) -> Any:
+        return "cpu"
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return True  # code written for NumPy's views sees what it expects to see
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        key, axes = forwards(key, buffer.shape)
+        if axes:
+            return da.flip(self.scatter_add(da.flip(buffer, axes), key, values), axes)
+        if 0 in values.shape:
+            return buffer
+        if is_basic_key(key):
+            return scatter_add_generic(self, buffer, key, values)
+        places = self.xp.arange(buffer.size).reshape(buffer.shape).rechunk(buffer.chunks)
+        named = _taken(places, key)
+        n, k = buffer.ndim, named.ndim
+        sums = da.blockwise(
+            _sums_by_place,
+            tuple(range(n)),
+            places,
+            tuple(range(n)),
+            named,  # the whole of it and of the values, for each chunk of the buffer
+            tuple(range(n, n + k)),
+            values,
+            tuple(range(n + k, n + k + values.ndim)),
+            concatenate=True,
+            align_arrays=False,  # lengths may be unknown
+            dtype=buffer.dtype,
+            meta=np.empty((0,) * buffer.ndim, dtype=buffer.dtype),
+        )
+        return buffer + sums
+
+
+def _token(variable: Any) -> Any:
+    data = variable._untracked_data(  # noqa: SLF001  the backends share it with the class
+        "A function of dask.array",
+        "take it from the array's own namespace, xp = x.__array_namespace__(), or from NumPy: "
+        "np.add(a, x) for dask.array.add(a, x).",
+    )
+    return data.__dask_tokenize__()
+
+
+def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
+    """For one chunk: the values whose place lies in it, added up."""
+    sums = np.zeros(places.size, dtype=values.dtype)
+    mine, (here,) = places.ravel(), np.nonzero(np.isin(named, places).ravel())
+    order = np.argsort(mine)
+    slots = order[np.searchsorted(mine, named.ravel()[here], sorter=order)]
+    np.add.at(sums, slots, np.broadcast_to(values, named.shape).ravel()[here])
+    return sums.reshape(places.shape)
+
+
+def _taken(places: Any, key: Any) -> Any:
+    """`places[key]`, also for several arrays of integers, which Dask's indexing refuses."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) < 2 or not all(hasattr(part, "dtype") for part in parts):
+        return places[key]
+    if len(parts) != places.ndim:
+        raise NotImplementedError(
+            "the gradient of Dask's indexing with several integer arrays needs one for each axis"
+        )
+    flat = 0
+    for part, length in zip(parts, places.shape, strict=True):
+        part = da.where(part < 0, part + length, part)  # noqa: PLW2901  from the end
+        flat = flat * length + part
+    return flat
+
+
+def _extended(xp: Any) -> ModuleType:
+    """The namespace with functions that Dask lacks, or does wrongly."""
+    extended, linalg = ModuleType(xp.__name__), ModuleType(xp.linalg.__name__)
+    extended.__dict__.update(vars(xp))
+    linalg.__dict__.update(vars(xp.linalg), cholesky=_cholesky)
+    extended.__dict__.update(
+        expand_dims=_expand_dims,
+        eye=_eye,
+        linalg=linalg,
+        reshape=_reshape,
+        take=_take,
+        take_along_axis=_take_along_axis,
+    )
+    return extended
+
+
+def _eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, **_: Any
+) -> Any:
+    """As the standard's; `dask.array.eye` loses chunks where the matrix is not square."""
+    columns = n_rows if n_cols is None else n_cols
+    on_diagonal = da.arange(n_rows)[:, None] + k == da.arange(columns)[None, :]
+    return on_diagonal.astype(np.float64 if dtype is None else dtype)
+
+
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
+    return da.linalg.cholesky(x, lower=not upper)
+
+
+def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
+    """As the standard's; Dask's own asks for known lengths."""
+    axes = (axis,) if isinstance(axis, int) else axis
+    ndim = x.ndim + len(axes)
+    if not all(-ndim <= a < ndim for a in axes) or len({a % ndim for a in axes}) < len(axes):
+        raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} axes, or repeated")
+    new = {a % ndim for a in axes}
+    return x[tuple(None if a in new else slice(None) for a in range(ndim))]
+
+
+def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
+    """As the standard's; axes of length one can be put between those of unknown length."""
+    unknown = isinstance(shape, tuple) and any(map(math.isnan, shape))
+    if not unknown:
+        return x.reshape(shape).copy() if copy else x.reshape(shape)
+    key = [None if length == 1 else slice(None) for length in shape]
+    lone = [axis for axis, length in enumerate(x.shape) if length == 1]
+    whole = da.squeeze(x, axis=tuple(lone)) if lone else x
+    if key.count(slice(None)) != whole.ndim:
+        raise ValueError(
+            f"an array of shape {x.shape} cannot be given the shape {shape}, which is not known. "
+            "Fix: x.compute_chunk_sizes() before."
+        )
+    return whole[tuple(key)]
+
+
+def _take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """As the standard's; Dask does not take None for the one axis of a vector."""
+    return da.take(x, indices, axis=0 if axis is None and x.ndim == 1 else axis)
+
+
+def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """As the standard's, which Dask lacks: in one chunk along the axis."""
+    axis %= x.ndim
+    indices = da.asarray(indices)
+    others = [
+        (1, 1) if a == axis else lengths
+        for a, lengths in enumerate(zip(x.shape, indices.shape, strict=True))
+    ]
+    common = np.broadcast_shapes(*zip(*others, strict=True))
+    x, indices = (
+        da.broadcast_to(part, (*common[:axis], part.shape[axis], *common[axis + 1 :]))
+        for part in (x, indices)
+    )
+    chunks = {a: -1 if a == axis else "auto" for a in range(x.ndim)}
+    whole = x.rechunk(chunks)
+    picked = indices.rechunk({a: -1 if a == axis else whole.chunks[a] for a in range(x.ndim)})
+    return da.map_blocks(
+        np.take_along_axis,
+        whole,
+        picked,
+        axis=axis,
+        dtype=x.dtype,
+        chunks=tuple(picked.chunks),
+    )
+
+
+# Reductions: the number of elements may be unknown until it is computed --------------------------
+
+
+def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """Repeated along what was summed, which takes the array where its shape is not known."""
+    return kept(xp, g, x.ndim, axis, keepdims) * xp.ones_like(x)
+
+
+def _mean(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    return _sum(xp, g * _over(xp, _count(xp, x, axis, keepdims)), x, axis, keepdims)
+
+
+def _var(  # noqa: PLR0913  a formula's parameters
+    xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
+    scale = 2.0 * _over(xp, _count(xp, x, axis, True) - correction)
+    deviation = x - xp.mean(x, axis=axis, keepdims=True)
+    return kept(xp, g, x.ndim, axis, keepdims) * (scale * deviation)
+
+
+def _std(  # noqa: PLR0913  a formula's parameters
+    xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
+    """Half of the variance's over the deviation; 0 for a constant."""
+    nothing = out == 0
+    slope = xp.where(nothing, 0.0 * out, 0.5 * g / xp.where(nothing, 1.0, out))
+    return _var(xp, slope, x, axis, correction, keepdims)
+
+
+def _count(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """The number of elements along the axes; an array, to be computed, where it is not known."""
+    known: Any = 1
+    for a in as_axes(axis, x.ndim):
+        known *= x.shape[a]
+    if not math.isnan(known):
+        return known
+    return xp.sum(xp.ones_like(x), axis=axis, keepdims=keepdims)
+
+
+def _over(xp: Any, count: Any) -> Any:
+    """1 / count; NaN where nothing is left to divide by."""
+    if hasattr(count, "dtype"):
+        return xp.where(count > 0, 1.0 / count, float("nan"))
+    return 1.0 / count if count > 0 else float("nan")
+
+
+register(
+    [
+        *indexing_rules(),  # Dask reads backwards, but does not write
+        differing("sum", _sum),
+        differing("mean", _mean),
+        differing("var", _var),
+        differing("std", _std),
+    ],
+    backend="dask",
+)

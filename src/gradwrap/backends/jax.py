@@ -1,0 +1,76 @@
+"""What is different for JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from gradwrap.backends.overriding import differing
+from gradwrap.core.backend import Backend
+from gradwrap.core.registry import register
+from gradwrap.core.scatter import zeros_of
+from gradwrap.rules.selection import cotangent_of_written
+
+__all__ = ["JaxBackend"]
+
+
+class JaxBackend(Backend):
+    """JAX: arrays that cannot be written to, so a write makes a new one; scatter-add by `at`.
+
+    Tracers are arrays too, so gradients are compiled by `jax.jit` like any other function.
+    """
+
+    def __init__(self, xp: Any, kind: type) -> None:
+        with jax.ensure_compile_time_eval():  # also where the first array met is a tracer
+            concrete = type(xp.zeros(()))
+        super().__init__("jax", xp, frozenset({concrete, kind}))
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, jax.Array)
+
+    def copy(self, array: Any) -> Any:
+        return array  # nobody can write to it
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return True  # code written for NumPy's views sees what it expects to see
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        return buffer.at[key].add(values)
+
+
+def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
+    if hasattr(value, "dtype"):
+        value = xp.astype(value, x.dtype)
+    return x.at[key].set(value)
+
+
+def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+    """As the generic formula, without a write."""
+    of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
+    return _write(g, key, 0), of_value
+
+
+def _write(array: Any, key: Any, value: Any) -> Any:
+    if hasattr(array, "at"):
+        return array.at[key].set(value)
+    written = array.copy()  # a variable, whose writes come here again
+    written[key] = value
+    return written
+
+
+register(
+    [
+        differing(
+            "setitem",
+            _setitem_cotangents,
+            native=_setitem,
+            jvps=(
+                lambda xp, t, key: _write(t, key, 0),
+                lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
+            ),
+            consumes=False,
+        )
+    ],
+    backend="jax",
+)

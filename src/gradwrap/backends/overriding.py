@@ -1,0 +1,37 @@
+"""A row of the table as it stands, but for what a library has to do differently."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.registry import GENERIC, find_op
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.rule import Rule
+
+__all__ = ["differing"]
+
+
+def differing(
+    name: str,
+    *formulas: Callable[..., Any],
+    native: Callable[..., Any] | None = None,
+    jvps: Sequence[Callable[..., Any]] | None = None,
+    consumes: bool | None = None,
+) -> Rule:
+    """The generic rule of an operation with other formulas, or another way to compute it."""
+    op = find_op(name)
+    assert op is not None, name
+    rule = copy.copy(op.rules[GENERIC])
+    if formulas:
+        rule.define(formulas)
+    if native is not None:
+        rule.native = native
+    if jvps is not None:
+        rule.define_jvps(jvps)
+    if consumes is not None:
+        rule.consumes = consumes
+    return rule

@@ -1,0 +1,78 @@
+"""What is different for PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from gradwrap.backends.overriding import differing
+from gradwrap.backends.steps import forwards, indexing_rules, read
+from gradwrap.backends.torch_protocol import torch_function
+from gradwrap.core.backend import Backend
+from gradwrap.core.registry import register
+from gradwrap.core.scatter import is_basic_key
+
+__all__ = ["TorchBackend"]
+
+VIEW_BY_COPY = "_gradwrap_stands_for_a_view"
+
+
+def _getitem(xp: Any, x: Any, key: Any) -> Any:
+    """Torch's slices only go forwards; one that goes backwards stands for the view of NumPy."""
+    taken = read(xp, x, key)
+    if is_basic_key(key) and forwards(key, x.shape)[1]:
+        setattr(taken, VIEW_BY_COPY, True)
+    return taken
+
+
+register([*indexing_rules(), differing("getitem", native=_getitem)], backend="torch")
+
+
+class TorchBackend(Backend):
+    """PyTorch: scatter-add by `index_put_` and `index_add_`, views known by their storage.
+
+    Buffers are never taken for the engine's own: a tensor can share its storage with others, and
+    with NumPy's arrays, that it does not refer to.
+    """
+
+    def __init__(self, xp: Any, kind: type) -> None:
+        super().__init__("torch", xp, frozenset({torch.Tensor}))
+
+    def to_hold(self, array: Any) -> Any:
+        """The tensor without torch's own autograd, which would record everything once more."""
+        return array.detach() if array.requires_grad else array
+
+    def class_attributes(self) -> dict[str, Any]:
+        """Torch's functions and its tensors' operators ask for this before they refuse."""
+        return {"__torch_function__": classmethod(torch_function)}
+
+    def device(self, array: Any) -> Any:
+        return array.device
+
+    def copy(self, array: Any) -> Any:
+        return array.clone()
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        if array.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
+            return True
+        return hasattr(array, VIEW_BY_COPY)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        key, axes = forwards(key, buffer.shape)
+        if axes:
+            flipped = self.scatter_add(torch.flip(buffer, axes), key, values)
+            return torch.flip(flipped, axes)
+        if is_basic_key(key) or getattr(key, "dtype", None) == torch.bool:
+            buffer[key] += values
+            return buffer
+        parts = key if isinstance(key, tuple) else (key,)
+        if all(_is_indices(part) for part in parts):
+            return buffer.index_put_(parts, values, accumulate=True)
+        places = torch.arange(buffer.numel(), device=buffer.device).reshape(buffer.shape)[key]
+        flat = buffer.reshape(-1).index_add_(0, places.reshape(-1), values.reshape(-1))
+        return flat.reshape(buffer.shape)
+
+
+def _is_indices(part: Any) -> bool:
+    return isinstance(part, torch.Tensor) and part.dtype != torch.bool
