@@ -138,8 +138,9 @@ class Rule:
         self.convention = convention
         self.reason = reason
         self.checked = checked
-        self.define(formulas)
+        # JVPs first: a VJP may follow from one, and it is the JVP that a message is about
         self.define_jvps(() if jvp is None else (jvp,) if callable(jvp) else tuple(jvp))
+        self.define(formulas)
 
     def define_jvps(self, formulas: Sequence[FormulaFunction | None]) -> None:
         """Take these formulas for the tangents."""
