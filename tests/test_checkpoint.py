@@ -411,3 +411,25 @@ def test_pytorch_has_the_same_gradients_of_closed_over_arrays() -> None:
 
     np.testing.assert_allclose(taken(ours_x), x.grad.numpy())
     np.testing.assert_allclose(taken(ours_w), w.grad.numpy())
+
+
+# Hooks --------------------------------------------------------------------------------------------
+
+
+def test_hooks_on_arguments_run_once() -> None:
+    x = leaf(X)
+    y = x * 2
+    y.retain_grad()
+    seen = []
+
+    def tenfold(g: Any) -> Any:
+        seen.append("y")
+        return 10 * g
+
+    y.register_hook(tenfold)
+    x.register_hook(lambda _: seen.append("x"))
+    gw.checkpoint(lambda a: np.sin(a) * x)(y).sum().backward()
+
+    assert seen == ["y", "x"]
+    np.testing.assert_allclose(y.grad, 10 * np.cos(2 * X) * X)
+    np.testing.assert_allclose(taken(x), 20 * np.cos(2 * X) * X + np.sin(2 * X))

@@ -121,7 +121,9 @@ def test_backward_adds_to_grad() -> None:
     y.sum().backward()
 
     np.testing.assert_allclose(x.grad, 3 * X**2)
-    assert "Cube" in repr(y)
+    assert "CubeBackward" in repr(y)
+    renamed: Any = type("MyReLU", (Cube,), {})
+    assert renamed.apply(x).grad_fn.name() == "MyReLUBackward"
 
 
 @pytest.mark.parametrize(

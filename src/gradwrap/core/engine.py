@@ -84,7 +84,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
             continue
         if targets is not None:
             if node in targets:
-                if node.op.hooks is not None:
+                if node.op.hooks is not None and not cut:  # the pass around this one runs them
                     g = on_variable(node, node.op.hooks, g, owned=owned)
                 arrived[node], owned = g, False
             if node not in on_path:  # type: ignore[operator]  # a set wherever targets is one

@@ -94,7 +94,7 @@ class Node(GradFn):
 
     def name(self) -> str:
         words = self.op.name.replace(".", "_").split("_")
-        return "".join(word.capitalize() for word in words) + "Backward"
+        return "".join(word[:1].upper() + word[1:] for word in words) + "Backward"
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
