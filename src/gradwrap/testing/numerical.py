@@ -49,10 +49,10 @@ class FlatFunction:
         return any(array.real.dtype.itemsize < 8 for array in self.arrays)
 
     def __call__(self, *values: Any) -> list[Any]:
-        """The value at other arrays."""
+        """The value at other arrays, which the function may write to."""
         filled = list(self.leaves)
         for place, value in zip(self.places, values, strict=True):
-            filled[place] = value
+            filled[place] = value.copy() if isinstance(value, np.ndarray) else value
         out = self.fun(*unflatten(self.treedef, filled))
         return [part for part in flatten(out)[0] if is_floating(part)]
 
