@@ -12,6 +12,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.array.linalg import cholesky
 
 from gradwrap.backends.overriding import differing
 from gradwrap.backends.steps import forwards, indexing_rules
@@ -132,7 +133,7 @@ def _eye(
 
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
-    return da.linalg.cholesky(x, lower=not upper)
+    return cholesky(x, lower=not upper)
 
 
 def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
