@@ -98,12 +98,11 @@ class BatchedKey:
 
 
 def _spelled_out(key: Any, ndim: int) -> list[Any]:
-    """The parts of a key, with slices in the place of an ellipsis."""
+    """The parts of a key, with slices for the axes that it does not name."""
     parts = list(key) if isinstance(key, tuple) else [key]
     taken = sum(_axes_of(part) for part in parts)
-    at = next((i for i, part in enumerate(parts) if part is Ellipsis), None)
-    if at is not None:
-        parts[at : at + 1] = [slice(None)] * (ndim - taken)
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    parts[at : at + 1] = [slice(None)] * (ndim - taken)
     return parts
 
 

@@ -13,6 +13,7 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.core.unwrapping import snapshot
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError, NotAnArrayError
+from gradwrap.rules import batching  # noqa: F401  enters its table
 from gradwrap.transforms.arguments import Argnums, is_array, selected
 from gradwrap.transforms.forward import Linearization, jvp
 from gradwrap.transforms.recording import Recording, out_and_aux
