@@ -65,7 +65,7 @@ class _Space:
     def split(self, xp: Any, whole: Any, index: int, axis: int) -> Any:
         """The stretch of an axis that belongs to one of the arrays, in its shape."""
         start = sum(self.sizes[:index])
-        key = (slice(None),) * axis + (slice(start, start + self.sizes[index]),)
+        key = (slice(None),) * axis + (slice(start, start + self.sizes[index]), ...)
         part = whole[key]
         shape = part.shape
         own = self.shapes[index]
