@@ -103,7 +103,9 @@ class Batched(Variable[A]):
         if self._node is not None:
             raise BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
-                f"Fix: {fix}"
+                "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
+                "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
+                "with None in in_axes."
             )
         return super()._untracked_data(what, fix)
 

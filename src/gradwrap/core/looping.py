@@ -18,10 +18,9 @@ __all__ = ["is_innermost_batch", "looped", "stacked", "tell"]
 
 def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
     """A function that has no rule: on one example after the other, where it gets a batch."""
-    parts = list(batched_parts((args, kwargs)))
-    if not parts:
+    if not is_innermost_batch((args, kwargs)):
         return function(*args, **kwargs)
-    top = max(parts, key=lambda part: part._node.meta.level)
+    top = max(batched_parts((args, kwargs)), key=lambda part: part._node.meta.level)
     batch, out = _loop_over(
         functools.partial(looped, function, name), name, top._node.meta.level, args, kwargs
     )

@@ -58,6 +58,7 @@ def _is_integer_scalar(part: Any) -> bool:
     return (
         getattr(part, "ndim", None) == 0
         and hasattr(type(part), "__index__")
+        and not hasattr(type(part), "_bind")  # vmap maps over it
         and not str(part.dtype).endswith("bool")
     )
 

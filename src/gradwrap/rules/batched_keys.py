@@ -27,6 +27,7 @@ class BatchedKey:
 
     def __init__(self, xp: Any, key: Any, ndim: int, level: int, size: int, place: Any) -> None:
         parts = _without_masks(xp, _spelled_out(key, ndim), level)
+        _check_slices(parts, level)
         mapped = [next(batched_parts(part, level), None) for part in parts]
         is_advanced = [
             one is not None or _is_integer_array(p) for one, p in zip(mapped, parts, strict=True)
@@ -98,12 +99,11 @@ class BatchedKey:
 
 
 def _spelled_out(key: Any, ndim: int) -> list[Any]:
-    """The parts of a key, with slices in the place of an ellipsis."""
+    """The parts of a key, with slices for the axes that it does not name."""
     parts = list(key) if isinstance(key, tuple) else [key]
     taken = sum(_axes_of(part) for part in parts)
-    at = next((i for i, part in enumerate(parts) if part is Ellipsis), None)
-    if at is not None:
-        parts[at : at + 1] = [slice(None)] * (ndim - taken)
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    parts[at : at + 1] = [slice(None)] * (ndim - taken)
     return parts
 
 
@@ -112,6 +112,15 @@ def _axes_of(part: Any) -> int:
     if part is None or part is Ellipsis:
         return 0
     return int(part.ndim) if _is_mask(part) else 1
+
+
+def _check_slices(parts: list[Any], level: int) -> None:
+    for part in parts:
+        if isinstance(part, slice) and next(batched_parts(part, level), None) is not None:
+            raise BatchedValueError(
+                "a slice from or to an index that vmap maps over: how many elements it selects may "
+                "differ from example to example. Fix: x[start + xp.arange(length)]."
+            )
 
 
 def _is_mask(part: Any) -> bool:

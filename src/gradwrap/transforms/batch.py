@@ -256,6 +256,8 @@ def _result(name: str, leaf: Any, axis: Any, level: int, size: int) -> Any:
         plain = _as_array(unwrapped(leaf, level))
         data = backend_of(plain).xp.broadcast_to(plain, (size, *plain.shape))
     rank = len(data.shape)
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise VmapAxesError(f"out_axes is {axis!r} for a result of {name}. Fix: give an int.")
     if not -rank <= axis < rank:
         raise VmapAxesError(
             f"out_axes is {axis}, which is out of range for a result of {name} of shape "

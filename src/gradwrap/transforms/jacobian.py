@@ -67,7 +67,7 @@ class _Space:
         wanted = (*shape[:axis], *own, *shape[axis + 1 :])
         if self.sizes[index] != self.total:
             start = sum(self.sizes[:index])
-            whole = whole[(slice(None),) * axis + (slice(start, start + self.sizes[index]),)]
+            whole = whole[(slice(None),) * axis + (slice(start, start + self.sizes[index]), ...)]
         return whole if whole.shape == wanted else xp.reshape(whole, wanted)
 
 

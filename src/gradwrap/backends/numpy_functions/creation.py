@@ -13,7 +13,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     sizes,
 )
-from gradwrap.core.unwrapping import native
+from gradwrap.core.unwrapping import innermost, native
 from gradwrap.rules.creation import open_grid
 
 
@@ -130,6 +130,33 @@ def full_like(
     return xp.full(a.shape if shape is None else sizes(shape), fill_value, dtype=dtype)
 
 
+def _about(function: Any) -> None:
+    """Questions about shapes and dtypes, which all examples have in common under `vmap`."""
+
+    @implements(function)
+    def ask(xp: Any, *args: Any, **kwargs: Any) -> Any:
+        named = {k: _like_one_example(v) for k, v in kwargs.items()}
+        return function(*(_like_one_example(a) for a in args), **named)
+
+
+def _like_one_example(x: Any) -> Any:
+    """A native array of the shape and dtype of what a function sees."""
+    if not hasattr(type(x), "_bind"):
+        return x
+    return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
+
+
+for about in (
+    np.can_cast,
+    np.common_type,
+    np.iscomplexobj,
+    np.isrealobj,
+    np.ndim,
+    np.shape,
+    np.size,
+    np.result_type,
+):
+    _about(about)
 on_values(
     np.allclose,
     np.argwhere,
@@ -139,31 +166,23 @@ on_values(
     np.array_repr,
     np.array_str,
     np.bincount,
-    np.can_cast,
-    np.common_type,
     np.count_nonzero,
     np.diag_indices_from,
     np.digitize,
     np.einsum_path,
     np.flatnonzero,
     np.iscomplex,
-    np.iscomplexobj,
     np.isclose,
     np.isin,
     np.isneginf,
     np.isposinf,
     np.isreal,
-    np.isrealobj,
     np.ix_,
     np.may_share_memory,
     np.min_scalar_type,
-    np.ndim,
     np.ravel_multi_index,
-    np.result_type,
     np.searchsorted,
-    np.shape,
     np.shares_memory,
-    np.size,
     np.tril_indices_from,
     np.triu_indices_from,
     np.unravel_index,

@@ -14,7 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     sizes,
 )
-from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.core.unwrapping import key_with_batches, native, unwrapped_key
 from gradwrap.errors import NoRuleError
 
 
@@ -113,16 +113,24 @@ def take(
     a = xp.asarray(a)
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), 0
-    places = np.asarray(unwrapped_key(indices))
+    places = _places(indices)
     n = a.shape[axis]
     if mode != "raise":
         places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
-    return a[(slice(None),) * (axis % a.ndim) + (places if places.ndim else int(places),)]
+    if isinstance(places, (np.ndarray, np.generic)) and not places.ndim:
+        places = int(places)
+    return a[(slice(None),) * (axis % a.ndim) + (places,)]
+
+
+def _places(indices: Any) -> Any:
+    """Indices as an array: NumPy's own, or one that vmap maps over."""
+    key = key_with_batches(indices)
+    return key if hasattr(type(key), "_bind") else np.asarray(key)
 
 
 @implements(np.take_along_axis)
 def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
-    places = np.asarray(unwrapped_key(indices))
+    places = _places(indices)
     if axis is None:
         arr, axis = xp.reshape(arr, (-1,)), 0
     if arr.ndim != places.ndim:
@@ -145,7 +153,7 @@ def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any
     if x is NoValue:
         return xp.nonzero(condition)
     condition = xp.asarray(condition)
-    if native(condition).dtype != np.bool_:
+    if condition.dtype != np.bool_:
         condition = condition != 0
     return xp.where(condition, x, y)
 
@@ -154,7 +162,7 @@ def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any
 def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    shape = np.broadcast_shapes(*(np.shape(native(c)) for c in (*condlist, *choicelist)))
+    shape = np.broadcast_shapes(*(np.shape(c) for c in (*condlist, *choicelist)))
     found = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = where(xp, condition, choice, found)
