@@ -174,7 +174,7 @@ def test_array_filled_by_inner_transforms_is_differentiated_by_the_outer_one() -
     def function(x: Any) -> Any:
         out = gw.wrap(np.zeros(3))
         for i in range(3):
-            out[i] = gw.grad(lambda y: y**2 * x[0])(x[i])  # noqa: B023  called at once
+            out[i] = gw.grad(lambda y: y**2 * x[0])(x[i])
         return np.sum(out)
 
     wanted = np.array([2 * X.sum() + 2 * X[0], 2 * X[0], 2 * X[0]])
