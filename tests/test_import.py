@@ -33,6 +33,7 @@ NOT_IMPORTED = (
 def run(code: str) -> str:
     """What a fresh interpreter prints."""
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling takes longer than importing
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, env=environment, text=True
     )

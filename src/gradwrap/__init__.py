@@ -20,9 +20,6 @@ from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.tree import register_pytree as register_pytree
 from gradwrap.core.variable import Variable as Variable
-from gradwrap.transforms.custom import defjvp as defjvp
-from gradwrap.transforms.custom import defvjp as defvjp
-from gradwrap.transforms.primitive import primitive as primitive
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
@@ -38,6 +35,8 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
+    from gradwrap.transforms.custom import defjvp as defjvp
+    from gradwrap.transforms.custom import defvjp as defvjp
     from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
     from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
     from gradwrap.transforms.forward import jvp as jvp
@@ -51,6 +50,7 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
+    from gradwrap.transforms.primitive import primitive as primitive
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
@@ -59,6 +59,9 @@ else:
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
+        "defjvp": "gradwrap.transforms.custom",
+        "defvjp": "gradwrap.transforms.custom",
+        "primitive": "gradwrap.transforms.primitive",
         "custom_jvp": "gradwrap.transforms.custom_jvp",
         "custom_vjp": "gradwrap.transforms.custom_vjp",
         "custom_linear_solve": "gradwrap.transforms.implicit",

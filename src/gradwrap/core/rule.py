@@ -108,11 +108,9 @@ class Rule:
         self.kind = kind
         self.chapter = ""  # the module whose table it is a row of
         self.scope = scope or {}  # what the signature names as defaults
-        code = eval(f"lambda {signature}: None", self.scope).__code__  # noqa: S307
         self.signature_text = signature
-        by_position = code.co_argcount
-        self.parameters = code.co_varnames[: by_position + code.co_kwonlyargcount]
-        self.keyword_only = frozenset(self.parameters[by_position:])
+        self.parameters, keyword_only = _parameters_of(signature, self.scope)
+        self.keyword_only = frozenset(keyword_only)
         count = len(formulas) if array_count is None else array_count
         self.arrays = self.parameters[:count]
         self.statics = self.parameters[count:]
@@ -198,6 +196,24 @@ def parameter_names(function: FormulaFunction) -> tuple[str, ...]:
     import inspect  # slow to import, and hardly ever needed
 
     return tuple(inspect.signature(function).parameters)
+
+
+def _parameters_of(
+    signature: str, scope: dict[str, Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of all parameters of a signature, and of those that are passed by keyword alone."""
+    if any(bracket in signature for bracket in "([{") or "*" in signature.replace("*,", ""):
+        code = eval(f"lambda {signature}: None", scope).__code__  # noqa: S307
+        by_position = code.co_argcount
+        names = code.co_varnames[: by_position + code.co_kwonlyargcount]
+        return names, names[by_position:]
+    # the usual case, in a tenth of the time: it is that of `import gradwrap`
+    before, _, after = signature.partition("*,")
+    positional, by_keyword = (
+        tuple(part.partition("=")[0].strip() for part in text.split(",") if part.strip(" /"))
+        for text in (before, after)
+    )
+    return positional + by_keyword, by_keyword
 
 
 def elementwise(

@@ -13,7 +13,6 @@ from typing import Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.modes import new_level
 from gradwrap.core.node import Node
 from gradwrap.transforms.batches import batch_of
 
@@ -28,10 +27,10 @@ class DiagonalStart:
         self.factors = factors
         self.rows = rows
 
-    def arrived(self, first: int, last: int) -> dict[Any, Any]:
-        """What arrives at the leaves for a stretch of the rows, as one batch."""
+    def arrived(self, first: int, last: int, level: int) -> dict[Any, Any]:
+        """What arrives at the leaves for a stretch of the rows, as one batch of this level."""
         rows = self._some_rows(first, last)
-        found = backward_pass([(self.node, batch_of(rows, new_level()))], retain_graph=True)
+        found = backward_pass([(self.node, batch_of(rows, level))], retain_graph=True)
         leaf_hooks(found)
         return found
 

@@ -40,11 +40,12 @@ class _Space:
         self.shapes = [None if a is None else tuple(a.shape) for a in arrays]
         self.sizes = [0 if a is None else _size(a) for a in arrays]
         self.total = sum(self.sizes)
+        self.level = new_level()
 
     def basis(self, first: int, last: int) -> list[Any]:
         """The unit vectors from one number to another: for each array its part of all of them."""
         count = last - first
-        level = new_level()
+        level = self.level
         parts: list[Any] = []
         start = 0
         for array, size in zip(self.arrays, self.sizes, strict=True):
@@ -88,14 +89,15 @@ def _chunks(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
     ]
 
 
-def _rows_of(found: Any, like: Any, count: int) -> Any:
+def _rows_of(found: Any, like: Any, count: int, level: int) -> Any:
     """What a batched pass found, batch axis first; zeros, or one value for all, spread out."""
     backend = backend_of(like)
     xp = backend.xp
     if found is None:
         zeros = zeros_of(xp, backend.meta(like, 0))
         return xp.broadcast_to(zeros, (count, *zeros.shape))
-    if isinstance(found, Batched) and found._node is not None:
+    node = getattr(found, "_node", None)
+    if isinstance(found, Batched) and node is not None and node.meta.level == level:
         return found._data
     return xp.broadcast_to(found, (count, *found.shape))
 
@@ -122,7 +124,7 @@ def _by_rows(
         arrived = arriving(first, last)
         for part, (leaf, original) in zip(rows, leaves, strict=True):
             if leaf is not None:
-                part.append(_rows_of(arrived.get(leaf[0]), original, last - first))
+                part.append(_rows_of(arrived.get(leaf[0]), original, last - first, space.level))
     whole = [_joined(part, part[0], 0) if part else None for part in rows]
     blocks = []
     for index, out in enumerate(outputs):
@@ -145,7 +147,8 @@ def _arriving(recording: Recording, outputs: Sequence[Any], space: _Space) -> Ca
     if len(outputs) == 1 and space.total == 1:
         return lambda first, last: recording.arrived(outputs, [ones_of(outputs[0])])
     if len(outputs) == 1 and space.total:
-        return diagonal_start(outputs[0]).arrived
+        start = diagonal_start(outputs[0])
+        return lambda first, last: start.arrived(first, last, space.level)
     return lambda first, last: recording.arrived(outputs, space.basis(first, last))
 
 
@@ -373,7 +376,10 @@ def jacfwd(
             values, treedef = flatten(pushed[0])
             found, _ = flatten(pushed[1])
             chunks.append(
-                [_columns(one, out, last - first) for one, out in zip(found, values, strict=True)]
+                [
+                    _columns(one, out, last - first, space.level)
+                    for one, out in zip(found, values, strict=True)
+                ]
             )
         results: list[Any] = []
         for index, out in enumerate(values):
@@ -412,11 +418,11 @@ def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool) -> An
     return array
 
 
-def _columns(tangent: Any, out: Any, count: int) -> Any:
+def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
     """The tangents of an output for a batch of directions, the directions along the last axis."""
     if tangent is None:
         return None
-    rows = _rows_of(tangent, _array(out), count)
+    rows = _rows_of(tangent, _array(out), count, level)
     return backend_of(rows).xp.moveaxis(rows, 0, -1)
 
 
@@ -509,7 +515,7 @@ def _by_columns(
         pushed = linear.push(starts)
         chunks.append(
             [
-                _columns_or_none(one, out, last - first)
+                _columns_or_none(one, out, last - first, space.level)
                 for one, out in zip(pushed, outputs, strict=True)
             ]
         )
@@ -531,8 +537,8 @@ def _by_columns(
     return blocks
 
 
-def _columns_or_none(tangent: Any, out: Any, count: int) -> Any:
-    return None if tangent is None else _columns(tangent, out._data, count)
+def _columns_or_none(tangent: Any, out: Any, count: int, level: int) -> Any:
+    return None if tangent is None else _columns(tangent, out._data, count, level)
 
 
 @overload
