@@ -39,12 +39,55 @@ def by_hand() -> Peer:
     return Peer("by-hand", "by hand", np.__version__, prepare, tuple)
 
 
+def _derivative(transforms: Any, workload: Workload, fun: Any) -> Any:
+    """What a workload asks for, by a library that names its transforms as JAX does."""
+    argnums = workload.argnums
+    if workload.transform == "jacobian":
+        return _as_tuple(transforms.jacrev(fun, argnums[0]))
+    if workload.transform == "hessian":
+        return _as_tuple(transforms.hessian(fun, argnums[0]))
+    gradient = transforms.grad(fun, argnums)
+    if workload.transform == "per-example":
+        return transforms.vmap(gradient, _mapped_axes(workload))
+    if workload.transform == "per-example-loop":
+        return _looped(gradient, workload, transforms.stack)
+    return gradient
+
+
+def _as_tuple(function: Any) -> Any:
+    return lambda *args: (function(*args),)
+
+
+def _mapped_axes(workload: Workload) -> tuple[int | None, ...]:
+    count = workload.fun.__code__.co_argcount - 1
+    return tuple(None if i in workload.argnums else 0 for i in range(count))
+
+
+def _looped(gradient: Any, workload: Workload, stack: Any) -> Any:
+    """One example after the other."""
+    axes = _mapped_axes(workload)
+
+    def run(*args: Any) -> Any:
+        size = len(args[axes.index(0)])
+        each = [
+            gradient(*(a if axis is None else a[i] for a, axis in zip(args, axes, strict=True)))
+            for i in range(size)
+        ]
+        return tuple(stack(parts) for parts in zip(*each, strict=True))
+
+    return run
+
+
 def gradwrap() -> Peer:
     """gradwrap, given NumPy itself and NumPy arrays."""
     import gradwrap as gw
 
+    transforms = SimpleNamespace(
+        grad=gw.grad, jacrev=gw.jacrev, hessian=gw.hessian, vmap=gw.vmap, stack=np.stack
+    )
+
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
-        return partial(gw.grad(partial(workload.fun, np), workload.argnums), *args)
+        return partial(_derivative(transforms, workload, partial(workload.fun, np)), *args)
 
     return Peer("gradwrap", "gradwrap", gw.__version__, prepare, tuple)
 
@@ -54,8 +97,12 @@ def autograd() -> Peer:
     library: Any = import_module("autograd")
     namespace: Any = import_module("autograd.numpy")
 
+    transforms = SimpleNamespace(
+        grad=library.grad, jacrev=library.jacobian, hessian=library.hessian, stack=np.stack
+    )
+
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
-        return partial(library.grad(partial(workload.fun, namespace), workload.argnums), *args)
+        return partial(_derivative(transforms, workload, partial(workload.fun, namespace)), *args)
 
     return Peer("autograd", "HIPS autograd", _version("autograd"), prepare, tuple)
 
@@ -67,7 +114,13 @@ def torch() -> Peer:
     # The only function of the workloads that PyTorch has by another name.
     namespace = SimpleNamespace(**{**vars(library), "max": library.amax})
 
+    transforms = SimpleNamespace(**vars(library.func), stack=library.stack)
+
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        if workload.transform != "grad":
+            derivative = _derivative(transforms, workload, partial(workload.fun, namespace))
+            return partial(derivative, *(library.from_numpy(arg) for arg in args))
+
         def run() -> Any:
             tensors = [library.from_numpy(arg) for arg in args]
             inputs = [tensors[i].requires_grad_() for i in workload.argnums]
@@ -86,9 +139,18 @@ def jax() -> Peer:
     library: Any = import_module("jax")
     namespace: Any = import_module("jax.numpy")
     library.config.update("jax_enable_x64", True)
+    transforms = SimpleNamespace(
+        grad=lambda fun, argnums: library.jit(library.grad(fun, argnums)),
+        jacrev=library.jacrev,
+        hessian=library.hessian,
+        vmap=library.vmap,
+        stack=namespace.stack,
+    )
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
-        gradient = library.jit(library.grad(partial(workload.fun, namespace), workload.argnums))
+        gradient = _derivative(transforms, workload, partial(workload.fun, namespace))
+        if workload.transform != "per-example-loop":
+            gradient = library.jit(gradient)
         on_device = [namespace.asarray(arg) for arg in args]
         return lambda: library.block_until_ready(gradient(*on_device))
 

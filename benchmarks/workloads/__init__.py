@@ -3,7 +3,9 @@
 from .base import Array, Growth, Workload
 from .black_scholes import BLACK_SCHOLES
 from .chain import LARGE, SMALL
+from .jacobian import HESSIAN, JACOBIAN
 from .mlp import MLP
+from .per_example import PER_EXAMPLE, PER_EXAMPLE_GAIN, PER_EXAMPLE_LOOP
 from .rnn import RNN
 from .rosenbrock import LOOP_1000, LOOP_4000, LOOP_GROWTH, VECTORISED
 
@@ -17,6 +19,11 @@ WORKLOADS: tuple[Workload | Growth, ...] = (
     BLACK_SCHOLES,
     MLP,
     RNN,
+    JACOBIAN,
+    HESSIAN,
+    PER_EXAMPLE,
+    PER_EXAMPLE_LOOP,
+    PER_EXAMPLE_GAIN,
 )
 
 __all__ = ["WORKLOADS", "Array", "Growth", "Workload"]

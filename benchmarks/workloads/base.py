@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,16 @@ Traced: TypeAlias = Any
 """An array as one of the libraries wraps it."""
 
 
+Transform: TypeAlias = Literal["grad", "jacobian", "hessian", "per-example", "per-example-loop"]
+
+
 @dataclass(frozen=True)
 class Workload:
     """One function, its gradient by hand, its data, and what is expected of gradwrap.
 
-    ``fun(np, *args)`` is ordinary NumPy code with a scalar result; ``by_hand(*args)`` is its
-    gradient with respect to ``args[i]`` for each ``i`` in ``argnums``, as good plain NumPy code.
+    ``fun(np, *args)`` is ordinary NumPy code, with a scalar result but for Jacobians;
+    ``by_hand(*args)`` is its gradient (or what ``transform`` says) with respect to ``args[i]`` for
+    each ``i`` in ``argnums``, as good plain NumPy code.
     """
 
     name: str
@@ -31,6 +35,8 @@ class Workload:
     by_hand: Callable[..., tuple[Array, ...]]
     data: Callable[[np.random.Generator], tuple[Array, ...]]
     argnums: tuple[int, ...] = (0,)
+    transform: Transform = "grad"
+    """What is computed; `per-example` maps over the first axis of what is not in `argnums`."""
     bound: float | None = None
     """The most that gradwrap's time may be, as a multiple of the time by hand."""
     expected: Mapping[str, float] = field(default_factory=dict)
