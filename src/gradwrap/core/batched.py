@@ -8,6 +8,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batched_namespace import BatchedNamespace
 from gradwrap.core.batching import perform_batched
 from gradwrap.core.dual import uncompiled_operator
+from gradwrap.core.fast_batched import fast_elementwise
 from gradwrap.core.meta import Meta, size_of
 from gradwrap.core.record import UNTRACKED, around, perform, untracked
 from gradwrap.core.variable import Variable
@@ -27,15 +28,18 @@ class Batch:
     """In the place of a node: the data have a batch axis, the first.
 
     `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`.
+    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` holds the
+    diagonal where the data are known to be a diagonal matrix, as those that the columns of a
+    Jacobian start from are: a product with it scales rows.
     """
 
-    __slots__ = ("fallback", "meta", "size")
+    __slots__ = ("diagonal", "fallback", "meta", "size")
 
-    def __init__(self, meta: Meta, size: int, fallback: str) -> None:
+    def __init__(self, meta: Meta, size: int, fallback: str, diagonal: Any = None) -> None:
         self.meta = meta
         self.size = size
         self.fallback = fallback
+        self.diagonal = diagonal
 
 
 class Batched(Variable[A]):
@@ -49,11 +53,12 @@ class Batched(Variable[A]):
 
     @classmethod
     def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        return bound.apply
+        return fast_elementwise(bound, bound.apply)
 
     @classmethod
     def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
-        return uncompiled_operator(bound, swapped=swapped)
+        general = uncompiled_operator(bound, swapped=swapped)
+        return general if swapped else fast_elementwise(bound, general)
 
     @classmethod
     def _interpret(

@@ -56,7 +56,10 @@ class _Space:
             xp = backend.xp
             meta = backend.meta(array, level)
             rows = xp.eye(count, size, k=first - start, dtype=meta.dtype, device=meta.device)
-            parts.append(batch_of(xp.reshape(rows, (count, *meta.shape)), level))
+            is_identity = len(meta.shape) == 1 and size == count and first == start
+            ones = backend.ones_like(array) if is_identity else None
+            data = xp.reshape(rows, (count, *meta.shape))
+            parts.append(batch_of(data, level, diagonal=ones))
             start += size
         return parts
 
