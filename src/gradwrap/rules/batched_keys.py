@@ -28,7 +28,6 @@ class BatchedKey:
     def __init__(self, xp: Any, key: Any, ndim: int, level: int, size: int, place: Any) -> None:
         parts, hidden = _spelled_out(_as_parts(xp, key, place), ndim)
         parts = _without_masks(xp, parts, level)
-        _check_slices(parts, level)
         mapped = [next(batched_parts(part, level), None) for part in parts]
         is_advanced = [
             one is not None or _is_integer_array(p) for one, p in zip(mapped, parts, strict=True)
@@ -125,15 +124,6 @@ def _axes_of(part: Any) -> int:
     if part is None or part is Ellipsis:
         return 0
     return int(part.ndim) if _is_mask(part) else 1
-
-
-def _check_slices(parts: list[Any], level: int) -> None:
-    for part in parts:
-        if isinstance(part, slice) and next(batched_parts(part, level), None) is not None:
-            raise BatchedValueError(
-                "a slice from or to an index that vmap maps over: how many elements it selects may "
-                "differ from example to example. Fix: x[start + xp.arange(length)]."
-            )
 
 
 def _is_mask(part: Any) -> bool:
