@@ -154,8 +154,13 @@ class Chain:
 
     def __init__(self, seed: int) -> None:
         source = random.Random(1000 + seed)
-        self.names = [source.choice(list(TRANSFORMS)) for _ in range(source.randint(1, 4))]
+        self.names: list[str] = []
         self.seed = seed
+        for _ in range(source.randint(1, 4)):
+            spent = sum(ORDERS[name] for name in self.names)
+            self.names.append(
+                source.choice([name for name in TRANSFORMS if spent + ORDERS[name] <= HIGHEST])
+            )
 
     def of(self, lib: Library, function: Function, x: Any) -> Function:
         shape = np.shape(function(x))
@@ -275,6 +280,11 @@ TRANSFORMS: dict[str, Callable[..., Function]] = {
     "hessian": jacobian_of("hessian"),
     "hvp": hessian_product,
 }
+HIGHEST = 4
+ORDERS = {
+    name: 0 if "vmap" in name else 2 if name in ("hessian", "hvp") else 1 for name in TRANSFORMS
+}
+"""How often each differentiates: the time JAX takes to compile doubles each time."""
 SHAPES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "hvp"), lambda shape: SHAPE),
     **dict.fromkeys(("jvp", "jvp_closure", "linearize"), lambda shape: shape),

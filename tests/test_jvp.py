@@ -232,8 +232,12 @@ def test_tangent_outside_the_space_of_its_primal_is_an_error(
         gw.jvp(function, primals, tangents)
     if isinstance(primals, tuple) and isinstance(tangents, tuple):
         _, push = gw.linearize(function, *primals)
-        with pytest.raises(error, match=message.replace("jvp got 1 primals and 2", "jvp_fun got 2")
-                           .split(". Fix: pass a tangent")[0]):
+        with pytest.raises(
+            error,
+            match=message.replace("jvp got 1 primals and 2", "jvp_fun got 2").split(
+                ". Fix: pass a tangent"
+            )[0],
+        ):
             push(*tangents)
 
 

@@ -86,9 +86,10 @@ def test_integers_bools_and_other_dtypes_are_mapped_too() -> None:
     single = gw.vmap(lambda x: x * 2.0 + 1)(X.astype(np.float32))
     assert single.dtype == np.float32
     z = A + 1j * A[::-1]
-    close(gw.vmap(lambda row: np.sum(np.abs(row) ** 2) + row[0])(z), [
-        np.sum(np.abs(row) ** 2) + row[0] for row in z
-    ])
+    close(
+        gw.vmap(lambda row: np.sum(np.abs(row) ** 2) + row[0])(z),
+        [np.sum(np.abs(row) ** 2) + row[0] for row in z],
+    )
 
 
 def test_empty_batch_gives_empty_results() -> None:
@@ -356,7 +357,10 @@ def test_out_axes_that_do_not_fit_are_an_error(out_axes: Any, message: str) -> N
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda a: a if a > 1 else -a, r"the truth of a value that vmap .*where\(condition, a, b\)"),
+        (
+            lambda a: a if a > 1 else -a,
+            r"the truth of a value that vmap .*where\(condition, a, b\)",
+        ),
         (lambda a: max(a, 0.0), "the truth of a value that vmap maps over"),
         (lambda a: a and 1.0, "the truth of a value that vmap maps over"),
         (float, r"float\(\) .*of a value that vmap maps over, of which there are 3. Fix: use the"),

@@ -134,7 +134,10 @@ def test_writing_gives_what_a_loop_gives(chosen: list[Any], kind: str, shared: b
     data = DATA[0] if shared else DATA
     found = gw.vmap(write, in_axes, fallback="error")(data, values, *arrays)
     one = [
-        [a if axis is None else a[i] for a, axis in zip((data, values, *arrays), in_axes, strict=True)]
+        [
+            a if axis is None else a[i]
+            for a, axis in zip((data, values, *arrays), in_axes, strict=True)
+        ]
         for i in range(SIZE)
     ]
     np.testing.assert_array_equal(found, [write(*arguments) for arguments in one])
