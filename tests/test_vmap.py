@@ -8,9 +8,10 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-import gradwrap as gw
+import gradwrap
 import gradwrap.numpy as gnp
 
+gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
 X = np.array([0.3, 1.2, 2.0])
 A = np.arange(6.0).reshape(2, 3) + 0.5
 error = gw.errors.VmapAxesError
@@ -97,7 +98,7 @@ def test_empty_batch_gives_empty_results() -> None:
     assert gw.vmap(lambda row: np.sum(np.sin(row)))(empty).shape == (0,)
     assert gw.vmap(gw.grad(lambda row: np.sum(np.sin(row))))(empty).shape == (0, 3)
     assert gw.vmap(lambda row: row[:0])(A).shape == (2, 0)
-    with pytest.raises(gw.errors.BatchedValueError, match="vmap over no examples: np.median"):
+    with pytest.raises(gw.errors.BatchedValueError, match=r"no examples: np\.median"):
         gw.vmap(np.median, fallback="loop")(empty)
 
 
@@ -243,8 +244,8 @@ def test_the_loop_says_so_is_silent_or_an_error() -> None:
         exactly(gw.vmap(np.median)(A), [1.5, 4.5])
     with pytest.raises(gw.errors.VmapFallbackError, match=r"np\.median has no batching rule"):
         gw.vmap(np.median, fallback="error")(A)
-    with pytest.raises(error, match="fallback='never'. Fix: give one of 'error', 'warn', 'loop'"):
-        gw.vmap(np.median, fallback="never")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(error, match=r"fallback='never'\. Fix: give one of 'error', 'warn', 'loop'"):
+        gw.vmap(np.median, fallback="never")
 
 
 def test_the_loop_is_differentiated() -> None:
@@ -267,11 +268,11 @@ def test_results_of_different_shapes_are_an_error() -> None:
 
 
 def test_a_primitive_of_the_user_runs_example_by_example() -> None:
-    @gw.primitive
-    def square(x: Any) -> Any:
+    def one(x: Any) -> Any:
         assert x.shape == (3,)
         return x * x
 
+    square = gw.primitive(one)
     gw.defvjp(square, lambda xp, g, x: 2 * x * g)
 
     exactly(gw.vmap(square, fallback="loop")(A), A * A)
@@ -279,7 +280,7 @@ def test_a_primitive_of_the_user_runs_example_by_example() -> None:
     exactly(slopes, 2 * A)
     outside = gw.grad(lambda a: np.sum(gw.vmap(square, fallback="loop")(a)))(A)
     exactly(outside, 2 * A)
-    with pytest.warns(gw.errors.VmapFallbackWarning, match="square has no batching rule"):
+    with pytest.warns(gw.errors.VmapFallbackWarning, match="one has no batching rule"):
         gw.vmap(square)(A)
 
 
