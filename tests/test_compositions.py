@@ -5,7 +5,7 @@ apply to it. Each transform gives a function of the same argument, so they apply
 
 JAX needs about a second to compile each composition, so its results are in a file, which
 `python tests/test_compositions.py` writes. One test compares with the file, without JAX; another
-one with JAX itself, for some of the seeds, which also shows that the file is JAX's.
+one with JAX itself, for some of the shorter ones, which also shows that the file is JAX's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Function = Callable[[Any], Any]
 
 SEEDS = range(240)
-LIVE = SEEDS[::8]
 RESULTS = Path(__file__).with_name("compositions.json")
 SHAPE = (2, 3)
 LARGEST = 40
@@ -154,8 +153,16 @@ class Chain:
 
     def __init__(self, seed: int) -> None:
         source = random.Random(1000 + seed)
-        self.names = [source.choice(list(TRANSFORMS)) for _ in range(source.randint(1, 4))]
+        self.names: list[str] = []
         self.seed = seed
+        for _ in range(source.randint(1, 4)):
+            left = HIGHEST - self.order
+            self.names.append(source.choice([n for n in TRANSFORMS if ORDERS[n] <= left]))
+
+    @property
+    def order(self) -> int:
+        """How often it differentiates."""
+        return sum(ORDERS[name] for name in self.names)
 
     def of(self, lib: Library, function: Function, x: Any) -> Function:
         shape = np.shape(function(x))
@@ -275,6 +282,11 @@ TRANSFORMS: dict[str, Callable[..., Function]] = {
     "hessian": jacobian_of("hessian"),
     "hvp": hessian_product,
 }
+HIGHEST = 4
+ORDERS = {
+    name: 0 if "vmap" in name else 2 if name in ("hessian", "hvp") else 1 for name in TRANSFORMS
+}
+"""How often each differentiates: the time JAX takes to compile doubles each time."""
 SHAPES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "hvp"), lambda shape: SHAPE),
     **dict.fromkeys(("jvp", "jvp_closure", "linearize"), lambda shape: shape),
@@ -326,7 +338,7 @@ def test_composition_agrees_with_what_jax_gave(seed: int, recorded: list[Any]) -
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("seed", LIVE)
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if Chain(seed).order <= 2][::4])
 def test_composition_agrees_with_jax(seed: int, recorded: list[Any]) -> None:
     wanted = theirs(seed)
     assert_agree(ours(seed), wanted)

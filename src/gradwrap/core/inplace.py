@@ -267,11 +267,11 @@ def _can_hold(variable: Any, dtype: Any) -> bool:
 
 def _check_can_hold(variable: Any, value: Any) -> None:
     """Refuse to record a write in which a dtype would drop the gradient, or a part of it."""
-    dtype = getattr(value, "dtype", None)
-    if dtype is None or getattr(value, "_node", None) is None:
-        if variable._node is not None:
-            return
-        dtype = getattr(value, "dtype", variable.dtype)
+    if getattr(value, "_node", None) is None:
+        return
+    dtype = value.dtype
+    if not variable._backend.dtype_kind(dtype)[0]:
+        return  # integers that vmap maps over
     if not _can_hold(variable, dtype):
         raise InPlaceError(
             f"a tracked value of dtype {dtype} was written to an array of dtype "

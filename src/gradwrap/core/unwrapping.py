@@ -57,6 +57,11 @@ def key_with_batches(key: Any) -> Any:
         pass
     if isinstance(key, (tuple, list)):
         return type(key)(key_with_batches(part) for part in key)
+    if isinstance(key, slice):
+        raise BatchedValueError(
+            "a slice from or to an index that vmap maps over: how many elements it selects may "
+            "differ from example to example. Fix: x[start + xp.arange(length)]."
+        )
     while hasattr(type(key), "_bind") and not (type(key)._is_batched and key._node is not None):
         key = key._data
     return key

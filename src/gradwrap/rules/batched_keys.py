@@ -26,8 +26,8 @@ class BatchedKey:
     """
 
     def __init__(self, xp: Any, key: Any, ndim: int, level: int, size: int, place: Any) -> None:
-        parts = _without_masks(xp, _spelled_out(key, ndim), level)
-        _check_slices(parts, level)
+        parts, hidden = _spelled_out(_as_parts(xp, key, place), ndim)
+        parts = _without_masks(xp, parts, level)
         mapped = [next(batched_parts(part, level), None) for part in parts]
         is_advanced = [
             one is not None or _is_integer_array(p) for one, p in zip(mapped, parts, strict=True)
@@ -39,7 +39,8 @@ class BatchedKey:
             ]
         places = [i for i, advanced in enumerate(is_advanced) if advanced]
         self.is_separated = bool(places) and places[-1] - places[0] + 1 != len(places)
-        self.before = 0 if not places or self.is_separated else places[0]
+        counted = [hidden if p is Ellipsis else 1 for p in parts]
+        self.before = 0 if not places or self.is_separated else sum(counted[: places[0]])
         ranks = [
             (one.ndim if one is not None else getattr(p, "ndim", 0)) if advanced else 0
             for p, one, advanced in zip(parts, mapped, is_advanced, strict=True)
@@ -47,8 +48,9 @@ class BatchedKey:
         self.rank = max(ranks, default=0)
         self.is_mapped = any(one is not None for one in mapped)
         self.ndim = self.rank + sum(
-            not advanced and not isinstance(p, int)
-            for p, advanced in zip(parts, is_advanced, strict=True)
+            axes
+            for p, axes, advanced in zip(parts, counted, is_advanced, strict=True)
+            if not advanced and not isinstance(p, int)
         )
         if not self.is_mapped:
             self.key: Any = (slice(None), *parts)
@@ -98,13 +100,23 @@ class BatchedKey:
         return tuple(range(self.before + 1, self.before + self.rank + 1))
 
 
-def _spelled_out(key: Any, ndim: int) -> list[Any]:
-    """The parts of a key, with slices for the axes that it does not name."""
-    parts = list(key) if isinstance(key, tuple) else [key]
-    taken = sum(_axes_of(part) for part in parts)
-    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
-    parts[at : at + 1] = [slice(None)] * (ndim - taken)
-    return parts
+def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
+    """The parts of a key, arrays in the place of lists."""
+    return [
+        xp.asarray(part, device=place) if isinstance(part, list) else part
+        for part in (key if isinstance(key, tuple) else (key,))
+    ]
+
+
+def _spelled_out(parts: list[Any], ndim: int) -> tuple[list[Any], int]:
+    """The parts with slices for the last axes, and how many axes an ellipsis stands for.
+
+    An ellipsis stays, as it separates advanced indices even where it stands for no axis.
+    """
+    hidden = ndim - sum(_axes_of(part) for part in parts)
+    if any(part is Ellipsis for part in parts):
+        return parts, hidden
+    return [*parts, *[slice(None)] * hidden], 0
 
 
 def _axes_of(part: Any) -> int:
@@ -114,21 +126,12 @@ def _axes_of(part: Any) -> int:
     return int(part.ndim) if _is_mask(part) else 1
 
 
-def _check_slices(parts: list[Any], level: int) -> None:
-    for part in parts:
-        if isinstance(part, slice) and next(batched_parts(part, level), None) is not None:
-            raise BatchedValueError(
-                "a slice from or to an index that vmap maps over: how many elements it selects may "
-                "differ from example to example. Fix: x[start + xp.arange(length)]."
-            )
-
-
 def _is_mask(part: Any) -> bool:
     return "bool" in str(getattr(part, "dtype", ""))
 
 
 def _is_integer_array(part: Any) -> bool:
-    return isinstance(part, list) or (hasattr(part, "dtype") and not _is_mask(part))
+    return hasattr(part, "dtype") and not _is_mask(part)
 
 
 def _without_masks(xp: Any, parts: list[Any], level: int) -> list[Any]:

@@ -9,10 +9,19 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batched
 from gradwrap.core.modes import new_level
 from gradwrap.core.scatter import zeros_of
-from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.core.unwrapping import snapshot
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError, NotAnArrayError
-from gradwrap.transforms.arguments import Argnums, is_array, selected
+from gradwrap.transforms.arguments import (
+    Argnums,
+    default_scalar,
+    described,
+    differentiable,
+    is_array,
+    name_of,
+    passes_through,
+    selected,
+)
 from gradwrap.transforms.batches import batch_of
 from gradwrap.transforms.diagonal import diagonal_start
 from gradwrap.transforms.forward import Linearization, jvp
@@ -165,8 +174,6 @@ def _leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
 
 
 def _array(original: Any) -> Any:
-    from gradwrap.transforms.arguments import default_scalar
-
     return original if is_array(original) else default_scalar(original)
 
 
@@ -177,12 +184,16 @@ def _zero_block(out: Any, original: Any) -> Any:
     return backend.xp.zeros(shape, dtype=meta.dtype, device=meta.device)
 
 
-def _check_output(name: str, out: Any, holomorphic: bool) -> None:
+def _check_is_array(name: str, out: Any) -> None:
     if not is_array(out):
         raise NotAnArrayError(
-            f"jacrev needs a function that returns arrays; {name} returned a "
+            f"a Jacobian needs a function that returns arrays; {name} returned a "
             f"{type(out).__name__}. Fix: return arrays alone, or with has_aux=True a pair."
         )
+
+
+def _check_output(name: str, out: Any, holomorphic: bool) -> None:
+    _check_is_array(name, out)
     is_complex = backend_of(out).dtype_kind(out.dtype)[1]
     if is_complex and not holomorphic:
         raise NonScalarOutputError(
@@ -365,7 +376,11 @@ def jacfwd(
 
         functools.update_wrapper(of_chosen, fun, assigned=("__name__",), updated=())
         flattened = [flatten(value) for value in chosen]
-        leaves = [_differentiated(leaf, fun, holomorphic) for ls, _ in flattened for leaf in ls]
+        leaves = [
+            _differentiated(leaf, fun, holomorphic, path)
+            for place, value in zip(places, chosen, strict=True)
+            for path, leaf in flatten_with_paths(value, described(fun, place))[0]
+        ]
         space = _Space(leaves)
         chunks = []
         aux: Any = None
@@ -377,6 +392,8 @@ def jacfwd(
             pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]
             aux = pushed[-1] if has_aux else None
             values, treedef = flatten(pushed[0])
+            for out in values:
+                _check_is_array(name_of(fun), out)
             found, _ = flatten(pushed[1])
             chunks.append(
                 [
@@ -386,16 +403,7 @@ def jacfwd(
             )
         results: list[Any] = []
         for index, out in enumerate(values):
-            if chunks[0][index] is None:
-                results.append(None)
-                continue
-            rank = len(tuple(getattr(out, "shape", ())))
-            whole = _joined([chunk[index] for chunk in chunks], chunks[0][index], rank)
-            xp = backend_of(whole).xp
-            blocks = iter(
-                None if leaf is None else _owned(space.split(xp, whole, k, rank))
-                for k, leaf in enumerate(leaves)
-            )
+            blocks = iter(_column_blocks(space, out, [chunk[index] for chunk in chunks]))
             trees = [unflatten(td, [next(blocks) for _ in ls]) for ls, td in flattened]
             ordered = [trees[places.index(p)] for p in selected(fun, argnums, args, kwargs)]
             results.append(ordered[0] if isinstance(argnums, (int, str)) else tuple(ordered))
@@ -405,13 +413,11 @@ def jacfwd(
     return jacobian_of
 
 
-def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool) -> Any:
+def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
     """A leaf of an argument as an array; None for one that passes through."""
-    from gradwrap.transforms.arguments import differentiable, passes_through
-
     if passes_through(leaf):
         return None
-    array, backend = differentiable(leaf)
+    array, backend = differentiable(leaf, f"argument {path}")
     if backend.dtype_kind(array.dtype)[1] and not holomorphic:
         raise NonDifferentiableInputError(
             f"jacfwd needs real arguments; {getattr(fun, '__name__', 'the function')} was called "
@@ -419,6 +425,19 @@ def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool) -> An
             "holomorphic function, or use jacrev for a function with real outputs."
         )
     return array
+
+
+def _column_blocks(space: _Space, out: Any, parts: list[Any]) -> list[Any]:
+    """The blocks of one output for all arrays of a space, from its columns in stretches."""
+    if parts[0] is None:
+        return [None if a is None else _zero_block(out, a) for a in space.arrays]
+    rank = len(out.shape)
+    whole = _joined(parts, parts[0], rank)
+    xp = backend_of(whole).xp
+    return [
+        None if a is None else _owned(space.split(xp, whole, k, rank))
+        for k, a in enumerate(space.arrays)
+    ]
 
 
 def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
@@ -522,22 +541,10 @@ def _by_columns(
                 for one, out in zip(pushed, outputs, strict=True)
             ]
         )
-    blocks = []
-    for index, out in enumerate(outputs):
-        parts = [chunk[index] for chunk in chunks]
-        if parts[0] is None:
-            blocks.append([None if a is None else _zero_block(out, a) for a in originals])
-            continue
-        rank = len(out.shape)
-        whole = _joined(parts, parts[0], rank)
-        xp = backend_of(whole).xp
-        blocks.append(
-            [
-                None if a is None else space.split(xp, whole, k, rank)
-                for k, a in enumerate(originals)
-            ]
-        )
-    return blocks
+    return [
+        _column_blocks(space, out, [chunk[index] for chunk in chunks])
+        for index, out in enumerate(outputs)
+    ]
 
 
 def _columns_or_none(tangent: Any, out: Any, count: int, level: int) -> Any:
@@ -619,4 +626,4 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     if not isinstance(primals, (tuple, list)):
         return jvp(grad(fun), (primals,), (tangents,))[1]
     gradient = grad(fun, tuple(range(len(primals))))
-    return jvp(gradient, tuple(primals), tuple(tangents))[1]
+    return jvp(gradient, tuple(primals), tangents)[1]
