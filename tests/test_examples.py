@@ -94,6 +94,49 @@ def test_everywhere_says_what_is_not_installed(
     assert "torch                         not installed" in capsys.readouterr().out
 
 
+def test_training_loop() -> None:
+    result = run("training_loop.py")
+    assert result.distance < 1e-10
+    assert result.losses[-1] < 0.0045 < result.losses[0]
+
+
+def test_micro_batches() -> None:
+    result = run("micro_batches.py")
+    assert result.gradient_error < 1e-15
+    assert result.moved_while_frozen == 0.0
+    assert result.losses[0] == pytest.approx(np.log(10.0), rel=1e-12)  # of ten equal scores
+    assert result.losses[-1] < 0.3
+
+
+def test_truncated_rnn() -> None:
+    result = run("truncated_rnn.py")
+    assert result.gradient_error < 1e-12
+    assert result.bits[0] > 5.0
+    assert result.bits[-1] < 3.2
+
+
+def test_gradient_penalty() -> None:
+    result = run("gradient_penalty.py")
+    assert result.gradient_error < 1e-5
+    assert result.clean[0.1] > result.clean[0.0] - 0.02
+    assert result.changed[0.1] > result.changed[0.0] + 0.08
+
+
+def test_maml() -> None:
+    result = run("maml.py")
+    assert result.gradient_error < 1e-7
+    assert result.before > 4.0
+    assert result.after < 0.6
+
+
+def test_control_flow() -> None:
+    result = run("control_flow.py")
+    assert len(set(result.steps)) > 2
+    assert result.gradient_error < 1e-14
+    assert result.axis == pytest.approx(0.38710, abs=1e-7)
+    assert result.eccentricity == pytest.approx(0.20563, abs=1e-6)
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_runs_as_a_script_into_a_pipe(path: Path) -> None:
     few = ["array_api_strict"] if path.stem == "everywhere" else []  # the others: above

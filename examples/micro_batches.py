@@ -1,0 +1,80 @@
+"""Two habits of people who train large networks: micro-batches, and frozen layers.
+
+- *Accumulating over micro-batches*: a batch that does not fit in memory is taken in parts. Each
+  part has a backward pass of its own, and `grad` adds them up to the gradient of the whole batch.
+- *Freezing*: `requires_grad = False` on a parameter, and nothing is recorded or computed for it.
+  Here the first layer is random and stays so; in the second half it is trained as well.
+
+The data are scikit-learn's handwritten digits.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+import gradwrap as gw
+
+PARTS = 8
+STEPS = 40
+LEARNING_RATE = 1.0
+
+
+def loss_sum(params: dict[str, Any], images: Any, labels: Any) -> Any:
+    """Cross-entropy, in nats, summed over the images: sums of parts are sums of the whole."""
+    hidden = np.tanh(images @ params["first"])
+    scores = hidden @ params["last"]
+    scores = scores - np.max(scores, axis=1, keepdims=True)
+    norm = np.log(np.sum(np.exp(scores), axis=1))
+    return np.sum(norm - scores[np.arange(len(labels)), labels])
+
+
+class Result(NamedTuple):
+    """What the training has come to."""
+
+    losses: list[float]
+    gradient_error: float  # of the micro-batches' sum, against the whole batch at once
+    moved_while_frozen: float
+
+
+def main() -> Result:
+    rng = np.random.default_rng(0)
+    digits = load_digits()
+    images, labels = digits.data / 16.0, digits.target
+    count, pixels = images.shape
+    params: dict[str, Any] = {
+        "first": gw.wrap(rng.normal(size=(pixels, 64)) / 8.0),  # frozen: requires_grad is False
+        "last": gw.wrap(np.zeros((64, 10)), requires_grad=True),
+    }
+    initial = params["first"].data.copy()
+    losses: list[float] = []
+    gradient_error = moved_while_frozen = 0.0
+
+    for step in range(2 * STEPS):
+        if step == STEPS:
+            moved_while_frozen = float(np.max(np.abs(params["first"].data - initial)))
+            print(f"frozen: the first layer has moved by {moved_while_frozen}; now it may\n")
+            params["first"].requires_grad = True
+        total = 0.0
+        for part in np.array_split(np.arange(count), PARTS):
+            loss = loss_sum(params, images[part], labels[part]) / count
+            loss.backward()  # adds to grad, and frees the graph of this part
+            total += float(loss.item())
+        losses.append(total)
+        trained = [p for p in params.values() if p.requires_grad]
+        if step in {0, STEPS}:
+            whole = gw.autograd.grad(loss_sum(params, images, labels) / count, trained)
+            errors = [np.max(np.abs(p.grad - g)) for p, g in zip(trained, whole, strict=True)]
+            gradient_error = max(gradient_error, *map(float, errors))
+            print(f"{PARTS} micro-batches against the whole batch: {gradient_error:.0e} apart")
+        if step % 20 == 19:
+            print(f"step {step + 1:>4}   {len(trained)} layer(s) trained   loss {total:.4f}")
+        with gw.no_grad():
+            for p in trained:
+                p -= LEARNING_RATE * p.grad  # noqa: PLW2901  in place: this writes to p itself
+                p.zero_grad()
+    return Result(losses, gradient_error, moved_while_frozen)
+
+
+if __name__ == "__main__":
+    main()
