@@ -50,7 +50,13 @@ if _TYPE_CHECKING:
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
+    from gradwrap.transforms.mistakes import apply_where as apply_where
+    from gradwrap.transforms.mistakes import detect_anomaly as detect_anomaly
+    from gradwrap.transforms.mistakes import guard_buffers as guard_buffers
+    from gradwrap.transforms.mistakes import strong_zeros as strong_zeros
     from gradwrap.transforms.primitive import primitive as primitive
+    from gradwrap.transforms.saved_hooks import save_on_cpu as save_on_cpu
+    from gradwrap.transforms.saved_hooks import saved_tensors_hooks as saved_tensors_hooks
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
@@ -75,6 +81,12 @@ else:
         "jacfwd": "gradwrap.transforms.jacobian",
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",
+        "apply_where": "gradwrap.transforms.mistakes",
+        "detect_anomaly": "gradwrap.transforms.mistakes",
+        "guard_buffers": "gradwrap.transforms.mistakes",
+        "strong_zeros": "gradwrap.transforms.mistakes",
+        "save_on_cpu": "gradwrap.transforms.saved_hooks",
+        "saved_tensors_hooks": "gradwrap.transforms.saved_hooks",
     }
 
     def __getattr__(name: str) -> object:

@@ -6,9 +6,11 @@ Each derives from the built-in exception that NumPy, PyTorch or JAX users expect
 from __future__ import annotations
 
 __all__ = [
+    "AnomalyError",
     "ArgnumsError",
     "BackwardError",
     "BatchedValueError",
+    "BufferChangedError",
     "CheckpointError",
     "GradwrapError",
     "GraphFreedError",
@@ -24,6 +26,7 @@ __all__ = [
     "PytreeError",
     "RuleDefinitionError",
     "RuleResultError",
+    "SavedArrayError",
     "TangentError",
     "TrackedValueError",
     "VmapAxesError",
@@ -98,6 +101,27 @@ class GraphFreedError(GradwrapError, RuntimeError):
 
 class HookResultError(GradwrapError, RuntimeError, TypeError):
     """A hook returned something that cannot stand for the gradient it was given."""
+
+
+class SavedArrayError(GradwrapError, RuntimeError, TypeError, ValueError):
+    """`saved_tensors_hooks` was given no functions, or `unpack` gave back another array."""
+
+
+class BufferChangedError(GradwrapError, RuntimeError):
+    """An array that backward needs was overwritten after an operation had saved it."""
+
+
+class AnomalyError(GradwrapError, FloatingPointError, RuntimeError):
+    """A backward pass made a NaN or an infinity under `detect_anomaly`.
+
+    `op` is the name of the operation whose derivative did, `stack` the lines of the call that
+    recorded it, as text; empty if it was recorded outside of `detect_anomaly`.
+    """
+
+    def __init__(self, message: str, op: str = "", stack: str = "") -> None:
+        super().__init__(message)
+        self.op = op
+        self.stack = stack
 
 
 class CheckpointError(GradwrapError, RuntimeError):

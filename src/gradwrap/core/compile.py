@@ -17,7 +17,10 @@ For `multiply`, it reads:
         ... the same for x2 ...
         out = x1_d * x2_d
         if x1_n is None:
-            if x2_n is None or x2_n.meta.level <= silent(): return V(out, None)
+            if x2_n is None: return plain(out)
+            if x2_n.meta.level <= silent():
+                if type(silent()) is int: return plain(out)
+                return watched(bound, (x1_d, x2_d, ), (x1_n, x2_n, ), (), out)
             if type(x1) in (float, int):
                 meta = x2_n.meta
             else:
@@ -31,9 +34,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.modes import silent_up_to
+from gradwrap.core.modes import compiled_threshold
 from gradwrap.core.node import Node
-from gradwrap.core.record import apply
+from gradwrap.core.record import apply, record_watched
 from gradwrap.core.rule import passes
 from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.errors import BatchedValueError
@@ -83,7 +86,8 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "Node": Node,
         "bound": bound,
         "other": other,
-        "silent": silent_up_to,
+        "silent": compiled_threshold,
+        "watched": record_watched,
         "meta_of": bound.backend.meta,
         "native": bound.native,
         "unwrapped_key": unwrapped_key,
@@ -165,6 +169,18 @@ def _result(rule: Rule, value: str) -> str:
     return f"return {value}"
 
 
+def _unless_silent(rule: Rule, level: str) -> list[str]:
+    """The exit for what is not recorded, or not by the compiled call because it is watched."""
+    data, nodes = ("".join(f"{a}_{part}, " for a in rule.arrays) for part in "dn")
+    statics = "".join(f"{s}, " for s in rule.statics)
+    watched = f"watched(bound, ({data}), ({nodes}), ({statics}), out)"
+    return [
+        f"if {level} <= silent():",
+        f"    if type(silent()) is int: {_result(rule, 'plain(out)')}",
+        f"    {_result(rule, watched)}",
+    ]
+
+
 def _edge(rule: Rule, index: int) -> str:
     formula = rule.formula_of(index)
     assert formula is not None
@@ -192,8 +208,8 @@ def _record_one(rule: Rule, index: int) -> list[str]:
     x = rule.arrays[index]
     others = [a for a in rule.arrays if a != x]
     lines = [
-        f"if {x}_n is None or {x}_n.meta.level <= silent():",
-        "    " + _result(rule, "plain(out)"),
+        f"if {x}_n is None: {_result(rule, 'plain(out)')}",
+        *_unless_silent(rule, f"{x}_n.meta.level"),
     ]
     if rule.same and not others:
         lines += [f"meta = {x}_n.meta"]
@@ -219,7 +235,7 @@ def _record_two(rule: Rule, first: int, second: int, elsewhere: str) -> list[str
         meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
     lines += [
         f"if {a}_n.meta.level != {b}_n.meta.level: {elsewhere}",
-        f"if {a}_n.meta.level <= silent(): return plain(out)",
+        *_unless_silent(rule, f"{a}_n.meta.level"),
         f"meta = {meta}",
         f"return V(out, Node({_edge(rule, first)}, meta, bound, ({_edge(rule, second)})))",
     ]
@@ -230,7 +246,7 @@ def _guarded(rule: Rule, index: int, scalar: str) -> list[str]:
     """Record one of two arguments, where the other is not tracked."""
     x = rule.arrays[index]
     meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
-    lines = [f"if {x}_n is None or {x}_n.meta.level <= silent(): return plain(out)"]
+    lines = [f"if {x}_n is None: return plain(out)", *_unless_silent(rule, f"{x}_n.meta.level")]
     if rule.same and len(rule.arrays) == 2:
         formula = rule.formula_of(index)
         unchanged = formula is not None and formula.function is passes
@@ -252,7 +268,7 @@ def _record_many(rule: Rule, active: list[int], elsewhere: str) -> list[str]:
             f"    if level != -2 and {x}_n.meta.level != level: {elsewhere}",
             f"    level = {x}_n.meta.level; like = {x}_n.meta",
         ]
-    lines += ["if level <= silent(): return plain(out)", "edges = ()"]
+    lines += [*_unless_silent(rule, "level"), "edges = ()"]
     for index in active:
         lines += [f"if {rule.arrays[index]}_n is not None: edges += ({_edge(rule, index)})"]
     meta = "meta_of(out, level, like)"

@@ -19,14 +19,16 @@ from gradwrap.core.meta import same_shape, size_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
+from gradwrap.core.scrutiny import scrutiny_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
+    from gradwrap.core.scrutiny import Scrutiny
 
 __all__ = ["backward_pass", "fit"]
 
@@ -36,7 +38,7 @@ Pending = list[Any]
 
 
 def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for each part would show
-    roots: Iterable[Root],
+    roots: Sequence[Root],
     *,
     retain_graph: bool = False,
     create_graph: bool = False,
@@ -63,6 +65,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     GraphFreedError
         An earlier pass has released the graph.
     """
+    scrutiny = scrutiny_of(roots)
+    specially = create_graph or scrutiny is not None
     pending: dict[int, Pending] = {}
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
@@ -95,7 +99,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
             raise _freed(node)
         op = node.op
         meta = node.meta
-        if op.special or meta.is_complex or create_graph:
+        if op.special or meta.is_complex or specially:
             _visit_specially(
                 pending,
                 heap,
@@ -106,6 +110,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
                 on_path=on_path,
                 targets=targets,
                 arrived=arrived,
+                scrutiny=scrutiny,
             )
             if not retain_graph:
                 node.free()
@@ -154,6 +159,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
         node = following
         if node is not None:
             g = next_g
+    if scrutiny is not None:
+        scrutiny.at_end(arrived)
     return arrived
 
 
@@ -168,6 +175,7 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
     on_path: set[Node | Leaf] | None,
     targets: set[Node | Leaf] | None,
     arrived: dict[Node | Leaf, Any],
+    scrutiny: Scrutiny | None,
 ) -> None:
     """Visit a node that is more than one formula per argument on plain real arrays."""
     op = node.op
@@ -182,8 +190,12 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
     seen, later = g, None
     present = next(part for part in g if part is not None) if type(g) is tuple else g
     xp = op.namespaces[type(present)]
+    if op.watch is not None:
+        edges = op.watch.restored(op.name, edges, on_path, targets)
     if create_graph:
         edges = _rewrapped(node, edges)
+    if scrutiny is not None and not op.selects:
+        edges = scrutiny.around(node, edges)
     if node.meta.is_complex and op.holomorphic:
         edges = _conjugated(edges)
         g, owned = _conjugate(xp, g), True

@@ -99,14 +99,13 @@ class Hooks:
 class _HookedOp(BoundOp):
     """The binding of one node that has hooks: the operation's, but never on the fast path."""
 
-    __slots__ = ("hooks", "selects")
+    __slots__ = ("hooks", "selects", "watch")
 
     def __init__(self, op: BoundOp) -> None:
-        for name in BoundOp.__slots__:
-            if hasattr(op, name):  # what selects an output has no rule
-                setattr(self, name, getattr(op, name))
+        op.copy_to(self)
         self.special = True
         self.selects = op.selects
+        self.watch = op.watch
         self.hooks = Hooks()
 
 

@@ -7,20 +7,30 @@ reset when it ends or raises. The imperative tape is level 0.
 A mode is a threshold: levels up to it are not recorded. `no_grad` sets it to the newest level,
 so a transform started inside `no_grad` still records, as in `torch.func`. It is kept in a
 context variable: each thread and each asyncio task has its own.
+
+What is recorded can be watched, for example by `saved_tensors_hooks`. A compiled call has no time
+to ask for that. So while a watch is on, the threshold that compiled calls compare with is above
+every level (`Watched`): they take their exit for what is not recorded, and ask there.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+
+if TYPE_CHECKING:
+    from gradwrap.core.watching import Watch
 
 __all__ = [
     "TAPE_LEVEL",
+    "compiled_threshold",
+    "current_watch",
     "differentiating",
     "enable_grad",
     "is_differentiating",
@@ -31,6 +41,8 @@ __all__ = [
     "recording_from",
     "set_grad_enabled",
     "silent_up_to",
+    "unwatched",
+    "watch_with",
 ]
 
 TAPE_LEVEL = 0
@@ -43,13 +55,56 @@ _newest_level = TAPE_LEVEL
 _silent_up_to: ContextVar[int] = ContextVar("gradwrap_silent_up_to", default=_RECORD_ALL)
 _differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", default=False)
 
-silent_up_to = _silent_up_to.get
-"""The threshold of this context: an operation of a level up to it is not recorded."""
+compiled_threshold = _silent_up_to.get
+"""What compiled calls compare a level with: the threshold, or a `Watched` above all levels."""
 
 next_sequence_number = itertools.count(0, -1).__next__
 """Numbers the nodes, falling, so that a min-heap gives the newest node first."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Watched(int):
+    """Above every level, with the threshold that it stands in front of, and who watches."""
+
+    threshold: int
+    watch: Watch
+
+
+def silent_up_to() -> int:
+    """The threshold of this context: an operation of a level up to it is not recorded."""
+    threshold = _silent_up_to.get()
+    return threshold.threshold if isinstance(threshold, Watched) else threshold
+
+
+def current_watch() -> Watch | None:
+    """Who watches what is recorded in this context."""
+    threshold = _silent_up_to.get()
+    return threshold.watch if isinstance(threshold, Watched) else None
+
+
+def watch_with(watch: Watch | None) -> None:
+    """Let this context's recordings be watched from now on, or by nobody; keep the threshold."""
+    _set(silent_up_to(), watch)
+
+
+def _set(threshold: int, watch: Watch | None) -> None:
+    if watch is None:
+        _silent_up_to.set(threshold)
+        return
+    watched = Watched(sys.maxsize)
+    watched.threshold, watched.watch = threshold, watch
+    _silent_up_to.set(watched)
+
+
+@contextmanager
+def unwatched() -> Generator[None, None, None]:
+    """Neither record at the levels there are nor watch: what a watcher itself does."""
+    token = _silent_up_to.set(_newest_level)
+    try:
+        yield
+    finally:
+        _silent_up_to.reset(token)
 
 
 def new_level() -> int:
@@ -67,7 +122,7 @@ def is_grad_enabled() -> bool:
     >>> gw.is_grad_enabled()
     True
     """
-    return _silent_up_to.get() < TAPE_LEVEL
+    return silent_up_to() < TAPE_LEVEL
 
 
 class _Mode:
@@ -82,15 +137,15 @@ class _Mode:
         return _RECORD_ALL if self._mode else _newest_level
 
     def _begin(self) -> None:
-        self._outside.append(_silent_up_to.get())
-        _silent_up_to.set(self._threshold())
+        self._outside.append(silent_up_to())
+        _set(self._threshold(), current_watch())
 
     def __enter__(self) -> None:
         self._begin()
 
     def __exit__(self, *exc_info: object) -> None:
         # not by a token: a generator may be closed in another context than it was started in
-        _silent_up_to.set(self._outside.pop())
+        _set(self._outside.pop(), current_watch())
 
     def __call__(self, function: F) -> F:
         import inspect  # slow to import, and needed by decorators alone
@@ -244,11 +299,12 @@ class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
 @contextmanager
 def recording_from(level: int) -> Generator[None, None, None]:
     """Record a level and those above it; leave those below as they are."""
-    token = _silent_up_to.set(min(_silent_up_to.get(), level - 1))
+    outside = silent_up_to()
+    _set(min(outside, level - 1), current_watch())
     try:
         yield
     finally:
-        _silent_up_to.reset(token)
+        _set(outside, current_watch())
 
 
 @contextmanager

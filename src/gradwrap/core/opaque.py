@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.classes import variable_class
-from gradwrap.core.node import JOINT, Node
-from gradwrap.core.record import BoundOp, OutputsMeta, output_node
+from gradwrap.core.node import JOINT
+from gradwrap.core.record import BoundOp, OutputsMeta, new_node, output_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
-    from gradwrap.core.node import Leaf
+    from gradwrap.core.node import Leaf, Node
     from gradwrap.core.rule import Rule
 
 __all__ = ["OpaqueOp", "output_nodes"]
@@ -56,7 +56,7 @@ def output_nodes(
 ) -> list[Node]:
     """One node for the call, and if it has several outputs, one for each that selects it."""
     if len(metas) == 1:
-        return [Node(parents, formula, saved, JOINT, metas[0], op)]
+        return [new_node([parents, formula, saved, JOINT], metas[0], op)]
     outputs: Any = OutputsMeta(metas)
-    source = Node(parents, formula, saved, JOINT, outputs, op)
+    source = new_node([parents, formula, saved, JOINT], outputs, op)
     return [output_node(source, index, meta) for index, meta in enumerate(metas)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.mapped import batched_parts
-from gradwrap.core.modes import silent_up_to
+from gradwrap.core.modes import current_watch, silent_up_to
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart, is_basic_key
@@ -35,10 +35,12 @@ __all__ = [
     "interpret",
     "is_recorded",
     "namespace_of",
+    "new_node",
     "no_rule",
     "perform",
     "record",
     "record_in_place",
+    "record_watched",
     "refuse_without_formula",
     "untracked",
 ]
@@ -71,6 +73,7 @@ class BoundOp:
     )
 
     hooks: Any = None  # a node with hooks has a binding of its own, which holds them
+    watch: Any = None  # a node that was watched has one too, and what is known of it
     selects = False  # whether its nodes select one output of several
 
     def __init__(
@@ -109,6 +112,12 @@ class BoundOp:
         """The result, which writing to its source is to change where it is a view of that."""
         kind = type(arrays[0])
         return kind._linked(result, arrays[0], self, statics) if hasattr(kind, "_bind") else result
+
+    def copy_to(self, other: BoundOp) -> None:
+        """Let another binding, of a single node, be the same but for what is changed in it."""
+        for name in BoundOp.__slots__:
+            if hasattr(self, name):  # what selects an output has no rule
+                setattr(other, name, getattr(self, name))
 
     def __repr__(self) -> str:
         return f"<{self.name} on {self.backend.name}>"
@@ -281,7 +290,7 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
     formula = bound.rule.formulas[0]
     assert formula is not None
     saved = tuple(words[name] for name in formula.saved)
-    return Node((x._node, node), formula.function, saved, JOINT, meta, bound)
+    return new_node([(x._node, node), formula.function, saved, JOINT], meta, bound)
 
 
 def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
@@ -382,7 +391,7 @@ def record(  # noqa: PLR0913  all there is to a call
         return untracked(bound, out)
     if rule.real_steps and not meta.is_complex:
         return untracked(bound, out)
-    return variable_class(out, _node(edges, meta, bound))
+    return variable_class(out, new_node(edges, meta, bound))
 
 
 class Values:
@@ -446,7 +455,7 @@ def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     """Record an operation of several outputs: one node, and one that selects for each output."""
     backend = bound.backend
     metas = OutputsMeta(backend.meta(part, level) for part in out)
-    source = _node(edges, metas, bound)
+    source = new_node(edges, metas, bound)
     wrapped = []
     for index, (part, meta) in enumerate(zip(out, metas, strict=True)):
         if backend.dtype_kind(meta.dtype)[0]:
@@ -456,8 +465,25 @@ def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
 
 
-def _node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
+def record_watched(
+    bound: BoundOp,
+    data: Sequence[Any],
+    nodes: Sequence[Node | Leaf | None],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> Any:
+    """Record what a compiled call has performed and left to be looked at."""
+    level = next(node.meta.level for node in nodes if node is not None)
+    if level <= silent_up_to():
+        return untracked(bound, out)
+    return record(bound, level, data, nodes, statics, out)
+
+
+def new_node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
     """A node of edges that lie one after the other."""
+    watch = current_watch()
+    if watch is not None:
+        bound, edges = watch.observed(bound, edges)
     parent, formula, saved, index = edges[:EDGE]
     return Node(parent, formula, saved, index, meta, bound, tuple(edges[EDGE:]) or None)
 

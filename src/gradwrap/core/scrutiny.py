@@ -1,0 +1,233 @@
+"""Backward passes that are looked at: for what is not finite, and for zeros that annihilate.
+
+A pass asks once, at its start, whether its context has asked for either. If so, it visits every
+node off its fast path, with formulas that have their result looked at.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.scatter import OutputPart, Scattered
+from gradwrap.core.unwrapping import innermost
+from gradwrap.errors import AnomalyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gradwrap.core.node import Leaf, Node
+
+__all__ = ["Scrutiny", "Wanted", "scrutiny_of", "wanted"]
+
+SELECTING = frozenset(
+    {"where", "getitem", "setitem", "take", "clip", "maximum", "minimum", "take_along_axis"}
+)
+"""Operations that hand back a cotangent of zero to what they did not take."""
+
+
+class Wanted:
+    """What a context asks of its backward passes."""
+
+    __slots__ = ("finite", "notes", "zeros_annihilate")
+
+    def __init__(
+        self, *, notes: bool = False, finite: bool = False, zeros_annihilate: bool = False
+    ) -> None:
+        self.notes = notes  # name the operation in whatever a formula raises
+        self.finite = finite
+        self.zeros_annihilate = zeros_annihilate
+
+    def changed(self, **changes: bool) -> Wanted:
+        """The same with some of it changed."""
+        words: dict[str, bool] = {name: getattr(self, name) for name in Wanted.__slots__}
+        return Wanted(**{**words, **changes})
+
+
+wanted: ContextVar[Wanted | None] = ContextVar("gradwrap_wanted", default=None)
+"""What this context asks of its backward passes; None: nothing."""
+
+
+def scrutiny_of(roots: Sequence[tuple[Node | Leaf, Any]]) -> Scrutiny | None:
+    """The scrutiny of a pass that starts now; None if there is none."""
+    asked = wanted.get()
+    return None if asked is None else Scrutiny(asked, roots)
+
+
+class Scrutiny:
+    """One backward pass that is looked at."""
+
+    __slots__ = ("_selected_by", "_wanted", "began_finite")
+
+    def __init__(self, asked: Wanted, roots: Sequence[tuple[Node | Leaf, Any]]) -> None:
+        self._wanted = asked
+        self._selected_by: dict[int, str] = {}
+        self.began_finite = asked.finite and all(is_finite(g) for _, g in roots)
+
+    def around(self, node: Node, edges: Any) -> Any:
+        """The edges of a node, with formulas that are looked at."""
+        if self._wanted.finite:
+            self._follow(node, edges)
+        return [
+            (parent, _Scrutinised(self, node, formula), saved, index)
+            for parent, formula, saved, index in edges
+        ]
+
+    def _follow(self, node: Node, edges: Any) -> None:
+        """Remember which operation selected from what, to name it when a zero turns into NaN."""
+        selects = node.op.name in SELECTING
+        name = node.op.name if selects else self._selected_by.get(node.seq)
+        if name is None:
+            return
+        for parent, _, _, _ in edges:
+            for one in parent if isinstance(parent, tuple) else (parent,):
+                if one is not None:
+                    self._selected_by.setdefault(one.seq, name)
+
+    def at_end(self, arrived: dict[Node | Leaf, Any]) -> None:
+        """Look at what has arrived: a sum can overflow."""
+        if self.began_finite:
+            for node, g in arrived.items():
+                if not is_finite(g):
+                    raise _of_a_sum(node, g)
+
+    def call(self, node: Node, formula: Any, xp: Any, g: Any, saved: tuple[Any, ...]) -> Any:
+        """A formula's result, looked at."""
+        asked = self._wanted
+        if self.began_finite and not is_finite(g):
+            raise _of_a_sum(node, g)
+        try:
+            result = formula(xp, g, *saved)
+        except Exception as error:
+            if asked.notes and not isinstance(error, AnomalyError):
+                error.add_note(f"In the backward pass, at {node.op.name}. {_recorded_at(node)}")
+            raise
+        if asked.zeros_annihilate and _is_elementwise(node) and result is not g:
+            result = xp.where(g == 0, xp.zeros_like(result), result)
+        if asked.finite and not is_finite(result) and is_finite(g):
+            raise self._anomaly(node, g, result)
+        return result
+
+    def _anomaly(self, node: Node, g: Any, result: Any) -> AnomalyError:
+        name = node.op.name
+        words = [
+            f"{node.name()} returned {_kind(result)} values: in the backward pass, the derivative "
+            f"of {name} ({_space(result)}) made them from a finite cotangent."
+        ]
+        if _is_elementwise(node) and _made_from_zero(g, result):
+            selected_by = self._selected_by.get(node.seq)
+            origin = (
+                f"`{selected_by}` did not take these values, so the cotangent there is 0"
+                if selected_by is not None
+                else "The cotangent there is 0"
+            )
+            words.append(
+                f"{origin}, but 0 times a derivative that is not finite is NaN. "
+                f"Fix: keep such values from {name}: gradwrap.apply_where(condition, x, f, fill) "
+                "gives f only those that are taken; or let zeros annihilate, by "
+                "`with gradwrap.strong_zeros():`."
+            )
+        else:
+            words.append(
+                f"Fix: keep the arguments of {name} away from where its derivative is not finite."
+            )
+        stack = _stack(node)
+        return AnomalyError("\n".join((" ".join(words), _recorded_at(node))), name, stack)
+
+
+class _Scrutinised:
+    """A formula whose result is looked at."""
+
+    __slots__ = ("_formula", "_node", "_scrutiny")
+
+    def __init__(self, scrutiny: Scrutiny, node: Node, formula: Any) -> None:
+        self._scrutiny = scrutiny
+        self._node = node
+        self._formula = formula
+
+    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
+        return self._scrutiny.call(self._node, self._formula, xp, g, saved)
+
+
+def _of_a_sum(node: Node | Leaf, g: Any) -> AnomalyError:
+    op = getattr(node, "op", None)
+    name = "a leaf" if op is None else f"the result of {op.name}"
+    return AnomalyError(
+        f"{node.name()} was given {_kind(g)} values ({_space(g)}): every cotangent that was sent "
+        f"to {name} is finite, but their sum, taken to the dtype and shape there, is not, or a "
+        "hook has changed it. Fix: scale the loss, or compute in a wider dtype.\n"
+        + ("" if op is None else _recorded_at(node)),
+        "" if op is None else op.name,
+        _stack(node),
+    )
+
+
+def _stack(node: Any) -> str:
+    watch = getattr(getattr(node, "op", None), "watch", None)
+    return "" if watch is None else str(watch.stack)
+
+
+def _recorded_at(node: Any) -> str:
+    stack = _stack(node)
+    if not stack:
+        return (
+            "Where it was recorded is not known. "
+            "Fix: run forward, too, inside of gradwrap.detect_anomaly()."
+        )
+    return f"It was recorded here (most recent call last):\n{stack.rstrip()}"
+
+
+# What a cotangent is made of ----------------------------------------------------------------------
+
+
+def _is_elementwise(node: Node) -> bool:
+    rule = getattr(node.op, "rule", None)
+    return rule is not None and rule.kind == "elementwise"
+
+
+def _parts(cotangent: Any) -> Iterator[Any]:
+    """The native arrays of a cotangent, whatever it is wrapped in."""
+    if cotangent is None:
+        return
+    if isinstance(cotangent, (tuple, list)):
+        for one in cotangent:
+            yield from _parts(one)
+    elif isinstance(cotangent, Scattered):
+        yield from _parts(cotangent.values)
+    elif isinstance(cotangent, OutputPart):
+        yield from _parts(cotangent.value)
+    else:
+        yield innermost(cotangent)
+
+
+def is_finite(cotangent: Any) -> bool:
+    """Whether a cotangent has no NaN and no infinity: it waits for the device."""
+    for part in _parts(cotangent):
+        xp = backend_of(part).xp
+        if not bool(xp.all(xp.isfinite(part))):
+            return False
+    return True
+
+
+def _kind(cotangent: Any) -> str:
+    for part in _parts(cotangent):
+        xp = backend_of(part).xp
+        if bool(xp.any(xp.isnan(part))):
+            return "nan"
+    return "inf"
+
+
+def _space(cotangent: Any) -> str:
+    return ", ".join(
+        f"{part.dtype}[{', '.join(map(str, part.shape))}]" for part in _parts(cotangent)
+    )
+
+
+def _made_from_zero(g: Any, result: Any) -> bool:
+    """Whether what is not finite stands where the cotangent is zero."""
+    zero, bad = next(_parts(g)), next(_parts(result))
+    xp = backend_of(bad).xp
+    if tuple(zero.shape) != tuple(bad.shape):
+        return bool(xp.any(zero == 0))
+    return bool(xp.any((zero == 0) & ~xp.isfinite(bad)))

@@ -1,0 +1,277 @@
+"""What is done with a recording while it is watched: packed, guarded, its place in code noted.
+
+A node that is watched gets a binding of its own, marked special, so that the backward pass takes
+it off its fast path; others cost nothing. What its formulas saved may stand there in another
+form (`Packed`, `Guarded`), and the pass asks the binding for the arrays again.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import weakref
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Self
+
+from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.modes import current_watch, unwatched, watch_with
+from gradwrap.core.node import EDGE, JOINT
+from gradwrap.core.record import BoundOp
+from gradwrap.core.unwrapping import native
+from gradwrap.errors import BufferChangedError, SavedArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable
+
+    from gradwrap.core.backend import Backend
+
+__all__ = ["Guarded", "Packed", "Watch", "Watching"]
+
+Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
+Stack = tuple[tuple[CodeType, int], ...]
+
+PACKAGE = str(Path(__file__).parent.parent)
+
+
+class Watch:
+    """What a context asks of its recordings."""
+
+    __slots__ = ("_snapshots", "guards", "hooks", "notes_place")
+
+    def __init__(
+        self,
+        hooks: Hooks | None = None,
+        *,
+        notes_place: bool = False,
+        guards: bool = False,
+    ) -> None:
+        self.hooks = hooks
+        self.notes_place = notes_place
+        self.guards = guards
+        self._snapshots: weakref.WeakValueDictionary[int, _Snapshot] = weakref.WeakValueDictionary()
+
+    def changed(self, **changes: Any) -> Watch:
+        """The same with some of it changed."""
+        words = {"hooks": self.hooks, "notes_place": self.notes_place, "guards": self.guards}
+        made = Watch(**{**words, **changes})
+        made._snapshots = self._snapshots
+        return made
+
+    def observed(self, bound: BoundOp, edges: list[Any]) -> tuple[BoundOp, list[Any]]:
+        """A binding for one node, and its edges with what they save in its new form."""
+        op = _WatchedOp(bound, self._place() if self.notes_place or self.guards else ())
+        keep = self._pack if self.hooks is not None else self._guard if self.guards else None
+        if keep is not None:
+            edges = list(edges)
+            for at in range(2, len(edges), EDGE):
+                edges[at] = tuple(mapped(value, is_array, keep) for value in edges[at])
+        return op, edges
+
+    def _place(self) -> Stack:
+        return tuple(_frames())
+
+    def _pack(self, array: Any) -> Packed:
+        assert self.hooks is not None
+        pack, unpack = self.hooks
+        with unwatched():
+            return Packed(pack(array), unpack, array)
+
+    def _guard(self, array: Any) -> Guarded:
+        """Keep an array with a copy of its values, which all who save it meanwhile share."""
+        known = self._snapshots.get(id(array))
+        if known is None or known.array is not array or not known.is_unchanged():
+            known = self._snapshots[id(array)] = _Snapshot(array)
+        return Guarded(known)
+
+
+class Watching:
+    """A context manager during which recordings are watched."""
+
+    def __init__(self) -> None:
+        self._outside: list[Watch | None] = []
+
+    def _watch(self, outside: Watch) -> Watch:
+        """What is watched inside of this."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        outside = current_watch()
+        self._outside.append(outside)
+        watch_with(self._watch(Watch() if outside is None else outside))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        watch_with(self._outside.pop())
+
+
+class _WatchedOp(BoundOp):
+    """The binding of one node that was watched: the operation's, but never on the fast path."""
+
+    __slots__ = ("watch",)
+
+    def __init__(self, op: BoundOp, place: Stack) -> None:
+        op.copy_to(self)
+        self.special = True
+        self.watch = Observation(place)
+
+
+class Observation:
+    """What is known of a node because it was watched."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: Stack) -> None:
+        self._place = place
+
+    @property
+    def stack(self) -> str:
+        """The lines of code that led to the operation, those of gradwrap left out."""
+        return "".join(
+            f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
+            + (
+                f"    {text}\n"
+                if (text := linecache.getline(code.co_filename, line).strip())
+                else ""
+            )
+            for code, line in self._place
+        )
+
+    def restored(
+        self,
+        op: str,
+        edges: Iterable[Any],
+        on_path: Container[Any] | None,
+        targets: Container[Any] | None,
+    ) -> list[Any]:
+        """The edges that this pass needs, with the arrays that they saved."""
+
+        def restore(kept: Any) -> Any:
+            if type(kept) is Packed:
+                return kept.unpacked(op)
+            return kept.checked(op, self.stack)
+
+        return [
+            (parent, formula, tuple(mapped(one, is_kept, restore) for one in saved), index)
+            for parent, formula, saved, index in edges
+            if index == JOINT or on_path is None or parent in on_path or parent in (targets or ())
+        ]
+
+
+class Packed:
+    """What the user's function made of an array, and what it has to be turned back into."""
+
+    __slots__ = ("_backend", "_content", "_device", "_dtype", "_shape", "_unpack")
+
+    def __init__(self, content: Any, unpack: Callable[[Any], Any], array: Any) -> None:
+        self._content = content
+        self._unpack = unpack
+        self._backend: Backend = backend_of(array)
+        self._shape = tuple(array.shape)
+        self._dtype = array.dtype
+        self._device = self._backend.device(array)
+
+    def unpacked(self, op: str) -> Any:
+        """The array again, checked to be of the same kind."""
+        with unwatched():
+            array = native(self._unpack(self._content))
+        asked = self._described(self._backend, self._shape, self._dtype, self._device)
+        backend = find_backend(type(array))
+        if backend is None and hasattr(array, "__array_namespace__"):
+            backend = backend_of(array)
+        got = (
+            f"a {type(array).__name__}"
+            if backend is None
+            else self._described(backend, tuple(array.shape), array.dtype, backend.device(array))
+        )
+        if got != asked:
+            raise SavedArrayError(
+                f"saved_tensors_hooks: unpack gave {got} in place of an array that {op} had "
+                f"saved, {asked}. Fix: let unpack return what pack was given."
+            )
+        return array
+
+    @staticmethod
+    def _described(backend: Backend, shape: tuple[int, ...], dtype: Any, device: Any) -> str:
+        return f"{dtype}[{', '.join(map(str, shape))}] of {backend.name} on {device}"
+
+
+class _Snapshot:
+    """An array, and a copy of its values at one time."""
+
+    __slots__ = ("__weakref__", "_copy", "array")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self._copy = backend_of(array).copy(array)
+
+    def is_unchanged(self) -> bool:
+        now, then = self.array, self._copy
+        backend = backend_of(now)
+        same = now == then
+        if backend.is_float(now):
+            same = same | ((now != now) & (then != then))  # noqa: PLR0124  NaN stays NaN
+        return bool(backend.xp.all(same))
+
+
+class Guarded:
+    """An array that is to have the same values in backward as in forward."""
+
+    __slots__ = ("_snapshot",)
+
+    def __init__(self, snapshot: _Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def held_arrays(self) -> list[Any]:
+        return [self._snapshot.array]
+
+    def checked(self, op: str, stack: str) -> Any:
+        """The array, which nobody has written to."""
+        array = self._snapshot.array
+        if not self._snapshot.is_unchanged():
+            raise BufferChangedError(
+                f"An array that {op} saved for backward, {array.dtype}"
+                f"[{', '.join(map(str, array.shape))}], was overwritten after that, so the "
+                "gradient would be wrong. Fix: write to a copy of it, or after backward.\n"
+                f"{op} was recorded here (most recent call last):\n{stack.rstrip()}"
+            )
+        return array
+
+
+# What a formula saved -----------------------------------------------------------------------------
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a native array; a lone integer, as in an index, is left alone."""
+    backend = find_backend(type(value))
+    return backend is not None and (value.ndim > 0 or backend.is_float(value))
+
+
+def is_kept(value: Any) -> bool:
+    return type(value) is Packed or type(value) is Guarded
+
+
+def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
+    """Change the arrays in a value: below wrappers, and in tuples and lists."""
+    kind = type(value)
+    if hasattr(kind, "_bind"):
+        inner = mapped(value._data, wanted, change)
+        return value if inner is value._data else kind(inner, value._node)
+    if isinstance(value, (tuple, list)):
+        parts = [mapped(part, wanted, change) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    return change(value) if wanted(value) else value
+
+
+def _frames() -> Iterable[tuple[CodeType, int]]:
+    """Where the caller of gradwrap is: outermost first."""
+    frame = sys._getframe(1)
+    found = []
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
+            found.append((code, frame.f_lineno))
+        frame = frame.f_back  # type: ignore[assignment]  # None above the outermost
+    return reversed(found)
