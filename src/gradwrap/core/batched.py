@@ -33,9 +33,9 @@ class Batch:
     __slots__ = ("fallback", "meta", "size")
 
     def __init__(self, meta: Meta, size: int, fallback: str) -> None:
-        self.meta = meta
-        self.size = size
-        self.fallback = fallback
+        self.meta: Meta = meta
+        self.size: int = size
+        self.fallback: str = fallback
 
 
 class Batched(Variable[A]):

@@ -43,10 +43,10 @@ _newest_level = TAPE_LEVEL
 _silent_up_to: ContextVar[int] = ContextVar("gradwrap_silent_up_to", default=_RECORD_ALL)
 _differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", default=False)
 
-silent_up_to = _silent_up_to.get
+silent_up_to: Callable[[], int] = _silent_up_to.get
 """The threshold of this context: an operation of a level up to it is not recorded."""
 
-next_sequence_number = itertools.count(0, -1).__next__
+next_sequence_number: Callable[[], int] = itertools.count(0, -1).__next__
 """Numbers the nodes, falling, so that a min-heap gives the newest node first."""
 
 F = TypeVar("F", bound=Callable[..., Any])
