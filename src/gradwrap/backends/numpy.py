@@ -14,7 +14,7 @@ from gradwrap.errors import NonDifferentiableInputError
 
 __all__ = ["NumPyBackend"]
 
-SCALAR_TYPES = frozenset(
+SCALAR_TYPES: frozenset[type[Any]] = frozenset(
     kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_))
 )
 BUILTIN = "biufc"
@@ -42,7 +42,7 @@ class NumPyBackend(Backend):
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
-        self.namespaces = NamespaceByType(_direct(xp))
+        self.namespaces: NamespaceByType = NamespaceByType(_direct(xp))
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, (np.ndarray, np.generic))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPOSED", "PERFORM", "at"]
 
-REDUCTIONS = {
+REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,
     np.multiply: np.prod,
     np.maximum: np.max,
@@ -25,7 +25,7 @@ REDUCTIONS = {
     np.logical_and: np.all,
     np.logical_or: np.any,
 }
-RUNNING = {np.add: np.cumsum, np.multiply: np.cumprod}
+RUNNING: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
 def reduce(

@@ -10,7 +10,7 @@ import numpy as np
 from gradwrap.core.registry import find_op, ops, register, register_function
 from gradwrap.core.rule import elementwise, general, nondifferentiable
 
-OTHER_NAMES = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
+OTHER_NAMES: dict[str, np.ufunc] = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
 
 NUMPY_UFUNCS = [
     elementwise(

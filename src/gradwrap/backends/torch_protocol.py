@@ -76,7 +76,7 @@ SAME = frozenset(
 
 OTHER_KEYWORDS = {"dim": "axis", "dims": "axis", "keepdim": "keepdims", "shifts": "shift"}
 FIRST = ("input", "tensors")
-KEYWORD_ONLY = {  # what torch takes by position too
+KEYWORD_ONLY: dict[str, tuple[str, ...]] = {  # what torch takes by position too
     "all": ("axis", "keepdims"),
     "any": ("axis", "keepdims"),
     "concat": ("axis",),

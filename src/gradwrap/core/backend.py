@@ -42,10 +42,10 @@ class NamespaceByType(dict[type, Any]):
 class Backend:
     """An array library that follows the standard, as the core sees it."""
 
-    has_operators = True
+    has_operators: bool = True
     """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
 
-    depth = 0
+    depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
 
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
@@ -53,9 +53,9 @@ class Backend:
         self.name = name
         self.xp = xp
         self.array_types = array_types
-        self.native_types = array_types
+        self.native_types: frozenset[type] = array_types
         self.plain_types: frozenset[type] = array_types | PYTHON_SCALARS | {type(None)}
-        self.namespaces = NamespaceByType(xp)
+        self.namespaces: NamespaceByType = NamespaceByType(xp)
         self._dtype_kinds: dict[Any, tuple[bool, bool]] = {}
 
     def __repr__(self) -> str:

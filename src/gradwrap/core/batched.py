@@ -36,10 +36,10 @@ class Batch:
     __slots__ = ("diagonal", "fallback", "meta", "size")
 
     def __init__(self, meta: Meta, size: int, fallback: str, diagonal: Any = None) -> None:
-        self.meta = meta
-        self.size = size
-        self.fallback = fallback
-        self.diagonal = diagonal
+        self.meta: Meta = meta
+        self.size: int = size
+        self.fallback: str = fallback
+        self.diagonal: Any = diagonal
 
 
 class Batched(Variable[A]):

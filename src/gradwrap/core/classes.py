@@ -43,10 +43,10 @@ class WrappedBackend(Backend):
         base: Backend = inner._backend
         super().__init__(base.name, inner._namespace, frozenset({inner}))
         self._base = base
-        self.depth = base.depth + 1
-        self.native_types = base.native_types
-        self.plain_types = base.plain_types
-        self.namespaces = AlwaysNamespace(inner._namespace)
+        self.depth: int = base.depth + 1
+        self.native_types: frozenset[type] = base.native_types
+        self.plain_types: frozenset[type] = base.plain_types
+        self.namespaces: NamespaceByType = AlwaysNamespace(inner._namespace)
         self._inner = inner
 
     def is_array(self, value: object) -> bool:

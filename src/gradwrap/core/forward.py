@@ -51,8 +51,8 @@ class Tangent:
     __slots__ = ("meta", "value")
 
     def __init__(self, meta: Meta, value: Any) -> None:
-        self.meta = meta
-        self.value = value
+        self.meta: Meta = meta
+        self.value: Any = value
 
 
 def push_forward(  # noqa: PLR0913  all there is to a call

@@ -88,10 +88,10 @@ class Hooks:
     __slots__ = ("accumulated", "after", "before", "metadata", "retained", "variable")
 
     def __init__(self) -> None:
-        self.variable = _Callbacks()
-        self.before = _Callbacks()
-        self.after = _Callbacks()
-        self.accumulated = _Callbacks()
+        self.variable: _Callbacks = _Callbacks()
+        self.before: _Callbacks = _Callbacks()
+        self.after: _Callbacks = _Callbacks()
+        self.accumulated: _Callbacks = _Callbacks()
         self.retained: ReferenceType[Any] | None = None
         self.metadata: dict[Any, Any] = {}
 

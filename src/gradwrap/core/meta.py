@@ -20,11 +20,11 @@ class Meta:
     def __init__(
         self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
     ) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.device = device
-        self.level = level
-        self.is_complex = is_complex
+        self.shape: tuple[int, ...] = shape
+        self.dtype: Any = dtype
+        self.device: Any = device
+        self.level: int = level
+        self.is_complex: bool = is_complex
 
     @property
     def ndim(self) -> int:

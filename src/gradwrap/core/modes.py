@@ -55,10 +55,10 @@ _newest_level = TAPE_LEVEL
 _silent_up_to: ContextVar[int] = ContextVar("gradwrap_silent_up_to", default=_RECORD_ALL)
 _differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", default=False)
 
-compiled_threshold = _silent_up_to.get
+compiled_threshold: Callable[[], Any] = _silent_up_to.get
 """What compiled calls compare a level with: the threshold, or a `Watched` above all levels."""
 
-next_sequence_number = itertools.count(0, -1).__next__
+next_sequence_number: Callable[[], int] = itertools.count(0, -1).__next__
 """Numbers the nodes, falling, so that a min-heap gives the newest node first."""
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -73,7 +73,7 @@ class WrappedNamespace:
         self._prefix = prefix
         self.__name__ = name
         if not prefix:
-            self.newaxis = None  # the one name of the standard that stands for None
+            self.newaxis: None = None  # the one name of the standard that stands for None
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"

@@ -50,7 +50,9 @@ class Node(GradFn):
     )
 
     parent: Any
+    formula: Any
     saved: Any
+    more: tuple[Any, ...] | None
 
     def __init__(  # noqa: PLR0913  made once per operation, by position
         self,
@@ -62,13 +64,13 @@ class Node(GradFn):
         op: BoundOp,
         more: tuple[Any, ...] | None = None,
     ) -> None:
-        self.seq = next_sequence_number()
+        self.seq: int = next_sequence_number()
         self.parent = parent
         self.formula = formula
         self.saved = saved
-        self.index = index
-        self.meta = meta
-        self.op = op
+        self.index: int = index
+        self.meta: Meta = meta
+        self.op: BoundOp = op
         self.more = more
 
     @property
@@ -132,9 +134,9 @@ class Leaf(GradFn):
     __slots__ = ("__weakref__", "hooks", "meta", "owner", "seq")
 
     def __init__(self, meta: Meta, owner: ReferenceType[Variable[Any]] | None = None) -> None:
-        self.seq = next_sequence_number()
-        self.meta = meta
-        self.owner = owner
+        self.seq: int = next_sequence_number()
+        self.meta: Meta = meta
+        self.owner: ReferenceType[Variable[Any]] | None = owner
         self.hooks: Hooks | None = None
 
     def name(self) -> str:

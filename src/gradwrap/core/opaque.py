@@ -14,10 +14,11 @@ from gradwrap.core.record import BoundOp, OutputsMeta, new_node, output_node
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
+    from gradwrap.core.backend import Backend, NamespaceByType
     from gradwrap.core.meta import Meta
     from gradwrap.core.node import Leaf, Node
     from gradwrap.core.rule import Rule
+    from gradwrap.core.variable import Variable
 
 __all__ = ["OpaqueOp", "output_nodes"]
 
@@ -37,8 +38,8 @@ class OpaqueOp(BoundOp):
         self.name = name
         self.backend = backend
         self.rule = rule  # type: ignore[assignment]  # none: what was saved is not arrays of a row
-        self.variable_class = variable_class(backend)
-        self.namespaces = backend.namespaces
+        self.variable_class: type[Variable[Any]] = variable_class(backend)
+        self.namespaces: NamespaceByType = backend.namespaces
         self.materializes = materializes
         self.holomorphic = False
         self.consumes = False

@@ -180,7 +180,11 @@ class Operators:
     def __ge__(self, other: Any, /) -> Self:
         return self._operator("greater_equal", "__ge__")(self, other)  # type: ignore[no-any-return]
 
-    __hash__ = object.__hash__
+    if TYPE_CHECKING:
+
+        def __hash__(self) -> int: ...
+    else:
+        __hash__ = object.__hash__
 
     def __neg__(self) -> Self:
         return self._operator("negative", "__neg__")(self)  # type: ignore[no-any-return]

@@ -64,8 +64,8 @@ class Formula:
     __slots__ = ("function", "saved")
 
     def __init__(self, function: FormulaFunction, saved: tuple[str, ...]) -> None:
-        self.function = function
-        self.saved = saved
+        self.function: FormulaFunction = function
+        self.saved: tuple[str, ...] = saved
 
 
 class Rule:
@@ -107,13 +107,14 @@ class Rule:
         self.name = name
         self.kind = kind
         self.chapter = ""  # the module whose table it is a row of
-        self.scope = scope or {}  # what the signature names as defaults
+        self.scope: dict[str, Any] = scope or {}  # what the signature names as defaults
         self.signature_text = signature
-        self.parameters, keyword_only = _parameters_of(signature, self.scope)
-        self.keyword_only = frozenset(keyword_only)
+        names, keyword_only = _parameters_of(signature, self.scope)
+        self.parameters: tuple[str, ...] = names
+        self.keyword_only: frozenset[str] = frozenset(keyword_only)
         count = len(formulas) if array_count is None else array_count
-        self.arrays = self.parameters[:count]
-        self.statics = self.parameters[count:]
+        self.arrays: tuple[str, ...] = self.parameters[:count]
+        self.statics: tuple[str, ...] = self.parameters[count:]
         self.is_joint = is_joint
         self.variadic = variadic
         self.holomorphic = holomorphic
@@ -128,7 +129,7 @@ class Rule:
         self.parts = parts
         self.key = key
         self.domain = domain
-        self.samples = tuple(samples)
+        self.samples: tuple[str, ...] = tuple(samples)
         self.probe = probe  # what the harness differentiates in place of the bare operation
         self.only_real = only_real
         self.only_complex = only_complex
@@ -142,11 +143,15 @@ class Rule:
 
     def define_jvps(self, formulas: Sequence[FormulaFunction | None]) -> None:
         """Take these formulas for the tangents."""
-        self.jvps = tuple(None if f is None else self._read(f, "t") for f in formulas)
+        self.jvps: tuple[Formula | None, ...] = tuple(
+            None if f is None else self._read(f, "t") for f in formulas
+        )
 
     def define(self, formulas: Sequence[FormulaFunction | None]) -> None:
         """Take these formulas for the cotangents."""
-        self.formulas = tuple(None if f is None else self._read(f, "g") for f in formulas)
+        self.formulas: tuple[Formula | None, ...] = tuple(
+            None if f is None else self._read(f, "g") for f in formulas
+        )
 
     @property
     def differentiable(self) -> bool:

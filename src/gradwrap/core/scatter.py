@@ -21,8 +21,8 @@ class Scattered:
     __slots__ = ("key", "values")
 
     def __init__(self, key: Any, values: Any) -> None:
-        self.key = key
-        self.values = values
+        self.key: Any = key
+        self.values: Any = values
 
 
 class OutputPart:
@@ -31,8 +31,8 @@ class OutputPart:
     __slots__ = ("index", "value")
 
     def __init__(self, index: int, value: Any) -> None:
-        self.index = index
-        self.value = value
+        self.index: int = index
+        self.value: Any = value
 
 
 def zeros_of(xp: Any, meta: Meta) -> Any:

@@ -35,7 +35,7 @@ class TreeDef:
     __slots__ = ("spec",)
 
     def __init__(self, spec: Any) -> None:
-        self.spec = spec
+        self.spec: Any = spec
 
     @property
     def is_lone(self) -> bool:

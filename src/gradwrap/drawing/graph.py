@@ -48,11 +48,11 @@ class Box:
         saved: dict[int, int] | None = None,
         size: int = 1,
     ) -> None:
-        self.kind = kind
-        self.name = name
-        self.lines = tuple(lines)
-        self.saved = saved or {}
-        self.size = size
+        self.kind: str = kind
+        self.name: str = name
+        self.lines: tuple[str, ...] = tuple(lines)
+        self.saved: dict[int, int] = saved or {}
+        self.size: int = size
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -67,10 +67,10 @@ class Arrow:
     __slots__ = ("dashed", "label", "source", "target")
 
     def __init__(self, source: Box, target: Box, label: str = "", *, dashed: bool = False) -> None:
-        self.source = source
-        self.target = target
-        self.label = label
-        self.dashed = dashed
+        self.source: Box = source
+        self.target: Box = target
+        self.label: str = label
+        self.dashed: bool = dashed
 
 
 class Graph:

@@ -38,16 +38,16 @@ class BatchedKey:
                 for advanced, p in zip(is_advanced, parts, strict=True)
             ]
         places = [i for i, advanced in enumerate(is_advanced) if advanced]
-        self.is_separated = bool(places) and places[-1] - places[0] + 1 != len(places)
+        self.is_separated: bool = bool(places) and places[-1] - places[0] + 1 != len(places)
         counted = [hidden if p is Ellipsis else 1 for p in parts]
-        self.before = 0 if not places or self.is_separated else sum(counted[: places[0]])
+        self.before: int = 0 if not places or self.is_separated else sum(counted[: places[0]])
         ranks = [
             (one.ndim if one is not None else getattr(p, "ndim", 0)) if advanced else 0
             for p, one, advanced in zip(parts, mapped, is_advanced, strict=True)
         ]
-        self.rank = max(ranks, default=0)
-        self.is_mapped = any(one is not None for one in mapped)
-        self.ndim = self.rank + sum(
+        self.rank: int = max(ranks, default=0)
+        self.is_mapped: bool = any(one is not None for one in mapped)
+        self.ndim: int = self.rank + sum(
             axes
             for p, axes, advanced in zip(parts, counted, is_advanced, strict=True)
             if not advanced and not isinstance(p, int)
@@ -56,7 +56,7 @@ class BatchedKey:
             self.key: Any = (slice(None), *parts)
             return
         examples = xp.reshape(xp.arange(size, device=place), (size, *(1,) * self.rank))
-        self.inner = tuple(
+        self.inner: tuple[Any, ...] = tuple(
             _with_rank(xp, data_of(one), self.rank) if one is not None else p
             for p, one in zip(parts, mapped, strict=True)
         )

@@ -20,7 +20,12 @@ from gradwrap.errors import NoRuleError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ADJOINT_NORM = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+ADJOINT_NORM: dict[str | None, str] = {
+    None: "forward",
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
 ALONG = "x, /, *, n=None, axis=-1, norm='backward'"
 ALONG_AXES = "x, /, *, s=None, axes=None, norm='backward'"
 SAMPLES = (

@@ -14,6 +14,8 @@ from gradwrap.transforms.reverse import vjp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.tree import TreeDef
+
 __all__ = [
     "MODES",
     "FlatFunction",
@@ -35,10 +37,13 @@ class GradientMismatchError(GradwrapError, AssertionError):
 class FlatFunction:
     """A function of its floating-point arrays alone, with a list of such as its value."""
 
+    leaves: list[Any]
+    treedef: TreeDef
+
     def __init__(self, fun: Callable[..., Any], args: Sequence[Any], what: str) -> None:
         self.fun = fun
         self.leaves, self.treedef = flatten(tuple(args))
-        self.places = [i for i, leaf in enumerate(self.leaves) if is_floating(leaf)]
+        self.places: list[int] = [i for i, leaf in enumerate(self.leaves) if is_floating(leaf)]
         self.arrays: list[Any] = [np.asarray(self.leaves[i]) for i in self.places]
         if not self.arrays:
             raise ValueError(f"{what}: no argument is a floating-point array. Fix: cast one.")

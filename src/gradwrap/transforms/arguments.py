@@ -13,7 +13,7 @@ from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
-from gradwrap.core.tree import flatten, map_leaves, path_of, unflatten
+from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.core.unwrapping import snapshot
 from gradwrap.core.variable import Variable
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
@@ -49,6 +49,9 @@ class Tracked:
     pytree; the gradient has None in its place.
     """
 
+    originals: list[Any]
+    treedef: TreeDef
+
     def __init__(self, value: Any, level: int, name: Callable[[], str]) -> None:
         self.originals, self.treedef = flatten(value)
         variables: list[Any] = []
@@ -58,7 +61,7 @@ class Tracked:
             else:
                 variables.append(self._track(original, index, value, level, name))
         # the function may write to its arguments, which gives them other nodes
-        self.leaves = [
+        self.leaves: list[tuple[Any, Any] | None] = [
             (v._node, v._backend.xp) if isinstance(v, Variable) else None for v in variables
         ]
         if variables and not any(self.leaves):
@@ -66,7 +69,7 @@ class Tracked:
                 f"argument {name()} holds no array: there is nothing to differentiate. "
                 "Fix: leave it out of argnums."
             )
-        self.value = unflatten(self.treedef, variables)
+        self.value: Any = unflatten(self.treedef, variables)
 
     @staticmethod
     def _track(

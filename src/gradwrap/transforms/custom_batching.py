@@ -27,7 +27,7 @@ class BatchedRule:
     """The rule of a batch, made from that of an example; the batch axis is the first."""
 
     def __init__(self, rule: CustomRule, level: int, batch: Batch, mapped: Sequence[bool]) -> None:
-        self.name = rule.name
+        self.name: str = rule.name
         self.rule = rule
         self.level = level
         self.batch = batch

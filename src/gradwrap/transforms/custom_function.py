@@ -35,8 +35,8 @@ class CustomFunction(Generic[P, R]):
     def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
         functools.update_wrapper(self, fun)
         self.fun = fun
-        self.name = name_of(fun)
-        self.nondiff_argnums = (
+        self.name: str = name_of(fun)
+        self.nondiff_argnums: tuple[int, ...] = (
             (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
         )
         if not all(type(one) is int for one in self.nondiff_argnums):
@@ -119,11 +119,11 @@ class Arguments:
                     f"of range for a call with {count} arguments."
                 )
             fixed.add(one % count)
-        self.static = {
+        self.static: dict[int, Any] = {
             place: self._untracked(args[place], function._parameter(place))
             for place in sorted(fixed)
         }
-        self.places = [place for place in range(count) if place not in fixed]
+        self.places: list[int] = [place for place in range(count) if place not in fixed]
         self.count = count
         self.leaves: list[Any] = []
         self.treedefs: list[TreeDef] = []

@@ -41,11 +41,11 @@ class CheckedJvp:
                 f"({', '.join(given)}). Fix: lambda xp, t, {argument}: ..."
             )
         self.function = function
-        self.names = given[2:]
+        self.names: tuple[str, ...] = given[2:]
         self.op = op
         self.argument = argument
         more = () if "out" in self.names else ("out",)
-        self.__signature__ = _signature("xp", "t", *self.names, *more)
+        self.__signature__: inspect.Signature = _signature("xp", "t", *self.names, *more)
 
     def __call__(self, xp: Any, t: Any, *saved: Any) -> Any:
         """The tangent of the output, or a tuple of those of several."""
@@ -65,9 +65,9 @@ class TransposedJvp:
     def __init__(self, jvp: CheckedJvp) -> None:
         self.jvp = jvp
         meta = f"{jvp.argument}_meta"
-        self.names = jvp.names if meta in jvp.names else (*jvp.names, meta)
-        self.at = self.names.index(meta)
-        self.__signature__ = _signature("xp", "g", *self.names)
+        self.names: tuple[str, ...] = jvp.names if meta in jvp.names else (*jvp.names, meta)
+        self.at: int = self.names.index(meta)
+        self.__signature__: inspect.Signature = _signature("xp", "g", *self.names)
 
     def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
         """The cotangent of the argument."""

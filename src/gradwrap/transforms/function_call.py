@@ -41,9 +41,14 @@ UNTRACKED = -2
 class Call:
     """One call of a function: performed once, recorded at each level."""
 
+    ctx: FunctionCtx
+    kind: type[Any] | None
+
     def __init__(self, function: type[Function], args: Sequence[Any]) -> None:
         self.function = function
-        self.needs = tuple(isinstance(a, Variable) and is_recorded(a) for a in args)
+        self.needs: tuple[bool, ...] = tuple(
+            isinstance(a, Variable) and is_recorded(a) for a in args
+        )
 
     def perform(self, args: Sequence[Any]) -> list[Any]:
         """The outputs, at the levels of the arguments."""
@@ -52,7 +57,7 @@ class Call:
             return self._forward(args)
         tracked = [_level(arg) == level for arg in args]
         data = [_below(arg, here) for arg, here in zip(args, tracked, strict=True)]
-        self.by_example = holds_batch(data)
+        self.by_example: bool = holds_batch(data)
         outs = self._apart(data) if self.by_example else self.perform(data)
         if level <= silent_up_to():
             return outs
@@ -70,7 +75,9 @@ class Call:
     def _forward(self, args: Sequence[Any]) -> list[Any]:
         cls = self.function
         inputs = _distinct([_native_argument(arg) for arg in args])
-        self.backends = tuple(backend_of(one) if is_array(one) else None for one in inputs)
+        self.backends: tuple[Backend | None, ...] = tuple(
+            backend_of(one) if is_array(one) else None for one in inputs
+        )
         self.ctx = ctx = FunctionCtx(self.needs)
         result = cls.forward(*inputs) if cls._sets_up else cls.forward(ctx, *inputs)
         parts = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -78,12 +85,12 @@ class Call:
         self.kind = type(result) if isinstance(result, (tuple, list)) else None
         if cls._sets_up:
             cls.setup_context(ctx, tuple(inputs), self.structured(outs))
-        self.tracked_outputs = [
+        self.tracked_outputs: list[int] = [
             index
             for index, out in enumerate(outs)
             if is_array(out) and backend_of(out).is_float(out) and not ctx._is_marked(out)
         ]
-        self.used = ctx._settle(inputs, outs)
+        self.used: tuple[set[int], set[int], bool] = ctx._settle(inputs, outs)
         return outs
 
     def _output(self, value: Any, index: int) -> Any:
@@ -139,7 +146,7 @@ class Call:
         """The outputs with their tangents, in forward mode: backward is linear in what it gets."""
         tangents = [None if node is None else node.value for node in nodes]
         if self.function._refusal is not None:
-            unknown: Any = UnknownTangent(self.function._refusal(self.ctx))
+            unknown: Any = _UnknownTangent(self.function._refusal(self.ctx))
             pushed: list[Any] = [unknown] * len(outs)
         else:
             own = new_level()
@@ -162,7 +169,7 @@ class Call:
         return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
 
 
-class UnknownTangent:
+class _UnknownTangent:
     """In the place of a tangent that is not known: whatever is done with it raises."""
 
     __slots__ = ("_message",)

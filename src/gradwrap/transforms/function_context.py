@@ -23,7 +23,7 @@ class Input:
     __slots__ = ("index",)
 
     def __init__(self, index: int) -> None:
-        self.index = index
+        self.index: int = index
 
 
 class Output:
@@ -32,7 +32,7 @@ class Output:
     __slots__ = ("index",)
 
     def __init__(self, index: int) -> None:
-        self.index = index
+        self.index: int = index
 
 
 class Computed:
@@ -41,7 +41,7 @@ class Computed:
     __slots__ = ("array",)
 
     def __init__(self, array: Any) -> None:
-        self.array = array
+        self.array: Any = array
 
 
 class _Settling:

@@ -48,7 +48,7 @@ class Problem:
         self.solvers = solvers
         self.name = name
         self.linear_solve = linear_solve
-        self.silenced = silent_up_to()
+        self.silenced: int = silent_up_to()
 
     def residual(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves of `f(x)`, of the structure and spaces of `x`."""

@@ -28,7 +28,7 @@ class Primitive(Generic[P, R]):
     def __init__(self, fun: Callable[P, R]) -> None:
         functools.update_wrapper(self, fun)
         self.fun = fun
-        self.op = Op(name_of(fun))
+        self.op: Op = Op(name_of(fun))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function: with native arrays, whatever wraps them."""

@@ -55,8 +55,8 @@ class Recording:
         args: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> None:
-        self.name = name_of(fun)
-        self.level = new_level()
+        self.name: str = name_of(fun)
+        self.level: int = new_level()
         self.tracked: list[Tracked] = []
         places: dict[int | str, Tracked] = {}
         for place in selected(fun, argnums, args, kwargs):
@@ -73,7 +73,7 @@ class Recording:
             for key, value in kwargs.items()
         }
         with differentiating():
-            self.out = left_behind(fun(*entered, **named), self.level)
+            self.out: Any = left_behind(fun(*entered, **named), self.level)
 
     def unwrapped(self, tree: Any) -> Any:
         """What the function returned, as the caller of the transform gets it."""

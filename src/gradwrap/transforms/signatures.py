@@ -17,9 +17,12 @@ __all__ = ["Signature", "call_native"]
 class Signature:
     """A function's parameters as the table writes them; defaults stand in a scope, by value."""
 
+    names: list[str]
+    text: str
+
     def __init__(self, function: Any, params: str | None) -> None:
         self.scope: dict[str, Any] = {}
-        self.outputs = 0
+        self.outputs: int = 0
         nin = getattr(function, "nin", None)
         given = None if params is None else params.replace(",", " ").split()
         if isinstance(nin, int):

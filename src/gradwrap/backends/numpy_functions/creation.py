@@ -146,7 +146,7 @@ def _like_one_example(x: Any) -> Any:
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 
 
-for about in (
+for _function in (
     np.can_cast,
     np.common_type,
     np.iscomplexobj,
@@ -156,7 +156,7 @@ for about in (
     np.size,
     np.result_type,
 ):
-    _about(about)
+    _about(_function)
 on_values(
     np.allclose,
     np.argwhere,

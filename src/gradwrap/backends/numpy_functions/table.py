@@ -39,7 +39,7 @@ WRITING: set[Any] = set()
 ALWAYS: set[Any] = set()
 """The functions whose implementation also answers for arrays that are not tracked: they give
 views, or write. For all others, NumPy itself does."""
-NoValue = np._NoValue
+NoValue: Any = np._NoValue
 _out_positions: dict[Any, int] = {}
 
 
