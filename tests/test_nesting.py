@@ -156,6 +156,16 @@ def test_vmap_inside_vmap_reads_the_outer_example() -> None:
     np.testing.assert_allclose(found, wanted)
 
 
+def test_no_wrapper_of_an_inner_transform_is_left_around_a_result() -> None:
+    weights = np.ones((2, 3))
+    for jac in (gw.jacrev, gw.jacfwd, gw.jacobian):
+        found = gw.vmap(lambda row, jac=jac: weights @ jac(np.square)(row)[:, 0])(ROWS)
+        assert type(found) is np.ndarray
+        found = jac(lambda x, jac=jac: np.sum(jac(np.square)(x), axis=0))(X)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, 2 * np.eye(3))
+
+
 def test_value_kept_by_an_inner_transform_is_seen_by_the_outer_one() -> None:
     def function(x: Any) -> Any:
         kept: list[Any] = []

@@ -264,7 +264,8 @@ def _result(name: str, leaf: Any, axis: Any, level: int, size: int) -> Any:
             f"{tuple(data.shape[1:])} and the batch axis. Fix: give an axis from {-rank} to "
             f"{rank - 1}."
         )
-    return backend_of(data).xp.moveaxis(data, 0, axis) if axis % rank else snapshot(data)
+    moved = backend_of(data).xp.moveaxis(data, 0, axis) if axis % rank else data
+    return unwrapped(moved, level)  # an inner transform's wrapper, which tracks nothing, is left
 
 
 def _as_array(value: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlia
 from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batched
 from gradwrap.core.modes import new_level
+from gradwrap.core.record import UNTRACKED
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
-from gradwrap.core.unwrapping import snapshot
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError, NotAnArrayError
 from gradwrap.transforms.arguments import (
     Argnums,
@@ -21,6 +21,7 @@ from gradwrap.transforms.arguments import (
     name_of,
     passes_through,
     selected,
+    unwrapped,
 )
 from gradwrap.transforms.batches import batch_of
 from gradwrap.transforms.diagonal import diagonal_start
@@ -297,10 +298,11 @@ def _as_asked(recording: Recording, block: Sequence[Any], argnums: Argnums) -> A
 
 
 def _owned(block: Any) -> Any:
-    """An array whose buffer is its own."""
-    backend = backend_of(block)
+    """An array whose buffer is its own, without wrappers that track nothing."""
+    block = unwrapped(block, UNTRACKED)
     if hasattr(type(block), "_bind"):
-        return snapshot(block)
+        return block
+    backend = backend_of(block)
     return block if backend.owns_buffer(block) else backend.copy(block)
 
 
