@@ -112,8 +112,10 @@ class Scrutiny:
     def _anomaly(self, node: Node, g: Any, result: Any) -> AnomalyError:
         name = node.op.name
         words = [
-            f"{node.name()} returned {_kind(result)} values: in the backward pass, the derivative "
-            f"of {name} ({_space(result)}) made them from a finite cotangent."
+            (
+                f"{node.name()} returned {_kind(result)} values: in the backward pass, the "
+                f"derivative of {name} ({_space(result)}) made them from a finite cotangent."
+            )
         ]
         if _is_elementwise(node) and _made_from_zero(g, result):
             selected_by = self._selected_by.get(node.seq)

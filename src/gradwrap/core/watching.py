@@ -31,6 +31,7 @@ __all__ = ["Guarded", "Packed", "Watch", "Watching"]
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 Stack = tuple[tuple[CodeType, int], ...]
 
+WORDS = ("hooks", "notes_place", "guards")
 PACKAGE = str(Path(__file__).parent.parent)
 
 
@@ -53,7 +54,7 @@ class Watch:
 
     def changed(self, **changes: Any) -> Watch:
         """The same with some of it changed."""
-        words = {"hooks": self.hooks, "notes_place": self.notes_place, "guards": self.guards}
+        words: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
         made = Watch(**{**words, **changes})
         made._snapshots = self._snapshots
         return made
@@ -129,11 +130,7 @@ class Observation:
         """The lines of code that led to the operation, those of gradwrap left out."""
         return "".join(
             f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
-            + (
-                f"    {text}\n"
-                if (text := linecache.getline(code.co_filename, line).strip())
-                else ""
-            )
+            f"    {linecache.getline(code.co_filename, line).strip()}\n"
             for code, line in self._place
         )
 

@@ -205,8 +205,11 @@ def apply_where(
     if callable(fill):
         other = fill(*(xp.where(condition, _number(xp, value, x), x) for x, value in pairs))
     else:
-        other = fill if hasattr(fill, "dtype") else _number(xp, fill, taken)
-    return xp.where(condition, taken, other)
+        other = fill
+    xp = _namespace((taken, condition, other))  # f may use tracked arrays besides its arguments
+    return xp.where(
+        condition, taken, other if hasattr(other, "dtype") else _number(xp, other, taken)
+    )
 
 
 def _namespace(values: tuple[Any, ...]) -> Any:
