@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -46,7 +47,22 @@ _differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", defa
 silent_up_to = _silent_up_to.get
 """The threshold of this context: an operation of a level up to it is not recorded."""
 
-next_sequence_number = itertools.count(0, -1).__next__
+
+def _falling_numbers() -> Callable[[], int]:
+    """Numbers no two of which are equal, whatever thread takes them."""
+    following = itertools.count(0, -1).__next__
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        return following  # one step of C: no thread comes between
+    lock = threading.Lock()
+
+    def take() -> int:
+        with lock:
+            return following()
+
+    return take
+
+
+next_sequence_number = _falling_numbers()
 """Numbers the nodes, falling, so that a min-heap gives the newest node first."""
 
 F = TypeVar("F", bound=Callable[..., Any])
