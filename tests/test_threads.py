@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gradwrap as gw
+from gradwrap.core import modes, registry
+from gradwrap.core.classes import rebind
+from gradwrap.core.registry import find_op, redefine
 
 THREADS = 8
 CALLS = 20_000
@@ -42,20 +49,94 @@ def test_nested_gradients_in_many_threads() -> None:
     assert took < 20
 
 
-def test_the_tape_in_many_threads() -> None:
+class Worker:
+    """One thread's passes: graphs, modes and hooks that no other thread may disturb."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.weights = gw.wrap(self.random.normal(size=3), requires_grad=True)
+        self.seen: list[Any] = []
+        self.wrong = 0
+
+    def expect(self, found: Any, expected: Any) -> None:
+        self.wrong += not np.allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+    def run(self, passes: int) -> None:
+        kinds = (self.accumulate, self.quiet_parts, self.hooked, self.twice, self.descend)
+        for i in range(passes):
+            kinds[i % len(kinds)]()
+        self.wrong += not gw.is_grad_enabled()
+
+    def accumulate(self) -> None:
+        x, w = self.random.normal(size=3), self.weights
+        w.grad = np.ones(3)
+        np.sum(w * w * x).backward()
+        self.expect(w.grad, 1.0 + 2.0 * w.data * x)
+
+    def quiet_parts(self) -> None:
+        w = self.weights
+        w.zero_grad()
+        with gw.no_grad():
+            factor = w * w
+            with gw.enable_grad():
+                (factor * np.sin(w)).sum().backward()
+            self.wrong += factor.requires_grad or gw.is_grad_enabled()
+        self.expect(w.grad, w.data**2 * np.cos(w.data))
+
+    def hooked(self) -> None:
+        w = self.weights
+        w.zero_grad()
+        y: Any = np.exp(w)
+        with y.register_hook(self.seen.append), w.register_hook(lambda g: 2.0 * g):
+            y[1:].sum().backward()
+        self.expect(self.seen.pop(), [0.0, 1.0, 1.0])
+        self.expect(w.grad, 2.0 * np.exp(w.data) * [0.0, 1.0, 1.0])
+
+    def twice(self) -> None:
+        (first,) = gw.autograd.grad(np.sum(self.weights**3), self.weights, create_graph=True)
+        (second,) = gw.autograd.grad(first.sum(), self.weights)
+        self.expect(second, 6.0 * self.weights.data)
+
+    def descend(self) -> None:
+        w = self.weights
+        w.zero_grad()
+        (w @ w).backward()
+        before = w.data.copy()
+        with gw.no_grad():
+            w -= 0.25 * w.grad  # type: ignore[operator]
+        self.expect(w.data, before / 2.0)
+        w.data[:] = self.random.normal(size=3)
+
+
+def test_ten_thousand_backward_passes_in_eight_threads() -> None:
+    """No cross-talk, and nothing is left when the threads are through."""
     start = threading.Barrier(THREADS)
 
-    def work(seed: int) -> int:
+    def work(worker: Worker, passes: int) -> None:
         start.wait()
-        wrong = 0
-        for i in range(300):
-            x = gw.wrap(np.array([1.0, 2.0]) * (seed + i), requires_grad=True)
-            (x * x).sum().backward()
-            wrong += not np.array_equal(x.grad, 2 * x.data)  # type: ignore[arg-type]
-        return wrong
+        worker.run(passes)
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        assert sum(pool.map(work, range(THREADS))) == 0
+    def run_all(passes: int) -> int:
+        workers = [Worker(seed) for seed in range(THREADS)]
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(work, workers, [passes] * THREADS))
+        return sum(worker.wrong for worker in workers)
+
+    assert run_all(100) == 0  # what is made once, and code that the interpreter specialises
+    gc.collect()
+    gc.disable()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # five hundred times as many changes of thread as usual
+    try:
+        blocks = sys.getallocatedblocks()
+        assert run_all(10_000 // THREADS) == 0
+        assert (
+            gc.collect() == 0
+        )  # no cycles; but it empties the interpreter's lists of spare blocks
+        assert sys.getallocatedblocks() < blocks + 500
+    finally:
+        sys.setswitchinterval(interval)
+        gc.enable()
 
 
 def test_rules_are_bound_once_whoever_comes_first() -> None:
@@ -74,6 +155,131 @@ def test_rules_are_bound_once_whoever_comes_first() -> None:
 
     with ThreadPoolExecutor(THREADS) as pool:
         assert len(set(pool.map(work, range(THREADS)))) == 1
+
+
+def test_a_rule_that_changes_while_another_thread_binds_it_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another thread's `defvjp` comes after the look at the rule, before its binding is kept."""
+
+    @gw.primitive
+    def cube(x: Any) -> Any:
+        return x**3
+
+    gw.defvjp(cube, lambda xp, g, x: g * 0.0)
+    cls: Any = type(gw.wrap(np.ones(1)))
+    compiled = cls._compiled
+
+    def interrupted(bound: Any) -> Any:
+        monkeypatch.undo()
+        gw.defvjp(cube, lambda xp, g, x: 3 * g * x**2)
+        return compiled(bound)
+
+    monkeypatch.setattr(cls, "_compiled", interrupted)
+    gw.grad(cube)(2.0)
+    assert gw.grad(cube)(2.0) == 12.0
+
+
+@pytest.mark.parametrize("door", ["np.arctan2(x, 1.0)", "x.__array_namespace__().atan2(x, one)"])
+def test_a_function_kept_by_a_namespace_is_that_of_the_newest_rule(
+    door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same for what a namespace, and NumPy's protocol, keep for the next call."""
+    op: Any = find_op("atan2")
+    rules = dict(op.rules)
+    rebind(op)
+    cls: Any = type(gw.wrap(np.ones(1)))
+    compiled = cls._compiled
+
+    def interrupted(bound: Any) -> Any:
+        call = compiled(bound)
+        if bound.op is op:
+            monkeypatch.undo()
+            gw.defvjp("atan2", lambda xp, g, x1: 5.0 * g, None)
+        return call
+
+    def fun(x: Any) -> Any:
+        return eval(door, {"np": np, "x": x, "one": np.ones(())})  # noqa: S307  of this file
+
+    monkeypatch.setattr(cls, "_compiled", interrupted)
+    try:
+        gw.grad(fun)(np.array(1.0))
+        assert gw.grad(fun)(np.array(1.0)) == 5.0
+    finally:
+        redefine(op, rules)
+        rebind(op)
+    assert gw.grad(fun)(np.array(1.0)) == pytest.approx(0.5)
+
+
+FIRST_USES = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+import gradwrap as gw
+sys.setswitchinterval(1e-6)
+start = threading.Barrier(8)
+a = np.array([[2.0, 1.0], [1.0, 3.0]])
+uses = [
+    lambda: gw.grad(lambda x: np.linalg.norm(x, 2))(a),
+    lambda: gw.grad(lambda x: np.sum(np.fft.rfft(x).real))(a),
+    lambda: gw.grad(lambda x: np.sum(np.linalg.eigvalsh(x)))(a),
+    lambda: gw.grad(lambda x: np.sum(x.__array_namespace__().linalg.pinv(x)))(a),
+    lambda: gw.grad(lambda x: np.sum(np.linalg.cholesky(x)))(a),
+    lambda: gw.grad(lambda x: x.ravel().dot(x.cumsum()))(a),
+    lambda: gw.vmap(lambda x: np.sum(np.fft.fft(x).imag))(a),
+    lambda: gw.jvp(lambda x: np.linalg.matrix_power(x, 3), (a,), (a,)),
+]
+def use(number):
+    start.wait()
+    for i in range(8):
+        uses[(number + i) % 8]()
+with ThreadPoolExecutor(8) as pool:
+    list(pool.map(use, range(8)))
+"""
+
+
+def test_chapters_are_loaded_once_whichever_thread_asks() -> None:
+    """What is imported at first use, asked for by eight threads at once in a new interpreter."""
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST_USES],
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_chapter_that_another_thread_loads_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither thread may strike a chapter from the list that none has loaded."""
+    loaded: list[str] = []
+    both = threading.Barrier(2, timeout=10)
+
+    def import_slowly(module: str) -> None:
+        if module == "first":
+            both.wait()  # both threads are at it
+        loaded.append(module)
+
+    monkeypatch.setattr(registry, "_later", ["first", "second"])
+    monkeypatch.setattr(registry, "import_module", import_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: registry.load_all(), range(2)))
+    assert set(loaded) == {"first", "second"}
+    assert registry._later == []
+
+
+def test_numbers_of_nodes_are_unique_without_the_global_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The backward pass tells nodes apart by them; free-threaded Python has no lock of its own."""
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+    take = modes._falling_numbers()
+    with ThreadPoolExecutor(THREADS) as pool:
+        runs = list(pool.map(lambda _: [take() for _ in range(2_000)], range(THREADS)))
+    numbers = [number for run in runs for number in run]
+    assert sorted(numbers, reverse=True) == list(range(0, -2_000 * THREADS, -1))
+    assert all(run == sorted(run, reverse=True) for run in runs)
 
 
 def test_no_grad_in_one_thread_is_not_seen_in_another() -> None:

@@ -164,7 +164,8 @@ _lock = threading.RLock()
 
 def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:
     """Name the factory that describes a library: called with a namespace and an array type."""
-    _factories[library] = factory
+    with _lock:
+        _factories[library] = factory
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -201,7 +202,8 @@ def backend_of_namespace(xp: Any) -> Backend:
     sample = xp.empty(0)
     native = array_api_compat.array_namespace(sample)
     backend = _by_type.get(type(sample)) or _enter(native, type(sample))
-    _by_namespace[xp] = backend
+    with _lock:
+        _by_namespace[xp] = backend
     return backend
 
 
@@ -223,5 +225,6 @@ def _enter(xp: Any, kind: type) -> Backend:
 
 def known_classes() -> list[Any]:
     """The classes of wrappers that have been made."""
-    backends = {*_by_type.values(), *_by_namespace.values()}
-    return [known for b in backends for known in b.wrapper_classes.values()]
+    with _lock:
+        backends = {*_by_type.values(), *_by_namespace.values()}
+        return [known for b in backends for known in b.wrapper_classes.values()]

@@ -161,5 +161,5 @@ def rebind(op: Op) -> None:
         cls._ufunc_calls.clear()
         cls._namespace._rebind(op.name)
         for method, name in METHOD_OPS.items():
-            if name == op.name and method in cls.__dict__:
-                delattr(cls, method)
+            if name == op.name:
+                cls._forget(method)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.forward import push_forward
-from gradwrap.core.modes import silent_up_to
-from gradwrap.core.record import apply, around, perform, refuse_without_formula, untracked
+from gradwrap.core.record import apply, interpret
 from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable
 
@@ -43,14 +42,7 @@ class Dual(Variable[A]):
     def _interpret(
         cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
     ) -> Any:
-        is_silent = level <= silent_up_to()
-        if bound.check and not is_silent:
-            refuse_without_formula(bound, nodes)
-        out = perform(bound, data, statics)
-        bound = around(bound, out)
-        if is_silent or not bound.rule.differentiable:
-            return untracked(bound, out)
-        return push_forward(bound, level, data, nodes, statics, out)
+        return interpret(bound, level, data, nodes, statics, push_forward)
 
     def __repr__(self) -> str:
         if self._node is None:

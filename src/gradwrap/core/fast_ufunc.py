@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core import protocol
-from gradwrap.core.registry import op_of_function
+from gradwrap.core.registry import changes, op_of_function
 
 __all__ = ["fast_array_ufunc"]
 
@@ -21,10 +21,13 @@ class _CallOfUfunc(dict[Any, Any]):
         self._cls = cls
 
     def __missing__(self, ufunc: Any) -> Any:
+        before = changes()
         op = op_of_function(ufunc)
         if op is None or op.rule_for(self._cls._backend.name) is None:
             return None  # not kept: a rule may be registered later
         call = self[ufunc] = self._cls._bind(op).call
+        if changes() != before:
+            self.pop(ufunc, None)
         return call
 
 

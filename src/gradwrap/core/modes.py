@@ -58,7 +58,22 @@ _differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", defa
 compiled_threshold: Callable[[], Any] = _silent_up_to.get
 """What compiled calls compare a level with: the threshold, or a `Watched` above all levels."""
 
-next_sequence_number: Callable[[], int] = itertools.count(0, -1).__next__
+
+def _falling_numbers() -> Callable[[], int]:
+    """Numbers no two of which are equal, whatever thread takes them."""
+    following = itertools.count(0, -1).__next__
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        return following  # one step of C: no thread comes between
+    lock = threading.Lock()
+
+    def take() -> int:
+        with lock:
+            return following()
+
+    return take
+
+
+next_sequence_number: Callable[[], int] = _falling_numbers()
 """Numbers the nodes, falling, so that a min-heap gives the newest node first."""
 
 F = TypeVar("F", bound=Callable[..., Any])

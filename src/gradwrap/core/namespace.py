@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwrap.core.modes import silent_up_to
-from gradwrap.core.registry import find_op, load_all
+from gradwrap.core.registry import changes, find_op, load_all
 from gradwrap.core.unwrapping import key_with_batches
 from gradwrap.errors import NoRuleError
 
@@ -81,11 +81,14 @@ class WrappedNamespace:
     def __getattr__(self, name: str) -> Any:
         if not _is_offered(name):
             raise AttributeError(name)
+        before = changes()
         if name in EXTENSIONS and not self._prefix:
             found: Any = WrappedNamespace(self._class, f"{self.__name__}.{name}", f"{name}.")
         else:
             found = self._find(self._prefix + name)
         setattr(self, name, found)
+        if changes() != before:
+            self.__dict__.pop(name, None)
         return found
 
     def __dir__(self) -> list[str]:

@@ -215,8 +215,9 @@ def interpret(
     data: Sequence[Any],
     nodes: Sequence[Any],
     statics: tuple[Any, ...],
+    derive: Callable[..., Any] | None = None,
 ) -> Any:
-    """Perform an operation, and record it where an argument is tracked."""
+    """Perform an operation; where an argument is tracked, record it, or do what `derive` does."""
     is_silent = level <= silent_up_to()
     if bound.check and not is_silent:
         refuse_without_formula(bound, nodes)
@@ -224,7 +225,7 @@ def interpret(
     bound = around(bound, out)
     if is_silent or not bound.rule.differentiable:
         return untracked(bound, out)
-    return record(bound, level, data, nodes, statics, out)
+    return (derive or record)(bound, level, data, nodes, statics, out)
 
 
 def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:

@@ -8,17 +8,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from gradwrap.core.rule import Rule
 
 __all__ = [
     "Op",
+    "changes",
     "find_op",
     "load_all",
     "load_later",
     "op_of_function",
     "ops",
+    "redefine",
     "register",
     "register_function",
 ]
@@ -49,6 +51,7 @@ _ops: dict[str, Op] = {}
 _op_of_function: dict[Hashable, Op] = {}
 _later: list[str] = []
 _lock = threading.Lock()
+_changes = 0
 
 
 def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
@@ -64,6 +67,24 @@ def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
             op.version += 1
 
 
+def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
+    """Change rules of an operation that may be in use."""
+    global _changes  # noqa: PLW0603  all threads are to see it
+    with _lock:
+        op.rules = {**op.rules, **rules}
+        op.version += 1
+        _changes += 1
+
+
+def changes() -> int:
+    """How often a rule has been changed.
+
+    What is made from rules and kept, without a lock, is taken back by whoever made it if this
+    number has grown meanwhile: it may be out of date, and `classes.rebind` may have been here.
+    """
+    return _changes
+
+
 def register_function(function: Hashable, op: Op) -> None:
     """Let `op` answer for a library's function wherever it is called on tracked arrays."""
     with _lock:
@@ -72,14 +93,17 @@ def register_function(function: Hashable, op: Op) -> None:
 
 def load_later(*modules: str) -> None:
     """Name modules that enter further rules: imported when an unknown name is asked for."""
-    _later.extend(modules)
+    with _lock:
+        _later.extend(modules)
 
 
 def load_all() -> None:
     """Import the modules that were left for later."""
-    while _later:
-        import_module(_later[0])
-        _later.remove(_later[0])
+    for module in tuple(_later):
+        import_module(module)  # waits for a thread that is at it
+        with _lock:
+            if module in _later:
+                _later.remove(module)
 
 
 def find_op(name: str) -> Op | None:

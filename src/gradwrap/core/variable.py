@@ -6,6 +6,7 @@ they share; the methods of an operation are bound to a class when they are first
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -19,7 +20,7 @@ from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import BoundOp, interpret
-from gradwrap.core.registry import Op, find_op
+from gradwrap.core.registry import Op, changes, find_op
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
     def _bind(cls, op: Op) -> BoundOp:
         """The operation bound to this class; bound again if its rules have changed since."""
         known: tuple[int, BoundOp] | None = cls._bindings.get(op)
-        if known is not None and known[0] == op.version:
+        version = op.version  # before the rule: what is bound now is not kept for a later one
+        if known is not None and known[0] == version:
             return known[1]
         rule = op.rule_for(cls._backend.name)
         native = None if rule is None else rule.native or cls._backend.native(rule.name)
@@ -76,7 +78,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
             native = cls._backend.adapt(op, rule)
         bound = BoundOp(op, rule, cls._backend, native, cls)
         bound.call = cls._compiled(bound)
-        cls._bindings[op] = (op.version, bound)
+        cls._bindings[op] = (version, bound)
         return bound
 
     @classmethod
@@ -137,10 +139,18 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
         """Bind an operator to the class, in place of the general method."""
         op = find_op(name)
         assert op is not None, name
-        bound = self._bind(op)
-        function = self._compiled_operator(bound, swapped=swapped)
-        setattr(type(self), method, function)
+        cls, before = type(self), changes()
+        function = self._compiled_operator(self._bind(op), swapped=swapped)
+        setattr(cls, method, function)
+        if changes() != before:
+            cls._forget(method)
         return function
+
+    @classmethod
+    def _forget(cls, method: str) -> None:
+        """Go back to the general method of an operator, if one was bound in its place."""
+        with contextlib.suppress(AttributeError):  # not bound, or another thread was here
+            delattr(cls, method)
 
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(self._namespace, op_name)(self, *args, **kwargs)
@@ -213,7 +223,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
         method = None if name.startswith("_") else protocol.find_method(name)
         if method is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        setattr(Variable, name, method)  # from now on found at once
+        setattr(Variable, name, method)  # from now on found at once; any thread's is as good
         return functools.partial(method, self)
 
     def transpose(self, *axes: Any) -> Self:

@@ -10,7 +10,7 @@ import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradwrap.core.classes import rebind
-from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, register_function
+from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, redefine, register_function
 from gradwrap.core.rule import FormulaFunction, Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
@@ -140,8 +140,7 @@ def _define(
         rule = _rule_of_function(target, function, along, formulas, backend, params)
         rules = {backend or GENERIC: rule}
         register_function(op, target)
-    target.rules.update(rules)
-    target.version += 1
+    redefine(target, rules)
     rebind(target)
 
 
