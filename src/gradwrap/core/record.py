@@ -209,7 +209,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     return bound.variable_class._interpret(bound, level, data, nodes, statics)
 
 
-def interpret(
+def interpret(  # noqa: PLR0913  all there is to a call
     bound: BoundOp,
     level: int,
     data: Sequence[Any],
