@@ -1,3 +1,3 @@
 """What pytest is not to collect: files for the type checkers, which never run."""
 
-collect_ignore = ["typing"]
+collect_ignore = ["downstream", "typing"]

@@ -5,7 +5,7 @@
 array([0.        , 0.63970...])
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from gradwrap import autograd as autograd
 from gradwrap import errors as errors
@@ -29,7 +29,7 @@ from gradwrap.transforms.stop import stop_gradient as stop_gradient
 _register_all()
 __version__ = "0.1.0.dev0"
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import testing as testing
     from gradwrap.drawing import draw as draw
     from gradwrap.transforms.batch import vmap as vmap

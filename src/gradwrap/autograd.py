@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from gradwrap.core.grad_fn import GradFn
 from gradwrap.core.hooks import RemovableHandle
@@ -14,6 +14,8 @@ from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+A = TypeVar("A")
 
 __all__ = [
     "GradFn",
@@ -52,6 +54,50 @@ def backward(
     _backward(outputs, gradients, retain_graph, create_graph, inputs)
 
 
+@overload
+def grad(
+    outputs: Variable[Any] | Sequence[Variable[Any]],
+    inputs: Variable[A] | Sequence[Variable[A]],
+    grad_outputs: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: Literal[False] = False,
+    allow_unused: Literal[False] | None = None,
+    materialize_grads: bool = False,
+) -> tuple[A, ...]: ...
+@overload
+def grad(
+    outputs: Variable[Any] | Sequence[Variable[Any]],
+    inputs: Variable[A] | Sequence[Variable[A]],
+    grad_outputs: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: Literal[True],
+    allow_unused: Literal[False] | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Variable[A], ...]: ...
+@overload
+def grad(
+    outputs: Variable[Any] | Sequence[Variable[Any]],
+    inputs: Variable[A] | Sequence[Variable[A]],
+    grad_outputs: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: Literal[False] = False,
+    allow_unused: bool | None,
+    materialize_grads: bool = False,
+) -> tuple[A | None, ...]: ...
+@overload
+def grad(
+    outputs: Variable[Any] | Sequence[Variable[Any]],
+    inputs: Variable[A] | Sequence[Variable[A]],
+    grad_outputs: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: bool,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]: ...
 def grad(  # noqa: PLR0913  PyTorch's signature
     outputs: Variable[Any] | Sequence[Variable[Any]],
     inputs: Variable[Any] | Sequence[Variable[Any]],

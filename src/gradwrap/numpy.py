@@ -183,9 +183,11 @@ _OURS: dict[str, Any] = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    found = _OURS.get(name)
-    return getattr(_numpy, name) if found is None else found
+if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
+
+    def __getattr__(name: str) -> Any:
+        found = _OURS.get(name)
+        return getattr(_numpy, name) if found is None else found
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gradwrap as gw
+from gradwrap.core import rule
+from gradwrap.core.registry import register
 
 Array = NDArray[np.float64]
 array: Array = np.ones(3)
@@ -46,6 +48,14 @@ with gw.no_grad(), gw.enable_grad(), gw.set_grad_enabled(True):
 # Rules --------------------------------------------------------------------------------------------
 
 
+def formula_of_one(g: Any) -> Any:
+    return g
+
+
+def formula(xp: Any, g: Any, x: Any) -> Any:
+    return g * xp.exp(x)
+
+
 @gw.primitive
 def power(x: Array, k: int = 2) -> Array:
     return x**k
@@ -58,18 +68,25 @@ gw.defvjp(power, lambda xp, g, x, k: g * k * x ** (k - 1))
 gw.defvjp("sin", lambda xp, g, x: g * xp.cos(x), backend="numpy")
 gw.defvjp(np.cbrt, lambda xp, g, out: g / (3 * out**2), params="x")
 gw.defvjp(power, None, None)
+gw.defvjp(power, "g * x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defvjp(power, formula_of_one)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defvjp(power, formula, bakend="numpy")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+gw.defvjp(3.0, formula)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defjvp(power, "t * x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.defvjp(power, 3.0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-
-
-def formula(xp: Any, g: Any, x: Any) -> Any:
-    return g * xp.exp(x)
-
-
 gw.defvjp(power, formula)
 gw.testing.check_grads(power, [array], order=1)
 gw.testing.check_grads(power, [array], modes=("fwd",))
 gw.defjvp(power, lambda xp, t, x, k: t * k * x ** (k - 1))
 assert_type(gw.testing.check_rule(power, array, 3), gw.testing.RuleReport)
+
+# An entry of the library's own table
+rule.elementwise("exponential", "x", formula, samples=("x(3)",), domain=(0.0, 1.0))
+rule.elementwise("twice", "x", "2 * g")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+rule.linear("twice", "x, /")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+rule.general("twice", "x, /", formula, smaples=())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+rule.general("twice", "x, /", formula, order="one")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+register([formula])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
 
 # Functions with a rule of their own ---------------------------------------------------------------
 

@@ -74,6 +74,10 @@ assert_type(gradient(w, w, w), Array)
 assert_type(gradient(w, w, y=w, rate=1.0), Array)
 assert_type(gw.grad(loss, 1)(w, w, w), Array)
 assert_type(gw.grad(loss, argnums=(0, 1))(w, w, y=w), tuple[Array, Array])
+assert_type(gw.grad(loss, 2)(w, w, w), Array)
+assert_type(gw.grad(loss, (0,))(w, w, w), tuple[Array])
+assert_type(gw.grad(loss, argnums=(0, 2))(w, w, w, rate=1.0), tuple[Array, Array])
+assert_type(gw.grad(loss, argnums=(0, 1, 2))(w, w, w), tuple[Array, Array, Array])
 assert_type(gw.grad(number)(2.0), float)
 assert_type(gw.grad(holomorphic, holomorphic=True)(1j), complex)
 assert_type(gw.grad(loss_of_params)({"w": w, "b": w}, w), Params)
@@ -94,7 +98,8 @@ gw.grad(loss_and_aux)  # type: ignore[arg-type]  # pyright: ignore[reportArgumen
 
 assert_type(gw.grad(loss, "rate")(w, w, w, rate=1.0), Any)
 assert_type(gw.grad(loss, ("w", "rate"))(w, w, w, rate=1.0), Any)
-assert_type(gw.grad(loss, 2)(w, w, w), Any)
+assert_type(gw.grad(loss, [0, 2])(w, w, w), Any)
+assert_type(gw.grad(loss, (2, 0))(w, w, w), Any)
 
 
 def at(position: int) -> Any:
@@ -125,6 +130,8 @@ assert_type(
     gw.value_and_grad(loss_and_aux, has_aux=True)(w, w),
     tuple[tuple[np.float64, dict[str, int]], Array],
 )
+assert_type(gw.value_and_grad(loss, 2)(w, w, w), tuple[np.float64, Array])
+assert_type(gw.value_and_grad(loss, (0, 2))(w, w, w), tuple[np.float64, tuple[Array, Array]])
 gw.value_and_grad(residuals)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 # elementwise_grad, stop_gradient ------------------------------------------------------------------

@@ -22,7 +22,7 @@ reals, are done by the engine, never by a formula.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.errors import RuleDefinitionError
 
@@ -41,7 +41,40 @@ __all__ = [
     "zero",
 ]
 
+
 FormulaFunction = Callable[..., Any]
+
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class RuleOptions(TypedDict, total=False):
+        """What an entry may say besides its formulas; each is explained in `Rule`."""
+
+        variadic: bool
+        holomorphic: bool
+        same: bool
+        symbol: str | None
+        native: Callable[..., Any] | None
+        outputs: int
+        casts: bool
+        real_steps: bool
+        views: str | None
+        consumes: bool
+        parts: bool
+        key: str | None
+        domain: tuple[float, float]
+        samples: Sequence[str]
+        probe: Callable[..., Any] | None
+        only_real: bool
+        only_complex: bool
+        order: int | None
+        convention: str
+        checked: bool
+        jvp: FormulaFunction | Sequence[FormulaFunction | None] | None
+        scope: dict[str, Any] | None
+
+    class _ElementwiseOptions(RuleOptions, total=False):
+        reason: str
 
 
 def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
@@ -225,39 +258,48 @@ def elementwise(
     name: str,
     params: str,
     *formulas: FormulaFunction | None,
-    domain: tuple[float, float] = (-2.0, 2.0),
-    **options: Any,
+    **options: Unpack[_ElementwiseOptions],
 ) -> Rule:
     """An elementwise function: one formula per argument, `None` where it is not differentiable."""
     signature = ", ".join(params.split()) + ", /"
     options.setdefault("same", True)
-    return Rule(name, signature, formulas, kind="elementwise", domain=domain, **options)
+    return Rule(name, signature, formulas, kind="elementwise", **options)
 
 
-def linear(name: str, signature: str, transpose: FormulaFunction, **options: Any) -> Rule:
+def linear(
+    name: str, signature: str, transpose: FormulaFunction, **options: Unpack[RuleOptions]
+) -> Rule:
     """A function linear in its one array: its transpose is the whole derivative."""
     return Rule(name, signature, (transpose,), kind="linear", **options)
 
 
-def reduction(name: str, signature: str, formula: FormulaFunction, **options: Any) -> Rule:
+def reduction(
+    name: str, signature: str, formula: FormulaFunction, **options: Unpack[RuleOptions]
+) -> Rule:
     """A function of one array along axes, not linear: max, prod, var ..."""
     return Rule(name, signature, (formula,), kind="reduction", **options)
 
 
-def general(name: str, signature: str, *formulas: FormulaFunction | None, **options: Any) -> Rule:
+def general(
+    name: str, signature: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
+) -> Rule:
     """Any function, one formula per array argument (the first ones of the signature)."""
     return Rule(name, signature, formulas, kind="general", **options)
 
 
 def multilinear(
-    name: str, signature: str, *formulas: FormulaFunction | None, **options: Any
+    name: str, signature: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
 ) -> Rule:
     """A function linear in each of its arrays by itself: a product."""
     return Rule(name, signature, formulas, kind="multilinear", **options)
 
 
 def joint(
-    name: str, signature: str, formula: FormulaFunction, arrays: int = 1, **options: Any
+    name: str,
+    signature: str,
+    formula: FormulaFunction,
+    arrays: int = 1,
+    **options: Unpack[RuleOptions],
 ) -> Rule:
     """Any function whose one formula returns the cotangents of all its array arguments."""
     return Rule(
@@ -272,7 +314,7 @@ def joint(
 
 
 def nondifferentiable(
-    name: str, signature: str, reason: str, arrays: int = 1, **options: Any
+    name: str, signature: str, reason: str, arrays: int = 1, **options: Unpack[RuleOptions]
 ) -> Rule:
     """A function without a derivative, or with a zero one, and the reason for it."""
     return Rule(

@@ -23,15 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["defjvp", "defvjp"]
 
 if TYPE_CHECKING:
-    # Any function will do. The usual numbers of parameters are written out, so that a type checker
-    # takes those of a lambda for Any.
+    # The numbers of parameters are written out, so that a type checker takes those of a lambda
+    # for Any, and refuses a formula without `g`.
     UserFormula: TypeAlias = (
         Callable[[Any, Any], Any]
         | Callable[[Any, Any, Any], Any]
         | Callable[[Any, Any, Any, Any], Any]
         | Callable[[Any, Any, Any, Any, Any], Any]
         | Callable[[Any, Any, Any, Any, Any, Any], Any]
-        | Callable[..., Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any, Any], Any]
     )
 
 

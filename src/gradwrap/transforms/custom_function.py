@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from gradwrap.core.record import is_recorded
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "CustomFunction"]
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
@@ -56,6 +57,12 @@ class CustomFunction(Generic[P, R]):
         outs = perform(call, arguments.leaves, level)
         return call.structured(outs)  # type: ignore[no-any-return]  # in the form of the user's
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind to an instance, as a function in a class does."""
         return self if instance is None else MethodType(self, instance)

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    TypeVarTuple,
+    overload,
+)
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batched
@@ -32,6 +42,11 @@ from gradwrap.transforms.reverse import grad
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+
+    # What a function of one array may return besides an array
+    Number: TypeAlias = float | complex | np.number[Any]
+
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev"]
 
 P = ParamSpec("P")
@@ -40,6 +55,7 @@ Aux = TypeVar("Aux")
 No: TypeAlias = Literal[False]
 Yes: TypeAlias = Literal[True]
 First: TypeAlias = Literal[0]
+Primals = TypeVarTuple("Primals")
 
 
 class _Space:
@@ -206,7 +222,16 @@ def _check_output(name: str, out: Any, holomorphic: bool) -> None:
 
 @overload
 def jacrev(
-    fun: Callable[Concatenate[A, P], A],
+    fun: np.ufunc,
+    argnums: Argnums = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any: ...
+@overload
+def jacrev(
+    fun: Callable[Concatenate[A, P], A | Number],
     argnums: First = 0,
     *,
     has_aux: No = False,
@@ -215,7 +240,7 @@ def jacrev(
 ) -> Callable[Concatenate[A, P], A]: ...
 @overload
 def jacrev(
-    fun: Callable[Concatenate[A, P], tuple[A, Aux]],
+    fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
     argnums: First = 0,
     *,
     has_aux: Yes,
@@ -230,7 +255,7 @@ def jacrev(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
-) -> Callable[..., Any]: ...
+) -> Any: ...
 def jacrev(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -311,7 +336,16 @@ def _owned(block: Any) -> Any:
 
 @overload
 def jacfwd(
-    fun: Callable[Concatenate[A, P], A],
+    fun: np.ufunc,
+    argnums: Argnums = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any: ...
+@overload
+def jacfwd(
+    fun: Callable[Concatenate[A, P], A | Number],
     argnums: First = 0,
     *,
     has_aux: No = False,
@@ -320,7 +354,7 @@ def jacfwd(
 ) -> Callable[Concatenate[A, P], A]: ...
 @overload
 def jacfwd(
-    fun: Callable[Concatenate[A, P], tuple[A, Aux]],
+    fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
     argnums: First = 0,
     *,
     has_aux: Yes,
@@ -335,7 +369,7 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
-) -> Callable[..., Any]: ...
+) -> Any: ...
 def jacfwd(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -455,7 +489,16 @@ def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
 
 @overload
 def jacobian(
-    fun: Callable[Concatenate[A, P], A],
+    fun: np.ufunc,
+    argnums: Argnums = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any: ...
+@overload
+def jacobian(
+    fun: Callable[Concatenate[A, P], A | Number],
     argnums: First = 0,
     *,
     has_aux: No = False,
@@ -464,7 +507,7 @@ def jacobian(
 ) -> Callable[Concatenate[A, P], A]: ...
 @overload
 def jacobian(
-    fun: Callable[Concatenate[A, P], tuple[A, Aux]],
+    fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
     argnums: First = 0,
     *,
     has_aux: Yes,
@@ -479,7 +522,7 @@ def jacobian(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
-) -> Callable[..., Any]: ...
+) -> Any: ...
 def jacobian(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -555,6 +598,15 @@ def _columns_or_none(tangent: Any, out: Any, count: int, level: int) -> Any:
 
 @overload
 def hessian(
+    fun: np.ufunc,
+    argnums: Argnums = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any: ...
+@overload
+def hessian(
     fun: Callable[Concatenate[A, P], Any],
     argnums: First = 0,
     *,
@@ -564,13 +616,14 @@ def hessian(
 ) -> Callable[Concatenate[A, P], A]: ...
 @overload
 def hessian(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
+    fun: Callable[Concatenate[A, P], tuple[Any, Aux]],
+    argnums: First = 0,
     *,
-    has_aux: bool = False,
+    has_aux: Yes,
     holomorphic: bool = False,
     chunk_size: int | None = None,
-) -> Callable[..., Any]: ...
+) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
+@overload
 def hessian(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -578,7 +631,15 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Any: ...
+def hessian(
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any:
     """The matrix of second derivatives, forward over reverse: one pass for all columns at once.
 
     Parameters and errors are those of `jacrev`. For an argument of shape `s` and an output of
@@ -595,6 +656,12 @@ def hessian(
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
 
+@overload
+def hvp(
+    fun: Callable[[*Primals], Any], primals: tuple[*Primals], tangents: tuple[*Primals]
+) -> tuple[*Primals]: ...
+@overload
+def hvp(fun: Callable[[A], Any], primals: A, tangents: A) -> A: ...
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """The Hessian of a scalar function times a vector, without the Hessian: forward over reverse.
 

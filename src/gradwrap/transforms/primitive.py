@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from gradwrap.core.record import is_recorded, no_rule
 from gradwrap.core.registry import Op
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Primitive", "primitive"]
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
@@ -41,6 +42,12 @@ class Primitive(Generic[P, R]):
         native = {key: unwrapped_key(value) for key, value in kwargs.items()}
         return cls._plain(self.fun(*unwrapped_key(args), **native))  # type: ignore[no-any-return]
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Primitive[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind to an instance, as a function in a class does."""
         return self if instance is None else MethodType(self, instance)

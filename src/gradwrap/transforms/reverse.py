@@ -1,9 +1,10 @@
 """Reverse mode: gradients and vector-Jacobian products of functions.
 
 The overloads keep the types of the user's function: the gradient of an argument has the type of
-the argument, and the other parameters stay as they are. Other positions than the first two, and
-names, give `Any`. The type variables of arguments are bound to `Any`, so that a type checker
-takes a lambda's parameters for `Any` rather than for `object`.
+the argument, and the other parameters stay as they are. Positions beyond the third, other
+combinations of them than are written out below, and names give `Any`. The type variables of
+arguments are bound to `Any`, so that a type checker takes a lambda's parameters for `Any` rather
+than for `object`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ __all__ = ["elementwise_grad", "grad", "value_and_grad", "vjp"]
 P = ParamSpec("P")
 X = TypeVar("X", bound=Any)
 X1 = TypeVar("X1", bound=Any)
+X2 = TypeVar("X2", bound=Any)
 R = TypeVar("R")
 Aux = TypeVar("Aux")
 Primals = TypeVarTuple("Primals")
@@ -55,7 +57,11 @@ No: TypeAlias = Literal[False]
 Yes: TypeAlias = Literal[True]
 First: TypeAlias = Literal[0]
 Second: TypeAlias = Literal[1]
+Third: TypeAlias = Literal[2]
+OnlyFirst: TypeAlias = tuple[Literal[0]]
 FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
+FirstAndThird: TypeAlias = tuple[Literal[0], Literal[2]]
+FirstThree: TypeAlias = tuple[Literal[0], Literal[1], Literal[2]]
 
 
 # grad ---------------------------------------------------------------------------------------------
@@ -89,6 +95,38 @@ def grad(
     has_aux: No = False,
     holomorphic: bool = False,
 ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], Scalar],
+    argnums: Third,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], Scalar],
+    argnums: OnlyFirst,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[X]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], Scalar],
+    argnums: FirstAndThird,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X2]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], Scalar],
+    argnums: FirstThree,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
 @overload
 def grad(
     fun: Callable[..., Scalar],
@@ -219,6 +257,38 @@ def value_and_grad(
     has_aux: No = False,
     holomorphic: bool = False,
 ) -> Callable[Concatenate[X, X1, P], tuple[S, tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], S],
+    argnums: Third,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[S, X2]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], S],
+    argnums: OnlyFirst,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[S, tuple[X]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], S],
+    argnums: FirstAndThird,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[S, tuple[X, X2]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], S],
+    argnums: FirstThree,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[S, tuple[X, X1, X2]]]: ...
 @overload
 def value_and_grad(
     fun: Callable[..., S],
