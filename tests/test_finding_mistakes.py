@@ -10,7 +10,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-import gradwrap as gw
+import gradwrap
 from gradwrap.core import watching
 from gradwrap.core.modes import current_watch
 from gradwrap.core.scrutiny import wanted
@@ -19,8 +19,8 @@ from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
 X = np.array([-1.0, 0.0, 1.0])
-vmap: Any = gw.vmap  # mypy takes what it gives for untyped where it is called at once
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +122,7 @@ def test_without_check_nan_values_pass_and_errors_get_a_note() -> None:
     def fail(g: Any) -> Any:
         raise KeyError(g.shape)
 
-    @gw.custom_vjp
+    @gradwrap.custom_vjp
     def odd(x: Any) -> Any:
         return x * 2
 
@@ -162,7 +162,7 @@ def test_right_gradients_of_every_kind_pass_unchanged() -> None:
     expected = gw.grad(f)(X + 2), gw.hessian(f)(X + 2), gw.grad(lambda z: np.abs(np.sum(z**2)))(z)
     with gw.detect_anomaly(), gw.guard_buffers(), gw.strong_zeros():
         found = gw.grad(f)(X + 2), gw.hessian(f)(X + 2), gw.grad(lambda z: np.abs(np.sum(z**2)))(z)
-        mapped = vmap(gw.grad(f))(np.stack([X + 2, X + 3]))
+        mapped = gw.vmap(gw.grad(f))(np.stack([X + 2, X + 3]))
 
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
@@ -174,7 +174,7 @@ def test_an_anomaly_of_the_second_derivative_and_under_vmap_is_found() -> None:
         with pytest.raises(AnomalyError):
             gw.grad(gw.grad(lambda x: x**1.5))(0.0)
         with pytest.raises(AnomalyError, match="sqrt"):
-            vmap(gw.grad(np.sqrt))(np.array([1.0, 0.0]))
+            gw.vmap(gw.grad(np.sqrt))(np.array([1.0, 0.0]))
         x = leaf(np.array([0.0]))
         with pytest.raises(AnomalyError, match="sqrt"):
             np.sqrt(x).sum().backward(create_graph=True)
@@ -345,7 +345,7 @@ def test_zeros_annihilate_in_second_derivatives_and_under_vmap() -> None:
     with gw.strong_zeros():
         hessian = gw.hessian(masked)(X)
         twice = gw.grad(lambda x: np.sum(gw.grad(masked)(x)))(X)
-        mapped = vmap(gw.grad(masked))(np.stack([X, X + 1]))
+        mapped = gw.vmap(gw.grad(masked))(np.stack([X, X + 1]))
         jacobian = gw.jacrev(lambda x: np.where(x > 0, np.sqrt(x), 0.0))(X)
         x = leaf()
         (first,) = gw.autograd.grad(masked(x), x, create_graph=True)
@@ -406,7 +406,7 @@ def test_apply_where_gives_values_and_all_derivatives() -> None:
     assert f(X) == -1.0
     np.testing.assert_array_equal(gw.grad(f)(X), [0.0, 0.0, 0.5])
     np.testing.assert_array_equal(gw.hessian(f)(X), np.diag([0.0, 0.0, -0.25]))
-    np.testing.assert_array_equal(vmap(gw.grad(f))(np.stack([X]))[0], [0.0, 0.0, 0.5])
+    np.testing.assert_array_equal(gw.vmap(gw.grad(f))(np.stack([X]))[0], [0.0, 0.0, 0.5])
     _, tangent = gw.jvp(f, (X,), (np.ones(3),))
     assert tangent == 0.5
 

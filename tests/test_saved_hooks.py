@@ -12,13 +12,14 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-import gradwrap as gw
+import gradwrap
 from gradwrap.core.modes import current_watch
 from gradwrap.errors import GradwrapError, SavedArrayError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
 X = np.array([0.5, 2.0])
 
 
@@ -147,7 +148,7 @@ def test_writes_in_place_are_packed_and_differentiated() -> None:
 
 
 def test_inputs_and_outputs_of_a_custom_function_are_packed() -> None:
-    class Square(gw.Function):
+    class Square(gradwrap.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             ctx.save_for_backward(x)
@@ -166,6 +167,30 @@ def test_inputs_and_outputs_of_a_custom_function_are_packed() -> None:
     assert len(noting.packed) == 1
     assert noting.unpacked == [1]
     np.testing.assert_array_equal(x.grad, 2 * X)
+
+
+def test_what_a_custom_function_computes_and_keeps_is_packed_and_guarded() -> None:
+    class Exp(gradwrap.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(np.exp(2 * x))
+            return np.exp(2 * x) + 1
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            (kept,) = ctx.saved_tensors
+            return grads[0] * 2 * kept
+
+    x, noting = leaf(), Noting()
+    with noting.hooks():
+        y = Exp.apply(x)
+        assert "Exp" in str(gw.draw(y))
+    with gw.guard_buffers():
+        z = Exp.apply(x)
+    (y + z).sum().backward()
+
+    assert (len(noting.packed), noting.unpacked) == (1, [1])
+    np.testing.assert_allclose(x.grad, 4 * np.exp(2 * X), rtol=1e-15)
 
 
 def test_the_innermost_hooks_count() -> None:

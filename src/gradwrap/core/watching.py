@@ -11,7 +11,6 @@ import linecache
 import sys
 import weakref
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
@@ -23,13 +22,14 @@ from gradwrap.errors import BufferChangedError, SavedArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
+    from types import CodeType, FrameType
 
     from gradwrap.core.backend import Backend
 
 __all__ = ["Guarded", "Packed", "Watch", "Watching"]
 
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
-Stack = tuple[tuple[CodeType, int], ...]
+Stack = tuple[tuple["CodeType", int], ...]
 
 WORDS = ("hooks", "notes_place", "guards")
 PACKAGE = str(Path(__file__).parent.parent)
@@ -61,16 +61,19 @@ class Watch:
 
     def observed(self, bound: BoundOp, edges: list[Any]) -> tuple[BoundOp, list[Any]]:
         """A binding for one node, and its edges with what they save in its new form."""
-        op = _WatchedOp(bound, self._place() if self.notes_place or self.guards else ())
-        keep = self._pack if self.hooks is not None else self._guard if self.guards else None
-        if keep is not None:
-            edges = list(edges)
-            for at in range(2, len(edges), EDGE):
-                edges[at] = tuple(mapped(value, is_array, keep) for value in edges[at])
-        return op, edges
+        edges = list(edges)
+        for at in range(2, len(edges), EDGE):
+            edges[at] = self.kept(edges[at])
+        return _WatchedOp(bound, self.observation()), edges
 
-    def _place(self) -> Stack:
-        return tuple(_frames())
+    def kept(self, value: Any) -> Any:
+        """What is kept in the place of something that is saved for backward."""
+        keep = self._pack if self.hooks is not None else self._guard if self.guards else None
+        return value if keep is None else mapped(value, is_array, keep)
+
+    def observation(self) -> Observation:
+        """What is to be known of a call that is recorded now."""
+        return Observation(tuple(_frames()) if self.notes_place or self.guards else ())
 
     def _pack(self, array: Any) -> Packed:
         assert self.hooks is not None
@@ -111,10 +114,10 @@ class _WatchedOp(BoundOp):
 
     __slots__ = ("watch",)
 
-    def __init__(self, op: BoundOp, place: Stack) -> None:
+    def __init__(self, op: BoundOp, observation: Observation) -> None:
         op.copy_to(self)
         self.special = True
-        self.watch = Observation(place)
+        self.watch = observation
 
 
 class Observation:
@@ -142,17 +145,19 @@ class Observation:
         targets: Container[Any] | None,
     ) -> list[Any]:
         """The edges that this pass needs, with the arrays that they saved."""
-
-        def restore(kept: Any) -> Any:
-            if type(kept) is Packed:
-                return kept.unpacked(op)
-            return kept.checked(op, self.stack)
-
         return [
-            (parent, formula, tuple(mapped(one, is_kept, restore) for one in saved), index)
+            (parent, formula, self.array_of(op, saved), index)
             for parent, formula, saved, index in edges
             if index == JOINT or on_path is None or parent in on_path or parent in (targets or ())
         ]
+
+    def array_of(self, op: str, kept: Any) -> Any:
+        """What was saved for backward, in the form in which it was given."""
+
+        def restore(one: Any) -> Any:
+            return one.unpacked(op) if type(one) is Packed else one.checked(op, self.stack)
+
+        return mapped(kept, is_kept, restore)
 
 
 class Packed:
@@ -167,6 +172,10 @@ class Packed:
         self._shape = tuple(array.shape)
         self._dtype = array.dtype
         self._device = self._backend.device(array)
+
+    def held_arrays(self) -> list[Any]:
+        """None that is known of: they may be on disk."""
+        return []
 
     def unpacked(self, op: str) -> Any:
         """The array again, checked to be of the same kind."""
@@ -220,6 +229,7 @@ class Guarded:
         self._snapshot = snapshot
 
     def held_arrays(self) -> list[Any]:
+        """The array; not the copy, which nothing needs."""
         return [self._snapshot.array]
 
     def checked(self, op: str, stack: str) -> Any:
@@ -264,11 +274,11 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
 
 def _frames() -> Iterable[tuple[CodeType, int]]:
     """Where the caller of gradwrap is: outermost first."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     found = []
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
             found.append((code, frame.f_lineno))
-        frame = frame.f_back  # type: ignore[assignment]  # None above the outermost
+        frame = frame.f_back
     return reversed(found)

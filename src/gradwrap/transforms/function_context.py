@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.modes import current_watch
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable
@@ -38,10 +39,24 @@ class Output:
 class Computed:
     """Holds an array that forward computed: how it depends on the arguments is not known."""
 
-    __slots__ = ("array",)
+    __slots__ = ("_kept", "_observation")
 
     def __init__(self, array: Any) -> None:
-        self.array: Any = array
+        watch = current_watch()
+        self._kept: Any = array if watch is None else watch.kept(array)
+        self._observation: Any = None if watch is None else watch.observation()
+
+    @property
+    def array(self) -> Any:
+        """The array; unpacked, if it was saved under `saved_tensors_hooks`."""
+        if self._observation is None:
+            return self._kept
+        return self._observation.array_of("a Function", self._kept)
+
+    def held_arrays(self) -> list[Any]:
+        """The array, unless it is packed."""
+        held = getattr(self._kept, "held_arrays", None)
+        return [self._kept] if held is None else list(held())
 
 
 class _Settling:
@@ -216,7 +231,7 @@ class FunctionCtx:
 
         def collect(leaf: Any) -> Any:
             if type(leaf) is Computed:
-                found.append(leaf.array)
+                found.extend(leaf.held_arrays())
             return leaf
 
         for value in (*self._saved, *vars(self).values()):

@@ -31,7 +31,7 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
     Both get and return native arrays, under the tape and under transforms of any depth: `pack`
     must not write to the array, which may be the caller's own. An array that two operations save
     is packed twice. What a leaf or a variable itself holds is not packed, nor is the index of one
-    element. What a `Function` keeps besides its arguments and outputs is its own affair.
+    element. For a `Function`, it is the arrays of floats that its context keeps.
 
     Parameters
     ----------
