@@ -626,3 +626,11 @@ def test_repr_names_the_operation() -> None:
     )
     _, log = np.linalg.slogdet(leaf(np.eye(2)))
     assert repr(log) == "Variable(np.float64(0.0), grad_fn=<LinalgSlogdetBackward>)"
+
+
+def test_names_that_torch_autograd_has_too() -> None:
+    assert gw.autograd.Function is gw.Function
+    assert gw.autograd.detect_anomaly is gw.detect_anomaly
+    with pytest.raises(AttributeError, match=r"'gradwrap.autograd' has no attribute 'functional'"):
+        gw.autograd.functional  # type: ignore[attr-defined]  # noqa: B018  the look-up is tested
+    assert all(hasattr(gw.autograd, name) for name in gw.autograd.__all__)

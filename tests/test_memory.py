@@ -172,6 +172,122 @@ def test_a_thousand_training_steps_are_flat() -> None:
     assert sys.getallocatedblocks() < blocks + 200
 
 
+class Doubled(gw.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return 2.0 * x
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 2.0 * g + 0.0 * x
+
+
+def layers(w: Any, inputs: Any) -> Any:
+    return np.tanh(np.tanh(inputs @ w) @ w)
+
+
+def descend(w: Any, loss: Any, **options: Any) -> None:
+    clear(w)
+    loss.backward(**options)
+    with gw.no_grad():
+        w -= 0.01 * gw.unwrap(w.grad)
+
+
+def hooked_step(w: Any, inputs: Any) -> None:
+    hidden: Any = np.tanh(inputs @ w)
+    values = hidden.data  # a hook of `hidden` that held `hidden` would be a cycle of the user's
+    hidden.register_hook(lambda g: np.clip(g, -1.0, 1.0) + 0.0 * values)
+    hidden.retain_grad()
+    handle = hidden.grad_fn.register_hook(lambda inputs, outputs: None)
+    with w.register_hook(lambda g: g * 2.0):
+        descend(w, np.mean(hidden**2))
+    handle.remove()
+
+
+def penalised_step(w: Any, inputs: Any) -> None:
+    loss = np.mean(layers(w, inputs) ** 2)
+    (slope,) = gw.autograd.grad(loss, w, create_graph=True)
+    descend(w, loss + np.sum(slope**2))
+
+
+def in_place_step(w: Any, inputs: Any) -> None:
+    hidden: Any = inputs @ w
+    hidden[1:] *= hidden[0]
+    hidden += 1.0
+    descend(w, np.mean(hidden**2))
+
+
+def transform_step(w: Any, inputs: Any) -> None:
+    gradient: Any = gw.grad(lambda w: np.mean(layers(w, inputs) ** 2))(w.data)
+    w.data = w.data - 0.01 * gradient
+
+
+def composed_step(w: Any, inputs: Any) -> None:
+    def loss(w: Any, row: Any) -> Any:
+        return np.sum(layers(w, row) ** 2)
+
+    each = gw.vmap(gw.grad(loss), in_axes=(None, 0))(w.data, inputs)
+    _, curvature = gw.jvp(lambda w: gw.grad(loss)(w, inputs), (w.data,), (each[0],))
+    w.data = w.data - 0.01 * curvature
+
+
+def interrupted_step(w: Any, inputs: Any) -> None:
+    with contextlib.suppress(ValueError):
+        gw.grad(raising)(inputs)
+    with contextlib.suppress(GradwrapError):
+        layers(w, inputs).backward()
+    descend(w, np.mean(layers(w, inputs) ** 2))
+
+
+STEPS: dict[str, Callable[[Any, Any], None]] = {
+    "tape": lambda w, x: descend(w, np.mean(layers(w, x) ** 2)),
+    "a retained graph": lambda w, x: descend(w, np.mean(layers(w, x) ** 2), retain_graph=True),
+    "create_graph": lambda w, x: descend(w, np.mean(layers(w, x) ** 2), create_graph=True),
+    "a gradient penalty": penalised_step,
+    "hooks": hooked_step,
+    "in place": in_place_step,
+    "checkpoint": lambda w, x: descend(w, np.mean(gw.checkpoint(layers)(w, x) ** 2)),
+    "Function": lambda w, x: descend(w, np.mean(Doubled.apply(layers(w, x)) ** 2)),
+    "transform": transform_step,
+    "composed transforms": composed_step,
+    "errors": interrupted_step,
+}
+
+
+ARRAYS = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
+
+
+def in_use() -> tuple[int, int]:
+    """How many objects there are, and how many bytes their arrays hold."""
+    assert gc.collect() == 0  # no cycle waited for it; it frees what Python keeps to use again
+    blocks = sys.getallocatedblocks()
+    traces = tracemalloc.take_snapshot().filter_traces([ARRAYS]).traces
+    return blocks, sum(trace.size for trace in traces)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_memory_is_flat_over_many_steps(name: str) -> None:
+    count = 1_000 if name in {"tape", "transform"} else 200
+    random = np.random.default_rng(0)
+    w = gw.wrap(random.standard_normal((8, 8)), requires_grad=True)
+    inputs = random.standard_normal((20, 8))
+    step = STEPS[name]
+    tracemalloc.start()
+    try:
+        for _ in range(50):
+            step(w, inputs)
+        blocks, arrays = in_use()
+        for _ in range(count):
+            step(w, inputs)
+        more_blocks, more_arrays = in_use()
+    finally:
+        tracemalloc.stop()
+    assert more_blocks < blocks + count  # not one object for each step
+    assert more_arrays < arrays + inputs.nbytes
+
+
 # No cycles ----------------------------------------------------------------------------------------
 
 

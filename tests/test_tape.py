@@ -108,6 +108,8 @@ def test_an_assigned_grad_must_fit() -> None:
     x.grad = np.ones(3)
     (x * 2.0).sum().backward()
     np.testing.assert_array_equal(x.grad, np.full(3, 3.0))
+    with pytest.raises(BackwardError, match=r"grad is a list, .* is float64\[3\]. Fix: give an"):
+        x.grad = [1.0, 2.0, 3.0]
     with pytest.raises(BackwardError, match=r"the assigned grad has shape \(2,\), .* has \(3,\)"):
         x.grad = np.ones(2)
     with pytest.raises(BackwardError, match=r"the assigned grad has dtype float32, .* float64"):

@@ -15,12 +15,27 @@ from gradwrap.errors import BackwardError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.transforms.function import Function
+    from gradwrap.transforms.mistakes import detect_anomaly
+else:
+
+    def __getattr__(name: str) -> object:
+        """What `torch.autograd` has too, and `gradwrap` imports at first use."""
+        if name not in {"Function", "detect_anomaly"}:
+            raise AttributeError(f"module 'gradwrap.autograd' has no attribute {name!r}")
+        import gradwrap
+
+        return getattr(gradwrap, name)
+
+
 A = TypeVar("A")
 
 __all__ = [
+    "Function",
     "GradFn",
     "RemovableHandle",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "grad",
     "is_grad_enabled",

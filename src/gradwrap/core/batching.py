@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 BatchingFormula = tuple["Callable[..., Any]", tuple[str, ...]]
+# filled while the tables of rules are imported, and only read from then on
 _formulas: dict[str, BatchingFormula] = {}
 _elementwise: set[str] = set()
 _stacked_names: set[str] = set()

@@ -33,11 +33,14 @@ def check_differentiable(backend: Backend, data: Any, what: str) -> None:
 
 
 def check_gradient(value: Any, meta: Meta, what: str) -> None:
-    if not hasattr(value, "shape") or tuple(value.shape) != meta.shape:
-        shape = getattr(value, "shape", None)
-        raise BackwardError(f"{what} has shape {shape}, the array has {meta.shape}.")
+    fix = "Fix: give an array of its shape and dtype, or None."
+    if not hasattr(value, "shape"):
+        raise BackwardError(f"{what} is a {type(value).__name__}, the array is {meta}. {fix}")
+    if tuple(value.shape) != meta.shape:
+        shape = tuple(value.shape)
+        raise BackwardError(f"{what} has shape {shape}, the array has {meta.shape}. {fix}")
     if value.dtype != meta.dtype:
-        raise BackwardError(f"{what} has dtype {value.dtype}, the array has {meta.dtype}.")
+        raise BackwardError(f"{what} has dtype {value.dtype}, the array has {meta.dtype}. {fix}")
 
 
 def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:

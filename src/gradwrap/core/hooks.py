@@ -9,13 +9,12 @@ the hooks after accumulation.
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.modes import TAPE_LEVEL, no_grad
+from gradwrap.core.modes import TAPE_LEVEL, next_sequence_number, no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.record import BoundOp
 from gradwrap.core.unwrapping import native, snapshot
@@ -41,8 +40,6 @@ __all__ = [
     "on_variable",
 ]
 
-_numbers = itertools.count()
-
 
 class _Callbacks(dict[int, Any]):
     """Functions in the order of their registration; a handle refers to them weakly."""
@@ -66,7 +63,7 @@ class RemovableHandle:
 
     def __init__(self, callbacks: _Callbacks, hook: Callable[..., Any]) -> None:
         self._callbacks = weakref.ref(callbacks)
-        self._number = next(_numbers)
+        self._number = next_sequence_number()
         callbacks[self._number] = hook
 
     def remove(self) -> None:

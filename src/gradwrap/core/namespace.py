@@ -14,7 +14,7 @@ from gradwrap.errors import NoRuleError
 __all__ = ["WrappedNamespace", "composite", "composites"]
 
 Composite = Callable[..., Any]
-_composites: dict[str, Composite] = {}
+_composites: dict[str, Composite] = {}  # filled while the tables are imported
 
 CREATION = frozenset(
     [

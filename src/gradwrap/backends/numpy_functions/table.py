@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 Implementation = Callable[..., Any]
+# filled while this package is imported, and only read from then on
 IMPLEMENTATIONS: dict[Any, Implementation] = {}
 WRITING: set[Any] = set()
 """The functions that write to their first argument."""
@@ -40,7 +41,7 @@ ALWAYS: set[Any] = set()
 """The functions whose implementation also answers for arrays that are not tracked: they give
 views, or write. For all others, NumPy itself does."""
 NoValue: Any = np._NoValue
-_out_positions: dict[Any, int] = {}
+_out_positions: dict[Any, int] = {}  # a cache; any thread's entry is as good
 
 
 def implements(*functions: Any, always: bool = False) -> Callable[[Implementation], Implementation]:
