@@ -12,6 +12,7 @@ from harness import COMPLEX, REAL, direction
 
 pytestmark = pytest.mark.peers
 
+
 @pytest.mark.parametrize("dtype", [REAL, COMPLEX], ids=["real", "complex"])
 @pytest.mark.parametrize(
     "function",

@@ -16,6 +16,7 @@ from peers import LEFT_OUT, keys_of, peer_function, reason_to_leave_out
 
 pytestmark = pytest.mark.peers
 
+CASES: list[tuple[Case, np.dtype[Any]]]
 CASES = [(case, REAL) for case in cases() if not case.rule.only_complex]
 CASES += [(case, COMPLEX) for case in cases() if not case.rule.only_real]
 FAST_TO_COMPILE = {
@@ -64,7 +65,10 @@ def test_jax_has_the_same_jvp_and_the_conjugate_gradient(case: Case, dtype: np.d
         return out, moved, pull(cotangents)
 
     out, moved, gradients = jax.jit(derivatives, compiler_options=FAST_TO_COMPILE)(
-        *(jax.tree.map(jax.numpy.asarray, part) for part in (ours.arrays, ours.tangents, cotangents))
+        *(
+            jax.tree.map(jax.numpy.asarray, part)
+            for part in (ours.arrays, ours.tangents, cotangents)
+        )
     )
 
     for found, wanted in zip(ours.outputs, out, strict=True):
@@ -73,7 +77,6 @@ def test_jax_has_the_same_jvp_and_the_conjugate_gradient(case: Case, dtype: np.d
         close(found, wanted)
     for found, wanted in zip(ours.gradients, gradients, strict=True):
         close(found, np.conj(wanted))
-
 
 
 @pytest.mark.parametrize(("case", "dtype"), compared_with("torch"))
