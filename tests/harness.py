@@ -224,12 +224,7 @@ def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, 
     """The operation as a function of its floating arrays alone, with a list of outputs."""
 
     def call(*arrays: Any) -> list[Any]:
-        ordered = dict(statics)
-        free = iter(arrays)
-        total = len(arrays) + len(statics)
-        args = [ordered[k] if k in ordered else next(free) for k in range(total)]
-        if case.rule.variadic:
-            args = [list(arrays), *(ordered[k] for k in sorted(ordered))]
+        args = joined_call(arrays, statics, case.rule)
         if not any(isinstance(a, gw.Variable) for a in arrays):
             out = native_call(case, xp, args, kwargs)
         else:
@@ -238,8 +233,7 @@ def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, 
                 out = case.rule.probe(cls._namespace, *args, **kwargs)
             else:
                 out = cls._bind(case.op).call(*args, **kwargs)
-        parts = list(out) if isinstance(out, (tuple, list)) else [out]
-        return [part for part in parts if is_floating(part)]
+        return floating_parts(out)
 
     return call
 
@@ -254,6 +248,12 @@ def native_call(case: Case, xp: Any, args: Sequence[Any], kwargs: dict[str, Any]
     native = backend.adapt(case.op, rule) if rule.native is not None else backend.native(rule.name)
     assert native is not None
     return native(*args, **kwargs)
+
+
+def floating_parts(out: Any) -> list[Any]:
+    """The floating arrays among the results of a call."""
+    parts = list(out) if isinstance(out, (tuple, list)) else [out]
+    return [part for part in parts if is_floating(part)]
 
 
 def is_floating(value: Any) -> bool:
@@ -273,6 +273,15 @@ def split_call(args: Sequence[Any], rule: Rule) -> tuple[list[Any], dict[int, An
         else:
             statics[position] = value
     return arrays, statics
+
+
+def joined_call(arrays: Sequence[Any], statics: dict[int, Any], rule: Rule) -> list[Any]:
+    """The positional arguments of a call that `split_call` took apart."""
+    if rule.variadic:
+        return [list(arrays), *(statics[k] for k in sorted(statics))]
+    free = iter(arrays)
+    total = len(arrays) + len(statics)
+    return [statics[k] if k in statics else next(free) for k in range(total)]
 
 
 def real_inner(left: Sequence[Any], right: Sequence[Any]) -> float:

@@ -42,8 +42,21 @@ def strict_array(values: Any, device: Any = DEVICES[0], dtype: Any = strict.floa
     return strict.asarray(values, device=device, dtype=dtype)
 
 
+def linalg(x: Any) -> Any:
+    return x.__array_namespace__().linalg
+
+
+def fourier(x: Any) -> Any:
+    return x.__array_namespace__().fft
+
+
+def power(x: Any, spectrum: Any) -> Any:
+    return x.__array_namespace__().abs(spectrum) ** 2
+
+
 VALUES = [0.3, -1.2, 2.0]
 MATRIX = np.arange(6.0).reshape(2, 3)
+SQUARE = np.array([[2.0, 0.5], [0.3, 1.5]])
 
 MISTAKES = {
     "another device": Mistake(
@@ -182,6 +195,118 @@ MISTAKES = {
         np.linalg.LinAlgError,
         "square",
     ),
+    "a matrix that is singular": Mistake(
+        lambda x, other: np.linalg.inv(x * other).sum(),
+        SQUARE,
+        np.zeros((2, 2)),
+        np.ones((2, 2)),
+        np.linalg.LinAlgError,
+        "Singular",
+    ),
+    "a matrix that is not positive": Mistake(
+        lambda x, sign: np.linalg.cholesky(sign * (x @ x.T)).sum(),
+        SQUARE,
+        -1.0,
+        1.0,
+        np.linalg.LinAlgError,
+        "positive definite",
+    ),
+    "a right-hand side on another device": Mistake(
+        lambda x, other: product(x, linalg(x).solve(x, other)),
+        strict_array(SQUARE),
+        strict_array([1.0, 2.0], DEVICES[1]),
+        strict_array([1.0, 2.0]),
+        ValueError,
+        "two different devices",
+    ),
+    "a right-hand side of another library": Mistake(
+        lambda x, other: product(x, linalg(x).solve(x, other)),
+        strict_array(SQUARE),
+        np.array([1.0, 2.0]),
+        strict_array([1.0, 2.0]),
+        gw.errors.MixedLibrariesError,
+        r"linalg\.solve got arrays of array_api_strict and numpy.*Fix: convert",
+    ),
+    "a right-hand side of bools": Mistake(
+        lambda x, other: product(x, linalg(x).solve(x, other)),
+        strict_array(SQUARE),
+        strict_array([True, False], dtype=strict.bool),
+        strict_array([1.0, 2.0]),
+        TypeError,
+        "Only floating-point dtypes are allowed in solve",
+    ),
+    "an order that no norm has": Mistake(
+        lambda x, order: np.linalg.norm(x, order) ** 2,
+        SQUARE,
+        "nuclear",
+        "nuc",
+        ValueError,
+        "Invalid norm order",
+    ),
+    "an axis of vectors out of bounds": Mistake(
+        lambda x, axis: product(x, linalg(x).vecdot(x, x, axis=axis)),
+        strict_array(SQUARE),
+        -3,
+        -1,
+        np.exceptions.AxisError,
+        "axis -3 is out of bounds",
+    ),
+    "an axis to contract out of bounds": Mistake(
+        lambda x, axis: product(x, linalg(x).tensordot(x, x, axes=((0,), (axis,)))),
+        strict_array(SQUARE),
+        2,
+        1,
+        np.exceptions.AxisError,
+        "axis 2 is out of bounds",
+    ),
+    "an axis of a norm out of bounds": Mistake(
+        lambda x, axis: product(x, linalg(x).vector_norm(x, axis=axis)),
+        strict_array(SQUARE),
+        2,
+        1,
+        np.exceptions.AxisError,
+        "is out of bounds",
+    ),
+    "a transform of integers": Mistake(
+        lambda x, other: product(x, power(x, fourier(x).fft(other))),
+        strict_array(SQUARE),
+        strict_array([[1, 2], [3, 4]], dtype=strict.int64),
+        strict_array([[1, 2], [3, 4]], dtype=strict.complex128),
+        TypeError,
+        "Only complex floating-point dtypes are allowed in fft",
+    ),
+    "a real transform of complex numbers": Mistake(
+        lambda x, other: power(x, fourier(x).rfft(x * other)).sum(),
+        SQUARE,
+        1j * SQUARE,
+        SQUARE,
+        TypeError,
+        "rfft_n",
+    ),
+    "an axis of a transform out of bounds": Mistake(
+        lambda x, axis: power(x, fourier(x).rfft(x, axis=axis)).sum(),
+        SQUARE,
+        2,
+        1,
+        IndexError,
+        "out of (range|bounds)",
+    ),
+    "a length that no transform has": Mistake(
+        lambda x, n: power(x, fourier(x).rfft(x, n=n)).sum(),
+        SQUARE,
+        0,
+        3,
+        ValueError,
+        r"Invalid number of FFT data points \(0\)",
+    ),
+    "a norm that no transform has": Mistake(
+        lambda x, norm: power(x, fourier(x).rfftn(x, norm=norm)).sum(),
+        SQUARE,
+        "unitary",
+        "ortho",
+        ValueError,
+        "Invalid norm value unitary",
+    ),
 }
 
 
@@ -201,8 +326,7 @@ def right(mistake: Mistake) -> Any:
     """The gradient for good input, by differences."""
 
     def f(values: Any) -> float:
-        x = values if isinstance(mistake.x, np.ndarray) else _as(mistake.x, values)
-        return float(gw.unwrap(mistake.function(gw.wrap(x), mistake.good)))
+        return float(gw.unwrap(mistake.function(gw.wrap(_as(mistake.x, values)), mistake.good)))
 
     values = np.asarray(_values(mistake.x))
     slopes = np.zeros_like(values)
@@ -218,7 +342,14 @@ def _values(array: Any) -> Any:
 
 
 def _as(like: Any, values: Any) -> Any:
+    if isinstance(like, np.ndarray):
+        return values
     return tiny.from_numpy(values) if isinstance(like, tiny.Array) else strict_array(values)
+
+
+def _twice(array: Any) -> Any:
+    """A batch of two examples."""
+    return _as(array, np.stack([_values(array)] * 2))
 
 
 def test_transform_works_after_an_error(mistake: Mistake) -> None:
@@ -258,6 +389,39 @@ def test_tape_works_after_an_error(mistake: Mistake) -> None:
 
     found: Any = x.grad
     np.testing.assert_allclose(_values(found), right(mistake), rtol=1e-6, atol=1e-6)
+
+
+def test_jvp_works_after_an_error(mistake: Mistake) -> None:
+    def slope(other: Any) -> Any:
+        _, moved = gw.jvp(lambda x: mistake.function(x, other), (mistake.x,), (mistake.x,))
+        return moved
+
+    before = silent_up_to()
+
+    with pytest.raises(mistake.error, match=mistake.message):
+        slope(mistake.bad)
+    found = slope(mistake.good)
+
+    assert silent_up_to() == before
+    wanted = np.sum(right(mistake) * _values(mistake.x))
+    np.testing.assert_allclose(float(found), wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_vmap_works_after_an_error(mistake: Mistake) -> None:
+    """The message is about the batch, so only its kind is the same. No axis is one too many."""
+
+    def values(other: Any) -> Any:
+        return gw.vmap(lambda x: mistake.function(x, other))(_twice(mistake.x))
+
+    before = silent_up_to()
+
+    with pytest.raises(mistake.error):
+        values(mistake.bad)
+    found = values(mistake.good)
+
+    assert silent_up_to() == before
+    wanted = float(gw.unwrap(mistake.function(gw.wrap(mistake.x), mistake.good)))
+    np.testing.assert_allclose(_values(found), [wanted, wanted], rtol=1e-12)
 
 
 def test_error_in_the_backward_pass_leaves_the_tape_usable() -> None:

@@ -27,6 +27,7 @@ REAL: list[Row] = [
     ("arcsin at 1", np.arcsin, 1.0, INF),
     ("sqrt at -1", np.sqrt, -1.0, NAN),
     ("sqrt(x)*0 at 0", lambda x: np.sqrt(x) * 0.0, 0.0, NAN),
+    ("(1/x)*0 at 0", lambda x: (1.0 / x) * 0.0, 0.0, NAN),
     ("sqrt(x**2) at 0", lambda x: np.sqrt(x**2), 0.0, NAN),
     ("cbrt at 0", np.cbrt, 0.0, INF),
     ("max of all, tie", np.max, [1.0, 1.0, 0.0], [0.5, 0.5, 0.0]),
@@ -49,6 +50,9 @@ REAL: list[Row] = [
     ("norm 3 at 0", lambda x: np.linalg.norm(x, 3), [0.0, 0.0], [0.0, 0.0]),
     ("norm 1 with a zero", lambda x: np.linalg.norm(x, 1), [0.0, 1.0], [0.0, 1.0]),
     ("norm inf at a tie", lambda x: np.linalg.norm(x, INF), [1.0, 1.0], [0.5, 0.5]),
+    ("norm -inf at a tie", lambda x: np.linalg.norm(x, -INF), [1.0, 1.0], [0.5, 0.5]),
+    ("spectral norm at a tie", lambda x: np.linalg.norm(x, 2), np.eye(2), 0.5 * np.eye(2)),
+    ("matrix norm 1 at a tie", lambda x: np.linalg.norm(x, 1), [[1.0] * 2] * 2, [[0.5] * 2] * 2),
     ("nuclear norm, rank 1", lambda x: np.linalg.norm(x, "nuc"), [[1.0] * 2] * 2, [[0.5] * 2] * 2),
     ("hypot at 0, 0", lambda x: np.hypot(x, 0.0), 0.0, 0.0),
     ("arctan2 at 0, 0", lambda x: np.arctan2(x, 0.0), 0.0, 0.0),
@@ -84,12 +88,15 @@ REAL: list[Row] = [
         [1.0, 1.0, 0.0],
     ),
     ("median, even", np.median, [3.0, 1.0, 2.0, 4.0], [0.5, 0.0, 0.5, 0.0]),
+    ("median of equal ones", np.median, [1.0, 1.0, 1.0], [0.0, 1.0, 0.0]),
     ("prod with a zero", np.prod, [0.0, 2.0, 3.0], [6.0, 0.0, 0.0]),
     ("prod with two zeros", np.prod, [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]),
     ("cumprod with a zero", lambda x: np.sum(np.cumprod(x)), [0.0, 2.0, 3.0], [9.0, 0.0, 0.0]),
+    ("cumprod with two zeros", lambda x: np.sum(np.cumprod(x)), [0.0, 0.0, 3.0], [1.0, 0.0, 0.0]),
     ("std of a constant", np.std, [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]),
     ("std of one element", np.std, [2.0], [0.0]),
     ("logaddexp(-inf, -inf)", lambda x: np.logaddexp(x, -INF), -INF, NAN),
+    ("logsumexp of -inf", lambda x: np.log(np.sum(np.exp(x))), [-INF, -INF], [NAN, NAN]),
     ("floor", np.floor, 1.5, 0.0),
     ("round", np.round, 1.5, 0.0),
     ("sign", np.sign, 0.0, 0.0),
@@ -117,6 +124,21 @@ def test_gradient_at_a_hard_point(fun: Callable[[Any], Any], at: Any, wanted: An
         gradient = gw.grad(fun)(np.asarray(at))
 
     np.testing.assert_allclose(gradient, wanted, rtol=1e-14, atol=1e-15)
+
+
+FINITE = [row for row in REAL if np.all(np.isfinite(row[3]))]
+
+
+@pytest.mark.parametrize(
+    ("fun", "at", "wanted"), [r[1:] for r in FINITE], ids=[r[0] for r in FINITE]
+)
+def test_forward_mode_has_the_same_at_a_hard_point(
+    fun: Callable[[Any], Any], at: Any, wanted: Any
+) -> None:
+    with np.errstate(all="ignore"):
+        derivative = gw.jacfwd(fun)(np.asarray(at))
+
+    np.testing.assert_allclose(derivative, wanted, rtol=1e-14, atol=1e-15)
 
 
 HIGHER: list[tuple[str, Callable[[Any], Any], float, int, float]] = [
@@ -180,6 +202,24 @@ def test_gradient_of_a_real_function_of_a_complex_number(
     np.testing.assert_allclose(gw.grad(fun)(np.asarray(at)), wanted, rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("fun", "at", "wanted"), [r[1:] for r in COMPLEX], ids=[r[0] for r in COMPLEX]
+)
+def test_jvp_of_a_real_function_is_the_slope_along_the_gradient(
+    fun: Callable[[Any], Any], at: complex, wanted: complex
+) -> None:
+    for direction in (1 + 0j, 1j):
+        _, slope = gw.jvp(fun, (np.asarray(at),), (np.asarray(direction),))
+
+        np.testing.assert_allclose(slope, (np.conj(wanted) * direction).real, rtol=1e-14)
+
+
+def test_jvp_of_a_holomorphic_function_is_its_derivative_times_the_tangent() -> None:
+    _, slope = gw.jvp(lambda z: z**2, (np.asarray(1 + 2j),), (np.asarray(1 + 0j),))
+
+    assert slope == 2 + 4j
+
+
 def test_complex_vjp_takes_and_gives_conjugated_cotangents() -> None:
     _, of_square = gw.vjp(lambda z: z**2, np.asarray(1 + 2j))
     _, of_conj = gw.vjp(np.conj, np.asarray(1 + 2j))
@@ -227,3 +267,8 @@ def test_slogdet_of_a_singular_matrix_has_an_infinite_gradient() -> None:
 def test_inv_of_a_singular_matrix_raises_what_numpy_raises() -> None:
     with pytest.raises(np.linalg.LinAlgError):
         gw.grad(lambda x: np.sum(np.linalg.inv(x)))(np.zeros((2, 2)))
+
+
+def test_cholesky_of_a_matrix_that_is_not_positive_raises_what_numpy_raises() -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        gw.grad(lambda x: np.sum(np.linalg.cholesky(x)))(np.array([[1.0, 2.0], [2.0, 1.0]]))

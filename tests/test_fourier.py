@@ -257,7 +257,10 @@ def test_torch_has_the_same_gradient(name: str, options: dict[str, Any], norm: s
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize(("name", "options", "norm"), PEERS)
+@pytest.mark.parametrize(
+    ("name", "options", "norm"),
+    [one for one in PEERS if one[2] == "ortho"],  # JAX compiles each
+)
 def test_jax_has_the_same_gradient_conjugated(
     name: str, options: dict[str, Any], norm: str
 ) -> None:

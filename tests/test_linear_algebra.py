@@ -150,6 +150,29 @@ def test_sum_of_cubed_eigenvalues_has_three_squares(
     np.testing.assert_array_equal(gradient, np.conj(gradient.T))
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda x: np.sum(W * linalg(x).eigh(x)[0]),
+        lambda x: np.sum(W * linalg(x).eigvalsh(x)),
+        lambda x: linalg(x).eigh(x)[1][0, 1] ** 2,
+    ],
+    ids=["eigh values", "eigvalsh", "eigh vectors"],
+)
+def test_matrix_that_is_not_symmetric_has_the_gradient_of_its_lower_triangle(
+    loss: Callable[[Any], Any],
+) -> None:
+    """The value is that of the triangle which NumPy reads; the gradient is symmetric."""
+    lower = np.tril(M)
+
+    value, gradient = gw.value_and_grad(loss)(M)
+    wanted, expected = gw.value_and_grad(loss)(lower + np.tril(M, -1).T)
+
+    np.testing.assert_allclose(value, wanted, rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(gradient, gradient.T)
+
+
 @pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
 def test_matrix_logarithm_by_eigh_has_the_gradient_by_differences(matrix: Any) -> None:
     def logarithm(x: Any) -> Any:

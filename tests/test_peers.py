@@ -1,4 +1,7 @@
-"""The same gradients as JAX and PyTorch, where they have the function and the same convention."""
+"""Every row of the table gives what JAX and PyTorch give, where they have the function.
+
+A gradient is PyTorch's, and the conjugate of JAX's; a JVP is JAX's.
+"""
 
 from __future__ import annotations
 
@@ -8,77 +11,98 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from harness import COMPLEX, REAL, Case, cases, function_of, split_call
+from harness import COMPLEX, REAL, Case, cases, direction, function_of, split_call, to_numpy
+from peers import LEFT_OUT, keys_of, peer_function, reason_to_leave_out
 
 pytestmark = pytest.mark.peers
 
-ELEMENTWISE = [
-    case
-    for case in cases()
-    if case.rule.kind == "elementwise" and case.backend == "*" and "0)" not in case.pattern
-]
-PAIRS: list[tuple[Case, np.dtype[Any]]] = [
-    (c, REAL) for c in ELEMENTWISE if not c.rule.only_complex
-]
-PAIRS += [(c, COMPLEX) for c in ELEMENTWISE if not c.rule.only_real]
-TORCH_NAMES = {"pow": "pow", "reciprocal": "reciprocal", "conj": "conj_physical", "sign": "sgn"}
-JAX_HAS_ZERO = {"sign"}  # also where a complex z/|z| does change with z
+CASES: list[tuple[Case, np.dtype[Any]]]
+CASES = [(case, REAL) for case in cases() if not case.rule.only_complex]
+CASES += [(case, COMPLEX) for case in cases() if not case.rule.only_real]
+FAST_TO_COMPILE = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+}
+"""Each program runs once, on a few numbers."""
 
 
-def ours(case: Case, dtype: np.dtype[Any]) -> tuple[list[Any], list[Any], Any]:
-    args, kwargs = case.arguments(dtype)
-    arrays, statics = split_call(args, case.rule)
-    f = function_of(case, np, kwargs, statics)
-    out, pull = gw.vjp(f, *arrays)
-    cotangent = np.asarray(np.ones_like(out[0]))
-    return args, list(pull([cotangent])), cotangent
+def compared_with(library: str) -> list[Any]:
+    return [
+        pytest.param(case, dtype, id=f"{case.id}-{dtype.name}")
+        for case, dtype in CASES
+        if reason_to_leave_out(case, dtype, library) is None
+    ]
 
 
-@pytest.mark.parametrize(
-    ("case", "dtype"),
-    [pair for pair in PAIRS if pair[0].rule.name not in JAX_HAS_ZERO],
-    ids=lambda value: value.id if isinstance(value, Case) else value.name,
-)
-def test_jax_has_the_same_gradient_conjugated(case: Case, dtype: np.dtype[Any]) -> None:
+def close(found: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
+
+
+class Ours:
+    """A case on NumPy: its outputs, and derivatives along random directions."""
+
+    def __init__(self, case: Case, dtype: np.dtype[Any]) -> None:
+        args, kwargs = case.arguments(dtype)
+        self.arrays, statics = split_call(args, case.rule)
+        call = function_of(case, np, kwargs, statics)
+        random = np.random.default_rng(case.seed)
+        self.outputs, pull = gw.vjp(call, *self.arrays)
+        self.cotangents = [direction(random, np.asarray(part)) for part in self.outputs]
+        self.tangents = [direction(random, array) for array in self.arrays]
+        self.gradients = pull([c[()] for c in self.cotangents])
+        _, self.moved = gw.jvp(call, self.arrays, self.tangents)
+
+
+@pytest.mark.parametrize(("case", "dtype"), compared_with("jax"))
+def test_jax_has_the_same_jvp_and_the_conjugate_gradient(case: Case, dtype: np.dtype[Any]) -> None:
     jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", val=True)
-    function = getattr(jax.numpy, case.rule.name)
-    args, gradients, cotangent = ours(case, dtype)
-    places = [i for i, a in enumerate(args) if isinstance(a, np.ndarray)]
+    ours, call = Ours(case, dtype), peer_function(case, dtype, "jax")
+    cotangents = [np.conj(c) for c in ours.cotangents]
 
-    def of_arrays(*arrays: Any) -> Any:
-        called = list(args)
-        for place, array in zip(places, arrays, strict=True):
-            called[place] = array
-        return function(*called)
+    def derivatives(arrays: Any, tangents: Any, cotangents: Any) -> Any:
+        out, moved = jax.jvp(call, arrays, tangents)
+        _, pull = jax.vjp(call, *arrays)
+        return out, moved, pull(cotangents)
 
-    _, pull = jax.vjp(of_arrays, *(jax.numpy.asarray(args[i]) for i in places))
+    out, moved, gradients = jax.jit(derivatives, compiler_options=FAST_TO_COMPILE)(
+        *(
+            jax.tree.map(jax.numpy.asarray, part)
+            for part in (ours.arrays, ours.tangents, cotangents)
+        )
+    )
 
-    for found, wanted in zip(gradients, pull(jax.numpy.asarray(cotangent)), strict=True):
-        np.testing.assert_allclose(found, np.conj(np.asarray(wanted)), rtol=1e-10, atol=1e-10)
+    for found, wanted in zip(ours.outputs, out, strict=True):
+        close(found, wanted)
+    for found, wanted in zip(ours.moved, moved, strict=True):
+        close(found, wanted)
+    for found, wanted in zip(ours.gradients, gradients, strict=True):
+        close(found, np.conj(wanted))
 
 
-@pytest.mark.parametrize(
-    ("case", "dtype"),
-    PAIRS,
-    ids=lambda value: value.id if isinstance(value, Case) else value.name,
-)
+@pytest.mark.parametrize(("case", "dtype"), compared_with("torch"))
 def test_torch_has_the_same_gradient(case: Case, dtype: np.dtype[Any]) -> None:
     torch = pytest.importorskip("torch")
-    function = getattr(torch, TORCH_NAMES.get(case.rule.name, case.rule.name))
-    args, gradients, cotangent = ours(case, dtype)
-    tensors = [
-        torch.tensor(a, requires_grad=True)
-        if isinstance(a, np.ndarray)
-        else torch.tensor(a, dtype=torch.float64)
-        for a in args
-    ]
-    try:
-        out = function(*tensors)
-    except RuntimeError as error:
-        pytest.skip(f"PyTorch: {error}")
-    out.backward(torch.tensor(cotangent))
+    ours, call = Ours(case, dtype), peer_function(case, dtype, "torch")
+    tensors = [torch.tensor(array, requires_grad=True) for array in ours.arrays]
 
-    theirs = [t.grad for t in tensors if t.requires_grad]
-    for found, wanted in zip(gradients, theirs, strict=True):
-        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-10, atol=1e-10)
+    out = call(*tensors)
+    gradients = torch.autograd.grad(
+        out,
+        tensors,
+        [torch.tensor(c) for c in ours.cotangents],
+        allow_unused=True,
+        materialize_grads=True,
+    )
+
+    for found, wanted in zip(ours.outputs, out, strict=True):
+        close(found, to_numpy(wanted.detach()))
+    for found, wanted in zip(ours.gradients, gradients, strict=True):
+        close(found, to_numpy(wanted))
+
+
+@pytest.mark.parametrize("library", LEFT_OUT)
+def test_only_what_is_in_the_table_is_left_out_of_it(library: str) -> None:
+    known = {key for case, dtype in CASES for key in keys_of(case, dtype)}
+
+    assert not LEFT_OUT[library].keys() - known
+    assert len(compared_with(library)) > 0.95 * len(CASES)

@@ -5,16 +5,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numpy.exceptions import AxisError
+
 __all__ = ["as_axes", "axis_length", "inverse_permutation", "kept", "spread"]
 
 Axis = int | tuple[int, ...] | None
 
 
 def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """The axes as non-negative numbers; all of them for None."""
+    """The axes as non-negative numbers; all of them for None.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        An axis out of bounds, as a ValueError and an IndexError.
+    """
     if axis is None:
         return tuple(range(ndim))
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    for a in axes:
+        if not -ndim <= a < ndim and ndim:
+            raise AxisError(a, ndim)
     return tuple(a % ndim if ndim else a for a in axes)
 
 

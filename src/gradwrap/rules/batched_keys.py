@@ -18,16 +18,18 @@ __all__ = ["BatchedKey"]
 
 
 class BatchedKey:
-    """The key for all examples of an array of `ndim` axes each.
+    """The key for all examples of an array, each of this shape.
 
     `key` selects from the data. `of_result` brings what it selects into the order in which one
     example's key would select it, behind the batch axis; `of_value` does the opposite for what is
     to be written there.
     """
 
-    def __init__(self, xp: Any, key: Any, ndim: int, level: int, size: int, place: Any) -> None:
-        parts, hidden = _spelled_out(_as_parts(xp, key, place), ndim)
-        parts = _without_masks(xp, parts, level)
+    def __init__(
+        self, xp: Any, key: Any, shape: tuple[int, ...], level: int, size: int, place: Any
+    ) -> None:
+        parts, hidden = _spelled_out(_as_parts(xp, key, place), len(shape))
+        parts = _without_masks(xp, parts, level, shape, hidden)
         mapped = [next(batched_parts(part, level), None) for part in parts]
         is_advanced = [
             one is not None or _is_integer_array(p) for one, p in zip(mapped, parts, strict=True)
@@ -134,16 +136,25 @@ def _is_integer_array(part: Any) -> bool:
     return hasattr(part, "dtype") and not _is_mask(part)
 
 
-def _without_masks(xp: Any, parts: list[Any], level: int) -> list[Any]:
+def _without_masks(
+    xp: Any, parts: list[Any], level: int, shape: tuple[int, ...], hidden: int
+) -> list[Any]:
     """Integer arrays in the place of masks."""
     found: list[Any] = []
+    axis = 0
     for part in parts:
+        start, axis = axis, axis + (hidden if part is Ellipsis else _axes_of(part))
         if not _is_mask(part):
             found.append(part)
         elif next(batched_parts(part, level), None) is not None:
             raise BatchedValueError(
                 "a boolean index that vmap maps over: how many elements it selects may differ "
                 "from example to example. Fix: xp.where(mask, x, 0)."
+            )
+        elif tuple(part.shape) != tuple(shape[start:axis]):
+            raise IndexError(
+                f"a boolean index of shape {tuple(part.shape)} for axes of shape "
+                f"{tuple(shape[start:axis])}. Fix: make it of the same shape."
             )
         else:
             found += xp.nonzero(part)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from numpy.exceptions import AxisError
+
 from gradwrap.core.batching import (
     aligned,
     register_batching,
@@ -24,10 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _behind(axis: Any) -> Any:
-    """An axis of an example, as an axis of the batch. Negative ones stay."""
+def _behind(axis: Any, ndim: int) -> Any:
+    """An axis of an example of `ndim` axes, as an axis of the batch.
+
+    It is checked here: just before an example's first axis, the batch has one more.
+    """
     if isinstance(axis, (tuple, list)):
-        return tuple(_behind(a) for a in axis)
+        return tuple(_behind(a, ndim) for a in axis)
+    if not -ndim <= axis < ndim:
+        raise AxisError(axis, ndim)
     return axis + 1 if axis >= 0 else axis
 
 
@@ -44,14 +51,14 @@ def _reduced(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     axis = statics["axis"]
     if x.ndim == 1:
         return op(x[:, None], *{**statics, "axis": 1, "keepdims": False}.values())
-    axis = tuple(range(1, x.ndim)) if axis is None else _behind(axis)
+    axis = tuple(range(1, x.ndim)) if axis is None else _behind(axis, x.ndim - 1)
     return op(x, *{**statics, "axis": axis}.values())
 
 
 def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """Argmax and argmin: of the flattened example for None."""
     if axis is not None and x.ndim > 1:
-        return op(x, _behind(axis), keepdims)
+        return op(x, _behind(axis, x.ndim - 1), keepdims)
     found = op(_flat(xp, x), 1, False)
     return xp.reshape(found, (x.shape[0], *(1,) * (x.ndim - 1))) if keepdims else found
 
@@ -59,7 +66,7 @@ def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 def _along(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     """One axis, or the only one for None."""
     axis = statics["axis"]
-    return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis)}.values())
+    return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis, x.ndim - 1)}.values())
 
 
 def _along_axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
@@ -68,7 +75,7 @@ def _along_axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     if axes is None:
         lengths = statics.get("s")
         axes = tuple(range(-(x.ndim - 1 if lengths is None else len(lengths)), 0))
-    return op(x, *{**statics, "axes": _behind(axes)}.values())
+    return op(x, *{**statics, "axes": _behind(axes, x.ndim - 1)}.values())
 
 
 def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[Any, Any, bool, bool]:
@@ -125,8 +132,9 @@ def _solve(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
 
 
 def _cross(xp: Any, op: Any, x1: Any, x2: Any, axis: int, batched: Sequence[bool]) -> Any:
+    rank = max(x.ndim - b for x, b in zip((x1, x2), batched, strict=True))
     x1, x2 = aligned(xp, (x1, x2), batched)
-    return op(x1, x2, _behind(axis))
+    return op(x1, x2, _behind(axis, rank))
 
 
 def _einsum(xp: Any, op: Any, operands: list[Any], subscripts: str, batched: Sequence[bool]) -> Any:
@@ -153,25 +161,26 @@ def _tile(xp: Any, op: Any, x: Any, repetitions: Any) -> Any:
 
 def _roll(xp: Any, op: Any, x: Any, shift: Any, axis: Any) -> Any:
     if axis is not None:
-        return op(x, shift, _behind(axis))
+        return op(x, shift, _behind(axis, x.ndim - 1))
     return xp.reshape(op(_flat(xp, x), shift, 1), x.shape)
 
 
 def _repeat(xp: Any, op: Any, x: Any, repeats: Any, axis: int | None) -> Any:
-    return op(_flat(xp, x), repeats, 1) if axis is None else op(x, repeats, _behind(axis))
+    if axis is None:
+        return op(_flat(xp, x), repeats, 1)
+    return op(x, repeats, _behind(axis, x.ndim - 1))
 
 
 def _concat(xp: Any, op: Any, arrays: list[Any], axis: int | None) -> Any:
     if axis is None:
         return op([_flat(xp, x) for x in arrays], 1)
-    return op(arrays, _behind(axis))
+    return op(arrays, _behind(axis, arrays[0].ndim - 1))
 
 
 def _getitem(
     xp: Any, op: Any, x: Any, key: Any, batched: Sequence[bool], level: int, size: int
 ) -> Any:
-    ndim = x.ndim - batched[0]
-    one = BatchedKey(xp, key, ndim, level, size, place_of(x))
+    one = BatchedKey(xp, key, x.shape[1:] if batched[0] else x.shape, level, size, place_of(x))
     if not batched[0]:
         return one.of_shared(xp, op(x, one.inner))
     return one.of_result(xp, op(x, one.key))
@@ -189,7 +198,7 @@ def _setitem(
 ) -> Any:
     if not batched[0]:
         x = xp.broadcast_to(x, (size, *x.shape))
-    one = BatchedKey(xp, key, x.ndim - 1, level, size, place_of(x))
+    one = BatchedKey(xp, key, x.shape[1:], level, size, place_of(x))
     return op(x, one.of_value(xp, value, batched[1]), one.key)
 
 
@@ -204,7 +213,7 @@ def _scatter(
     level: int,
     size: int,
 ) -> Any:
-    one = BatchedKey(xp, key, len(shape), level, size, place_of(values))
+    one = BatchedKey(xp, key, shape, level, size, place_of(values))
     if not batched[0]:
         values = xp.broadcast_to(values, (size, *values.shape))
     return op(one.of_value(xp, values, is_batched=True), one.key, (size, *shape), dtype)
@@ -221,7 +230,7 @@ def _take(
 ) -> Any:
     """Where the indices are mapped over: one gather, from the shared array or from each one."""
     rank = x.ndim - batched[0]
-    at = 0 if axis is None else axis % max(rank, 1)
+    at = 0 if axis is None else as_axes(axis, rank)[0]
     if not batched[1]:
         return op(x, indices, at + 1)
     own = tuple(indices.shape[1:])
@@ -340,25 +349,29 @@ register_batching(
         "permute_dims": lambda xp, op, x, axes: op(
             x, (0, *(a + 1 for a in as_axes(tuple(axes), x.ndim - 1)))
         ),
-        "expand_dims": lambda xp, op, x, axis: op(x, _behind(axis)),
-        "squeeze": lambda xp, op, x, axis: op(x, _behind(axis)),
+        "expand_dims": lambda xp, op, x, axis: op(
+            x, _behind(axis, x.ndim - 1 + (len(axis) if isinstance(axis, tuple) else 1))
+        ),
+        "squeeze": lambda xp, op, x, axis: op(x, _behind(axis, x.ndim - 1)),
         "flip": lambda xp, op, x, axis: op(
-            x, tuple(range(1, x.ndim)) if axis is None else _behind(axis)
+            x, tuple(range(1, x.ndim)) if axis is None else _behind(axis, x.ndim - 1)
         ),
         "moveaxis": lambda xp, op, x, source, destination: op(
-            x, _behind(source), _behind(destination)
+            x, _behind(source, x.ndim - 1), _behind(destination, x.ndim - 1)
         ),
         "broadcast_to": _broadcast_to,
         "roll": _roll,
         "tile": _tile,
         "repeat": _repeat,
         "concat": _concat,
-        "stack": lambda xp, op, arrays, axis: op(arrays, _behind(axis)),
+        "stack": lambda xp, op, arrays, axis: op(arrays, _behind(axis, arrays[0].ndim)),
         "getitem": _getitem,
         "setitem": _setitem,
         "scatter": _scatter,
         "take": _take,
-        "take_along_axis": lambda xp, op, x, indices, axis: op(x, indices, _behind(axis)),
+        "take_along_axis": lambda xp, op, x, indices, axis: op(
+            x, indices, _behind(axis, x.ndim - 1)
+        ),
         "full_convolution": _full_convolution,
         "searchsorted": _searchsorted,
     }

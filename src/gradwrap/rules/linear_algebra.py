@@ -218,6 +218,8 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
 def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sum of conj(x1) x2 along an axis."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
+    for x in (x1, x2):
+        as_axes(axis, x.ndim)  # refuses those out of bounds
     if x1.shape[axis] != x2.shape[axis]:  # the other axes broadcast, this one does not
         raise ValueError(
             f"vecdot got shapes {x1.shape} and {x2.shape}, of unequal length along axis {axis}. "
