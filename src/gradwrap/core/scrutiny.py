@@ -35,9 +35,9 @@ class Wanted:
     def __init__(
         self, *, notes: bool = False, finite: bool = False, zeros_annihilate: bool = False
     ) -> None:
-        self.notes = notes  # name the operation in whatever a formula raises
-        self.finite = finite
-        self.zeros_annihilate = zeros_annihilate
+        self.notes: bool = notes  # name the operation in whatever a formula raises
+        self.finite: bool = finite
+        self.zeros_annihilate: bool = zeros_annihilate
 
     def changed(self, **changes: bool) -> Wanted:
         """The same with some of it changed."""
@@ -63,7 +63,7 @@ class Scrutiny:
     def __init__(self, asked: Wanted, roots: Sequence[tuple[Node | Leaf, Any]]) -> None:
         self._wanted = asked
         self._selected_by: dict[int, str] = {}
-        self.began_finite = asked.finite and all(is_finite(g) for _, g in roots)
+        self.began_finite: bool = asked.finite and all(is_finite(g) for _, g in roots)
 
     def around(self, node: Node, edges: Any) -> Any:
         """The edges of a node, with formulas that are looked at."""

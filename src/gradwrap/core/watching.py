@@ -11,6 +11,7 @@ import linecache
 import sys
 import weakref
 from pathlib import Path
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
@@ -47,9 +48,9 @@ class Watch:
         notes_place: bool = False,
         guards: bool = False,
     ) -> None:
-        self.hooks = hooks
-        self.notes_place = notes_place
-        self.guards = guards
+        self.hooks: Hooks | None = hooks
+        self.notes_place: bool = notes_place
+        self.guards: bool = guards
         self._snapshots: weakref.WeakValueDictionary[int, _Snapshot] = weakref.WeakValueDictionary()
 
     def changed(self, **changes: Any) -> Watch:
@@ -208,7 +209,7 @@ class _Snapshot:
     __slots__ = ("__weakref__", "_copy", "array")
 
     def __init__(self, array: Any) -> None:
-        self.array = array
+        self.array: Any = array
         self._copy = backend_of(array).copy(array)
 
     def is_unchanged(self) -> bool:
@@ -275,7 +276,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
 def _frames() -> Iterable[tuple[CodeType, int]]:
     """Where the caller of gradwrap is: outermost first."""
     frame: FrameType | None = sys._getframe(1)
-    found = []
+    found: list[tuple[CodeType, int]] = []
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
