@@ -12,8 +12,8 @@ import pytest
 
 import gradwrap
 from gradwrap.core import watching
+from gradwrap.core.inspection import wanted
 from gradwrap.core.modes import current_watch
-from gradwrap.core.scrutiny import wanted
 from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
 
 if TYPE_CHECKING:

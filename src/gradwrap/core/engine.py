@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_result
 from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
+from gradwrap.core.inspection import inspection_of
 from gradwrap.core.meta import same_shape, size_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
-from gradwrap.core.scrutiny import scrutiny_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.backend import Backend
+    from gradwrap.core.inspection import Inspection
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
-    from gradwrap.core.scrutiny import Scrutiny
 
 __all__ = ["backward_pass", "fit"]
 
@@ -65,8 +65,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
     GraphFreedError
         An earlier pass has released the graph.
     """
-    scrutiny = scrutiny_of(roots)
-    specially = create_graph or scrutiny is not None
+    inspection = inspection_of(roots)
+    specially = create_graph or inspection is not None
     pending: dict[int, Pending] = {}
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
@@ -110,7 +110,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
                 on_path=on_path,
                 targets=targets,
                 arrived=arrived,
-                scrutiny=scrutiny,
+                inspection=inspection,
             )
             if not retain_graph:
                 node.free()
@@ -159,8 +159,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
         node = following
         if node is not None:
             g = next_g
-    if scrutiny is not None:
-        scrutiny.at_end(arrived)
+    if inspection is not None:
+        inspection.at_end(arrived)
     return arrived
 
 
@@ -175,7 +175,7 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
     on_path: set[Node | Leaf] | None,
     targets: set[Node | Leaf] | None,
     arrived: dict[Node | Leaf, Any],
-    scrutiny: Scrutiny | None,
+    inspection: Inspection | None,
 ) -> None:
     """Visit a node that is more than one formula per argument on plain real arrays."""
     op = node.op
@@ -194,8 +194,8 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
         edges = op.watch.restored(op.name, edges, on_path, targets)
     if create_graph:
         edges = _rewrapped(node, edges)
-    if scrutiny is not None and not op.selects:
-        edges = scrutiny.around(node, edges)
+    if inspection is not None and not op.selects:
+        edges = inspection.around(node, edges)
     if node.meta.is_complex and op.holomorphic:
         edges = _conjugated(edges)
         g, owned = _conjugate(xp, g), True

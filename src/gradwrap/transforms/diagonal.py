@@ -13,8 +13,8 @@ from typing import Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
+from gradwrap.core.inspection import wanted
 from gradwrap.core.node import Node
-from gradwrap.core.scrutiny import wanted
 from gradwrap.transforms.batches import batch_of
 
 __all__ = ["DiagonalStart", "diagonal_start"]

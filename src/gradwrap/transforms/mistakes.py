@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.scrutiny import Wanted, wanted
+from gradwrap.core.inspection import Wanted, wanted
 from gradwrap.core.watching import Watch, Watching
 from gradwrap.errors import NotAnArrayError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["apply_where", "detect_anomaly", "guard_buffers", "strong_zeros"]
 
 
-class _Scrutinising:
+class _Inspecting:
     """A context manager during which backward passes are looked at."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class _Scrutinising:
         wanted.set(self._outside.pop())
 
 
-class detect_anomaly(_Scrutinising):  # noqa: N801  PyTorch's name
+class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
     """Raise at the first NaN or infinity that a backward pass makes, and say where it came from.
 
     A context manager, for this thread or task; run forward and backward inside of it. The error
@@ -124,7 +124,7 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
         return outside.changed(guards=True)
 
 
-class strong_zeros(_Scrutinising):  # noqa: N801  named like the others
+class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     """Let a cotangent of zero annihilate: 0 times an infinite or undefined derivative is 0.
 
     A context manager, for this thread or task, around the backward pass. In elementwise

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.node import Leaf, Node
 
-__all__ = ["Scrutiny", "Wanted", "scrutiny_of", "wanted"]
+__all__ = ["Inspection", "Wanted", "inspection_of", "wanted"]
 
 SELECTING = frozenset(
     {"where", "getitem", "setitem", "take", "clip", "maximum", "minimum", "take_along_axis"}
@@ -49,13 +49,13 @@ wanted: ContextVar[Wanted | None] = ContextVar("gradwrap_wanted", default=None)
 """What this context asks of its backward passes; None: nothing."""
 
 
-def scrutiny_of(roots: Sequence[tuple[Node | Leaf, Any]]) -> Scrutiny | None:
-    """The scrutiny of a pass that starts now; None if there is none."""
+def inspection_of(roots: Sequence[tuple[Node | Leaf, Any]]) -> Inspection | None:
+    """The inspection of a pass that starts now; None if there is none."""
     asked = wanted.get()
-    return None if asked is None else Scrutiny(asked, roots)
+    return None if asked is None else Inspection(asked, roots)
 
 
-class Scrutiny:
+class Inspection:
     """One backward pass that is looked at."""
 
     __slots__ = ("_selected_by", "_wanted", "began_finite")
@@ -70,7 +70,7 @@ class Scrutiny:
         if self._wanted.finite:
             self._follow(node, edges)
         return [
-            (parent, _Scrutinised(self, node, formula), saved, index)
+            (parent, _Inspected(self, node, formula), saved, index)
             for parent, formula, saved, index in edges
         ]
 
@@ -138,18 +138,18 @@ class Scrutiny:
         return AnomalyError("\n".join((" ".join(words), _recorded_at(node))), name, stack)
 
 
-class _Scrutinised:
+class _Inspected:
     """A formula whose result is looked at."""
 
-    __slots__ = ("_formula", "_node", "_scrutiny")
+    __slots__ = ("_formula", "_inspection", "_node")
 
-    def __init__(self, scrutiny: Scrutiny, node: Node, formula: Any) -> None:
-        self._scrutiny = scrutiny
+    def __init__(self, inspection: Inspection, node: Node, formula: Any) -> None:
+        self._inspection = inspection
         self._node = node
         self._formula = formula
 
     def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        return self._scrutiny.call(self._node, self._formula, xp, g, saved)
+        return self._inspection.call(self._node, self._formula, xp, g, saved)
 
 
 def _of_a_sum(node: Node | Leaf, g: Any) -> AnomalyError:
