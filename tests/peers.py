@@ -113,7 +113,8 @@ def _function(name: str, library: str) -> Callable[..., Any]:
     xp = namespace(library)
     if name in CALLS[library]:
         return functools.partial(CALLS[library][name], xp)
-    return operator.attrgetter(name)(xp)
+    function: Callable[..., Any] = operator.attrgetter(name)(xp)
+    return function
 
 
 def peer_function(case: Case, dtype: np.dtype[Any], library: str) -> Callable[..., list[Any]]:
