@@ -21,7 +21,7 @@ from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
+    from gradwrap.core.backend import Backend, NamespaceByType
     from gradwrap.core.meta import Meta
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
@@ -72,9 +72,11 @@ class BoundOp:
         "variable_class",
     )
 
+    split: Callable[..., Any]
+    forward: Callable[..., Any]
     hooks: Any = None  # a node with hooks has a binding of its own, which holds them
     watch: Any = None  # a node that was watched has one too, and what is known of it
-    selects = False  # whether its nodes select one output of several
+    selects: bool = False  # whether its nodes select one output of several
 
     def __init__(
         self,
@@ -84,19 +86,19 @@ class BoundOp:
         native: Callable[..., Any],
         variable_class: Any,
     ) -> None:
-        self.op = op
-        self.name = rule.name
-        self.rule = rule
-        self.backend = backend
-        self.native = native
-        self.namespaces = backend.namespaces
-        self.holomorphic = rule.holomorphic
-        self.consumes = rule.consumes
-        self.materializes = True  # zeros, not None, for an output that no cotangent arrived at
-        self.check = rule.checked
-        self.parts = rule.parts
-        self.special = rule.checked or rule.consumes or rule.is_joint
-        self.variable_class = variable_class
+        self.op: Op = op
+        self.name: str = rule.name
+        self.rule: Rule = rule
+        self.backend: Backend = backend
+        self.native: Callable[..., Any] = native
+        self.namespaces: NamespaceByType = backend.namespaces
+        self.holomorphic: bool = rule.holomorphic
+        self.consumes: bool = rule.consumes
+        self.materializes: bool = True  # zeros, not None, where no cotangent arrived
+        self.check: bool = rule.checked
+        self.parts: bool = rule.parts
+        self.special: bool = rule.checked or rule.consumes or rule.is_joint
+        self.variable_class: Any = variable_class
         self.split, self.forward = _argument_handlers(rule)
         self.call: Callable[..., Any] = self.apply
 
@@ -502,7 +504,7 @@ def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a
 class _Select(BoundOp):
     """The binding of the nodes that select an output; nothing is ever called."""
 
-    selects = True
+    selects: bool = True
 
     def __init__(self) -> None:
         self.name = "output"
@@ -511,7 +513,7 @@ class _Select(BoundOp):
         self.check = False
         self.special = True
         self.parts = True
-        self.namespaces = _NoNamespaces()  # type: ignore[assignment]  # never calls a function
+        self.namespaces: _NoNamespaces = _NoNamespaces()  # type: ignore[assignment]  # never calls a function
 
 
 class _NoNamespaces(dict[type, None]):
