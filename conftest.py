@@ -1,0 +1,21 @@
+"""What pytest does not collect."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+BACKENDS = ROOT / "src" / "gradwrap" / "backends"
+OPTIONAL = ("cupy", "dask", "jax", "torch")
+
+collect_ignore = [
+    # for type checkers, by tests/test_typing.py and tests/test_downstream.py
+    "tests/typing",
+    "tests/downstream",
+    # the docstrings of a backend are tests where its library is installed
+    *(
+        str(path.relative_to(ROOT))
+        for library in OPTIONAL
+        if find_spec(library) is None
+        for path in BACKENDS.glob(f"{library}*.py")
+    ),
+]
