@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import jax
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
+
+if TYPE_CHECKING:
+    jax: Any  # where it is not installed, a checker takes this file for it
+else:
+    import jax
 
 __all__ = ["JaxBackend"]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
 from gradwrap.backends.steps import forwards, indexing_rules, read
@@ -12,6 +10,11 @@ from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.backend import Backend
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key
+
+if TYPE_CHECKING:
+    torch: Any  # where it is not installed, a checker takes this file for it
+else:
+    import torch
 
 __all__ = ["TorchBackend"]
 
