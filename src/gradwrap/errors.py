@@ -88,7 +88,7 @@ class MixedLibrariesError(GradwrapError, TypeError):
 
 
 class MissingToolError(GradwrapError, ImportError, RuntimeError):
-    """A package or a program that a drawing needs is not installed."""
+    """A package or a program that is needed is not installed."""
 
 
 class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):

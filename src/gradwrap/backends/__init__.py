@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_ufuncs
+from gradwrap.backends import numpy_ufuncs, special_functions
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core import protocol
 from gradwrap.core.backend import register_backend
@@ -26,6 +26,7 @@ def register_all() -> None:
     register_backend("jax", _jax)
     register_backend("dask", _dask)
     numpy_ufuncs.register_all()
+    special_functions.register_all()
     protocol.install(_numpy_handlers)
 
 

@@ -10,7 +10,7 @@ from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
 from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.record import is_recorded
-from gradwrap.core.registry import op_of_function
+from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError
 
@@ -102,7 +102,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
         return composed(xp, *(xp.asarray(x) for x in inputs))
-    op = op_of_function(ufunc)
+    op = search_function(ufunc)
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))

@@ -10,7 +10,14 @@ import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradwrap.core.classes import rebind
-from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, redefine, register_function
+from gradwrap.core.registry import (
+    GENERIC,
+    Op,
+    find_op,
+    redefine,
+    register_function,
+    search_function,
+)
 from gradwrap.core.rule import FormulaFunction, Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
@@ -158,7 +165,7 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
         return found, None
     if isinstance(op, Primitive):
         return op.op, op.fun
-    known = op_of_function(op)
+    known = search_function(op)
     if known is not None:
         return known, (None if find_op(known.name) is known else op)
     if not callable(op) or not (hasattr(op, "nin") or hasattr(op, "_implementation")):
