@@ -2,7 +2,8 @@
 
 Numbers such as DLMF 10.6.3 are equations of the NIST Digital Library of Mathematical Functions,
 https://dlmf.nist.gov, where the derivatives are from. Formulas call no function that CuPy lacks,
-unless CuPy lacks the row's own.
+unless CuPy lacks the row's own. `same=False` in those of several arguments: SciPy makes float64 of
+float32 arrays and a number.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 def _student_density(xp: Any, df: Any, t: Any) -> Any:
-    """The density of Student's distribution: (1 + t**2/df)**(-(df + 1)/2)/(sqrt(df) B(df/2, 1/2))."""
+    """The density of Student's: (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
     df = _like(xp, df, t)
     power = xp.special.xlog1py(-0.5 * (df + 1), t * t / df)
     return xp.exp(power - xp.special.betaln(0.5 * df, _like(xp, 0.5, t))) / df**0.5
@@ -91,10 +92,16 @@ register(
     [
         # error functions and the normal distribution: DLMF 7.10.1 and 7.10.2
         elementwise(
-            "special.erf", "x", lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(-x * x))
+            "special.erf",
+            "x",
+            lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(-x * x)),
+            only_real=True,
         ),
         elementwise(
-            "special.erfc", "x", lambda xp, g, x: g * (-2 / math.sqrt(math.pi) * xp.exp(-x * x))
+            "special.erfc",
+            "x",
+            lambda xp, g, x: g * (-2 / math.sqrt(math.pi) * xp.exp(-x * x)),
+            only_real=True,
         ),
         elementwise(
             "special.erfcx",
@@ -175,6 +182,7 @@ register(
             "x1 x2",
             lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x1, x2, out),
             lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x2, x1, out),
+            same=False,
             only_real=True,
             domain=(0.5, 2.0),
         ),
@@ -183,6 +191,7 @@ register(
             "x1 x2",
             lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x1, x2, out),
             lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x2, x1, out),
+            same=False,
             only_real=True,
             domain=(0.5, 2.0),
         ),
@@ -191,6 +200,7 @@ register(
             "a x",
             None,
             lambda xp, g, a, x: g * _gamma_density(xp, a, x),
+            same=False,
             only_real=True,
             domain=(0.5, 3.0),
             samples=ORDER_AND_X,
@@ -200,6 +210,7 @@ register(
             "a x",
             None,
             lambda xp, g, a, x: -(g * _gamma_density(xp, a, x)),
+            same=False,
             only_real=True,
             domain=(0.5, 3.0),
             samples=ORDER_AND_X,
@@ -209,6 +220,7 @@ register(
             "a y",
             None,
             lambda xp, g, a, out: g / _gamma_density(xp, a, out),
+            same=False,
             only_real=True,
             domain=(0.2, 0.8),
             samples=ORDER_AND_X,
@@ -218,6 +230,7 @@ register(
             "a y",
             None,
             lambda xp, g, a, out: -(g / _gamma_density(xp, a, out)),
+            same=False,
             only_real=True,
             domain=(0.2, 0.8),
             samples=ORDER_AND_X,
@@ -228,6 +241,7 @@ register(
             None,
             None,
             lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x),
+            same=False,
             only_real=True,
             domain=(0.2, 0.8),
             samples=LAST_OF_THREE,
@@ -238,6 +252,7 @@ register(
             None,
             None,
             lambda xp, g, a, b, x: -(g * _beta_density(xp, a, b, x)),
+            same=False,
             only_real=True,
             domain=(0.2, 0.8),
             samples=LAST_OF_THREE,
@@ -248,6 +263,7 @@ register(
             None,
             None,
             lambda xp, g, a, b, out: g / _beta_density(xp, a, b, out),
+            same=False,
             only_real=True,
             domain=(0.2, 0.8),
             samples=LAST_OF_THREE,
@@ -257,6 +273,7 @@ register(
             "v x",
             None,
             lambda xp, g, v, x: g * (0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
+            same=False,
             only_real=True,
             domain=(0.5, 3.0),
             samples=ORDER_AND_X,
@@ -266,6 +283,7 @@ register(
             "v x",
             None,
             lambda xp, g, v, x: g * (-0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
+            same=False,
             only_real=True,
             domain=(0.5, 3.0),
             samples=ORDER_AND_X,
@@ -275,6 +293,7 @@ register(
             "df t",
             None,
             lambda xp, g, df, t: g * _student_density(xp, df, t),
+            same=False,
             only_real=True,
             samples=ORDER_AND_X,
         ),
@@ -283,6 +302,7 @@ register(
             "x q",
             None,
             lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
+            same=False,
             only_real=True,
             domain=(0.8, 3.0),
             samples=ALONG_Q,
@@ -314,6 +334,7 @@ register(
             lambda xp, g, x1, x2: g * xp.log(_like(xp, x2, x1)),
             lambda xp, g, x1, x2: g * _quotient(xp, x1, x2),
             domain=(0.5, 2.0),
+            same=False,
             only_real=True,
             convention="0 in x2 where x1 is 0",
         ),
@@ -323,6 +344,7 @@ register(
             lambda xp, g, x1, x2: g * xp.log1p(_like(xp, x2, x1)),
             lambda xp, g, x1, x2: g * _quotient(xp, x1, 1.0 + x2),
             domain=(0.5, 2.0),
+            same=False,
             only_real=True,
             convention="0 in x2 where x1 is 0",
         ),
@@ -338,6 +360,7 @@ register(
             "x1 x2",
             lambda xp, g, x1, x2: g * (xp.log(x1 / x2) + 1.0),
             lambda xp, g, x1, x2: -(g * x1 / x2),
+            same=False,
             only_real=True,
             domain=(0.5, 2.0),
         ),
@@ -346,6 +369,7 @@ register(
             "x1 x2",
             lambda xp, g, x1, x2: g * xp.log(x1 / x2),
             lambda xp, g, x1, x2: g * (1.0 - x1 / x2),
+            same=False,
             only_real=True,
             domain=(0.5, 2.0),
         ),
