@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 pytest.importorskip("cupy")
 
 CASES = [case for case in cases() if case.backend == "*"]
-REAL_pytest.importorskip("cupy")
-
-CASES = [case for case in CASES if not case.rule.only_complex]
-COMPLEX_pytest.importorskip("cupy")
-
-CASES = [case for case in CASES if not case.rule.only_real]
+REAL_CASES = [case for case in CASES if not case.rule.only_complex]
+COMPLEX_CASES = [case for case in CASES if not case.rule.only_real]
 
 
 @pytest.fixture(autouse=True, scope="module", params=device_params())
