@@ -32,10 +32,10 @@ def power_series(x: Any, coefficients: list[float]) -> Any:
 
 
 def _like(xp: Any, value: Any, x: Any) -> Any:
-    """A number as an array of the dtype of x, where the other argument of a function is one."""
-    if hasattr(value, "dtype"):
-        return value
-    return xp.asarray(value, dtype=x.dtype, device=device(x))
+    """A number or integers, as an array of the dtype of x."""
+    if not hasattr(value, "dtype"):
+        return xp.asarray(value, dtype=x.dtype, device=device(x))
+    return value if xp.isdtype(value.dtype, "real floating") else xp.astype(value, x.dtype)
 
 
 def near_zero(xp: Any, x: Any) -> tuple[Any, Any, Any]:
