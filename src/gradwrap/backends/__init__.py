@@ -23,6 +23,7 @@ def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
     register_backend("torch", _torch)
+    register_backend("cupy", _cupy)
     register_backend("jax", _jax)
     register_backend("dask", _dask)
     numpy_ufuncs.register_all()
@@ -37,6 +38,12 @@ def _torch(xp: Any, kind: type) -> Backend:
     from gradwrap.backends.torch import TorchBackend
 
     return TorchBackend(xp, kind)
+
+
+def _cupy(xp: Any, kind: type) -> Backend:
+    from gradwrap.backends.cupy import CupyBackend
+
+    return CupyBackend(xp, kind)
 
 
 def _jax(xp: Any, kind: type) -> Backend:
