@@ -101,11 +101,6 @@ def _fill(value: Any, out: Any) -> Any:
     return out
 
 
-def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any, out: Any = None) -> Any:
-    result = returned(np.nan_to_num(lent(x), nan=nan, posinf=posinf, neginf=neginf))
-    return result if out is None else _copy(result, out)
-
-
 def _is_close(a: Any, b: Any, rtol: Any, atol: Any, *equal_nan: Any) -> Any:
     return returned(np.isclose(lent(a), lent(b), lent(rtol), lent(atol), *equal_nan))
 
@@ -117,7 +112,6 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "cupy_fill": _fill,
     "cupy_is_close": _is_close,
     "cupy_linspace": _linspace,
-    "cupy_nan_to_num_": _nan_to_num,
     "cupy_scatter_add": _scatter_add,
 }
 
@@ -125,7 +119,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
 def reduction(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: bool) -> Any:
     """What `cupy.ndarray` does with a reduction that it is the argument of."""
     COUNTS.launches.append(kernel.name)
-    function = getattr(np, kernel.name.removeprefix("cupy_").removesuffix("_with_dtype"))
+    short = kernel.name.removeprefix("cupy_").removesuffix("_with_dtype")
+    function = getattr(np, short)
     options = {} if dtype is None else {"dtype": dtype}
     with np.errstate(all="ignore"):
         result = function(lent(self), axis=axis, keepdims=keepdims, **options)
