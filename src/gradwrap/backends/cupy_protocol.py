@@ -20,7 +20,12 @@ from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import ops, register_function, search_function
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.core.variable import Variable
-from gradwrap.errors import BatchedValueError, NoRuleError, NotAnArrayError
+from gradwrap.errors import (
+    BatchedValueError,
+    NoRuleError,
+    NotAnArrayError,
+    TrackedValueError,
+)
 
 if TYPE_CHECKING:
     cupy: Any  # where it is not installed, a checker takes this file for it
@@ -33,9 +38,43 @@ __all__ = ["class_attributes", "elementwise_kernel", "reduction_kernel"]
 def class_attributes() -> dict[str, Any]:
     """What the classes of CuPy's variables have for CuPy to find."""
     return {
+        "__array__": _array,
         "__cupy_override_elementwise_kernel__": elementwise_kernel,
         "__cupy_override_reduction_kernel__": reduction_kernel,
+        "argmax": _position("argmax"),
+        "argmin": _position("argmin"),
     }
+
+
+def _array(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+    """NumPy's conversion, which CuPy tries last on what it does not know: always refused."""
+    if is_recorded(self):
+        raise TrackedValueError(
+            "Converting to a plain array (cupy.asarray, a store into a cupy.ndarray, a function of "
+            "cupy that no protocol reaches) would take a tracked value out of the graph, and drop "
+            "its gradient. Fix: import gradwrap.cupy as cp, in place of import cupy as cp; or take "
+            ".detach() (an array) or .item() (a number) if no gradient is wanted."
+        )
+    raise TypeError(
+        "a wrapped cupy.ndarray is no array of NumPy. Fix: x.data is the cupy.ndarray, "
+        "x.data.get() copies it to the host; or import gradwrap.cupy as cp, whose functions take x."
+    )
+
+
+def _position(name: str) -> Any:
+    """CuPy's signature, which has a dtype where NumPy's has none."""
+    function = getattr(np, name)
+
+    def position(
+        self: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        options = {"axis": axis, "keepdims": keepdims, **({} if out is None else {"out": out})}
+        found = protocol.call_function(type(self), function, (self,), options)
+        return found if dtype is None else found.astype(dtype)
+
+    position.__name__ = name
+    position.__doc__ = getattr(cupy.ndarray, name).__doc__
+    return position
 
 
 # Ufuncs and ElementwiseKernel ---------------------------------------------------------------------
@@ -48,7 +87,7 @@ def elementwise_kernel(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any
         call = cls._ufunc_calls[kernel]
         if call is not None:
             return call(*args)
-    function = COUNTERPARTS.get(kernel)
+    function = COUNTERPARTS.get(kernel) or BY_NAME.get(kernel.name)
     if isinstance(function, np.ufunc):
         found = _as_ufunc(cls, function, kernel, args, kwargs)
     elif function is not None:
@@ -137,17 +176,16 @@ def _no_rule(cls: Any, kernel: Any) -> str:
 # Reductions ---------------------------------------------------------------------------------------
 
 
-def reduction_kernel(
-    self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
-) -> Any:
+def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
     """Answer a reduction of CuPy's own; `axis` and so on are as its functions have them."""
     cls = type(self)
     name = kernel.name.removeprefix("cupy_").removesuffix("_with_dtype")
+    if name.removesuffix("_complex") == "_norm_ord2":
+        return cls._namespace.linalg.vector_norm(self, axis=axis, keepdims=keepdims)
     function = getattr(np, name, None)
     if function in IMPLEMENTATIONS:
-        options = {"axis": axis, "keepdims": keepdims}
-        options.update({} if dtype is None else {"dtype": dtype})
-        options.update({} if out is None else {"out": out})
+        options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None}
+        options = {word: value for word, value in options.items() if value is not None}
         return protocol.call_function(cls, function, (self,), options)
     if is_recorded((self, out)):
         raise NoRuleError(
@@ -156,7 +194,9 @@ def reduction_kernel(
             "or .detach() the argument if its gradient is not wanted."
         )
     if isinstance(out, Variable):
-        return numpy_protocol.into(out, cls._plain(kernel(native(self), axis, dtype, None, keepdims)))
+        return numpy_protocol.into(
+            out, cls._plain(kernel(native(self), axis, dtype, None, keepdims))
+        )
     return cls._plain(kernel(native(self), axis, dtype, out, keepdims))
 
 
@@ -183,4 +223,11 @@ def _register() -> None:
 
 
 COUNTERPARTS: dict[Any, Any] = _counterparts()
+BY_NAME: dict[str, Any] = {
+    "cupy_angle": np.angle,
+    "cupy_clip": np.clip,
+    "cupy_is_close": np.isclose,
+    "cupy_where": np.where,
+}
+"""Of kernels that the functions of CuPy are made of, and that have no name of their own there."""
 _register()

@@ -168,8 +168,9 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
     known = search_function(op)
     if known is not None:
         return known, (None if find_op(known.name) is known else op)
-    if not callable(op) or not (hasattr(op, "nin") or hasattr(op, "_implementation")):
-        name = getattr(op, "__name__", repr(op))
+    dispatches = hasattr(op, "nin") or hasattr(op, "_implementation")
+    if not callable(op) or not dispatches or hasattr(op, "reduce_expr"):  # CuPy's ReductionKernel
+        name = getattr(op, "__name__", getattr(op, "name", repr(op)))
         raise RuleDefinitionError(
             f"Nothing tells gradwrap when {name} is called: it is no ufunc, no function of "
             "NumPy, and no name of the standard. "
