@@ -41,8 +41,10 @@ def has_gpu() -> bool:
 
 
 @contextlib.contextmanager
-def hosted() -> Iterator[Counts]:
+def hosted(device_count: int = 1) -> Iterator[Counts]:
     """Let CuPy compute on the host, and count what it is asked for.
+
+    gradwrap meets CuPy anew: what it knows of a machine depends on its devices.
 
     Examples
     --------
@@ -68,6 +70,7 @@ def hosted() -> Iterator[Counts]:
         for name in ("Device", "Event", "Stream"):
             patch.setattr(cupy.cuda, name, getattr(devices, name))
         patch.setattr(cupy.cuda, "get_current_stream", devices.current_stream)
+        patch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: device_count)
         accelerators = cupy._core.get_routine_accelerators()
         reducers = cupy._core.get_reduction_accelerators()
         cupy._core.set_routine_accelerators([])
@@ -77,8 +80,22 @@ def hosted() -> Iterator[Counts]:
         allocator = cupy.cuda.get_allocator()
         cupy.cuda.set_allocator(allocate)
         undo.callback(cupy.cuda.set_allocator, allocator)
+        _forget_cupy()
+        undo.callback(_forget_cupy)
         COUNTS.reset()
         yield COUNTS
+
+
+def _forget_cupy() -> None:
+    """Let gradwrap set up its backend when it meets CuPy's arrays the next time."""
+    from gradwrap.core import backend as backends
+    from gradwrap.core.placing import placers
+
+    known: dict[Any, Any]
+    for known in (backends._by_type, backends._by_namespace):
+        for key in [key for key, backend in known.items() if backend.name == "cupy"]:
+            del known[key]
+    placers.pop("cupy", None)
 
 
 def device_params() -> list[Any]:

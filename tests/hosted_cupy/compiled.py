@@ -68,6 +68,16 @@ def _types(kernel: Any, inputs: list[Any], outs: list[Any]) -> list[np.dtype[Any
     return [np.dtype(known[p.ctype] if p.dtype is None else p.dtype) for p in params]
 
 
+HEADER = """\
+#include <cmath>
+#include <algorithm>
+using namespace std;
+template <typename I> static I _floor_divide(I x, I y) {  // as CuPy's, of integers
+    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+"""
+
+
 def _compiled(kernel: Any, dtypes: tuple[str, ...]) -> Any:
     params = (*kernel.in_params, *kernel.out_params)
     names = tuple((p.name, p.ctype if p.dtype is None else "") for p in params)
@@ -96,7 +106,7 @@ def _built(
         for k, ((name, _), d) in enumerate(zip(names, dtypes, strict=True))
     )
     source = (
-        "#include <cmath>\n#include <algorithm>\nusing namespace std;\n"
+        HEADER
         + "".join(f"typedef {c} {alias};\n" for alias, c in aliases.items())
         + f'{preamble}\nextern "C" void run(long long n_, {arguments}) {{\n'
         + f"for (long long i = 0; i < n_; i++) {{\n{locals_}{operation};\n}}\n}}\n"

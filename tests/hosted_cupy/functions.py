@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hosted_cupy.counts import COUNTS
+from hosted_cupy.devices import current_device
 from hosted_cupy.memory import cupy, lent, returned, view
 
 __all__ = ["exchanged"]
@@ -141,6 +142,9 @@ def _array(  # as CuPy's
     **_: Any,
 ) -> Any:
     if isinstance(obj, cupy.ndarray):
+        if obj.device.id != current_device().id:
+            COUNTS.launches.append("copy between devices")
+            obj, copy = returned(view(obj)), False
         array = obj if dtype is None else obj.astype(dtype, copy=False)
         array = array.copy() if copy and array is obj else array
     elif _is_of_the_device(obj):
