@@ -23,7 +23,6 @@ def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
     register_backend("torch", _torch)
-    register_backend("cupy", _cupy)
     register_backend("jax", _jax)
     register_backend("dask", _dask)
     register_backend("cupy", _cupy)
@@ -57,12 +56,6 @@ def _dask(xp: Any, kind: type) -> Backend:
     from gradwrap.backends.dask import DaskBackend
 
     return DaskBackend(xp, kind)
-
-
-def _cupy(xp: Any, kind: type) -> Backend:
-    from gradwrap.backends.cupy import CupyBackend
-
-    return CupyBackend(xp, kind)
 
 
 def _numpy_handlers() -> protocol.Handlers:

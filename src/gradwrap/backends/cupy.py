@@ -111,6 +111,7 @@ class CupyBackend(Backend):
             return buffer
         if _is_mask(key):
             return buffer + _spread(key, values, buffer)
+        key = _on_device(key)
         letter = buffer.dtype.char
         if letter in "FD":  # no atomic addition of pairs: the parts are added each by itself
             cupy.add.at(buffer.real, key, values.real)
@@ -120,6 +121,13 @@ class CupyBackend(Backend):
         else:
             return scatter_add_generic(self, buffer, key, values)
         return buffer
+
+
+def _on_device(key: Any) -> Any:
+    """NumPy's arrays and lists of indices as CuPy's."""
+    if isinstance(key, tuple):
+        return tuple(map(_on_device, key))
+    return cupy.asarray(key) if isinstance(key, (np.ndarray, list)) else key
 
 
 def _is_mask(key: Any) -> bool:

@@ -28,6 +28,8 @@ else:
 __all__ = ["DropIn", "Ufunc"]
 
 SUBMODULES = ("fft", "linalg")
+OTHER_NAMES = {"row_stack": "vstack"}
+"""What NumPy has under two names, of which one is not asked for by its protocol."""
 
 
 class DropIn:
@@ -78,7 +80,7 @@ def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:
         return Ufunc(known)
     if isinstance(known, (type, ModuleType)) or not callable(known):
         return known
-    counterpart = getattr(counterparts, name, None)
+    counterpart = getattr(counterparts, OTHER_NAMES.get(name, name), None)
     if getattr(known, "__module__", "").startswith("numpy"):
         return known  # NumPy's own, which asks its arguments
     return _function(known, counterpart if callable(counterpart) else None)
