@@ -103,10 +103,9 @@ def outcome(
         warnings.simplefilter("ignore")
         args, leaves = arguments(pattern, asarray)
         try:
-            out = function(*args)
+            return _outcome(function(*args), leaves, asarray, asnumpy)
         except Exception as error:  # noqa: BLE001  whatever it is
             return error
-        return _outcome(out, leaves, asarray, asnumpy)
 
 
 def _outcome(

@@ -34,19 +34,23 @@ MODULES: dict[str, tuple[Any, Any, Any, Any]] = {
         scipy.special,
     ),
 }
-NOT_VALUES = frozenset(["discont", "dtype", "dx", "order", "rowvar", "stream"])
+NOT_VALUES = frozenset(["axis", "dtype", "dx", "order", "rowvar", "stream"])
 """Parameters that a tracked value makes no sense for, or that are not always looked at."""
 NOT_COMPARED = frozenset(
     [
         "asnumpy",  # leaves the device
-        "broadcast_arrays",  # CuPy broadcasts no arrays but its own, and asks the others for nothing
+        "broadcast_arrays",  # CuPy broadcasts its own alone, and asks the others for nothing
+        "diag_indices",  # of integers
         "empty_like",  # has no values
+        "mintypecode",  # of letters
         "piecewise",  # CuPy takes scalar functions alone
     ]
 )
 STEPS = frozenset(
-    ["ceil", "compress", "copysign", "divmod", "extract", "floor", "heaviside", "modf"]
-    + ["nextafter", "sign", "trunc"]
+    [
+        *("ceil", "compress", "copysign", "divmod", "extract", "floor", "floor_divide"),
+        *("heaviside", "modf", "nextafter", "sign", "trunc"),
+    ]
 )
 """Piecewise constant in an argument; where NumPy's refuses it, there is nothing to compare."""
 
@@ -80,11 +84,8 @@ def fits(function: Any, name: str, pattern: Any) -> bool:
         return False
     except ValueError:
         return True
-    return not any(_is_tracked(bound.get(name)) for name in NOT_VALUES)
-
-
-def _is_tracked(part: Any) -> bool:
-    return isinstance(part, (str, tuple))
+    arrays = {word for word, value in bound.items() if isinstance(value, str)}
+    return not arrays & NOT_VALUES and "discont" not in bound
 
 
 def on_cupy(function: Any, pattern: Any) -> Outcome | Exception:

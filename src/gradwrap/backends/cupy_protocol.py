@@ -156,7 +156,7 @@ def _recorded_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[
     return result if out is None else numpy_protocol.into(out, result)
 
 
-DEFAULTS = {"dtype": None, "casting": None, "size": None, "stream": None}
+DEFAULTS = {"dtype": None, "casting": None}
 
 
 def _no_rule(cls: Any, kernel: Any) -> str:
