@@ -218,7 +218,7 @@ def test_output_that_cannot_hold_a_tracked_value_is_refused(
     ],
 )
 def test_conversion_is_refused_with_the_import_to_change(call: Callable[[Any, Any], Any]) -> None:
-    with pytest.raises(TrackedValueError, match="import gradwrap.cupy as cp"):
+    with pytest.raises(TrackedValueError, match=r"import gradwrap\.cupy as cp"):
         call(hollow(3), tracked(3))
 
 
