@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 import threading
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -183,6 +184,9 @@ class Backend:
     def ones_like(self, array: Any) -> Any:
         """The cotangent to start from."""
         return self.xp.ones_like(array)
+
+    write: Any = staticmethod(operator.setitem)
+    """Write a value to an array at a key, in place."""
 
     def copy(self, array: Any) -> Any:
         return self.xp.asarray(array, copy=True)
