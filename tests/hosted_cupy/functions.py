@@ -32,6 +32,10 @@ fftshift ifftshift
 WAITING = frozenset({"argwhere", "bincount", "flatnonzero", "nonzero", "unique"})
 """Those whose result's shape depends on values."""
 
+ASKING = frozenset(
+    ["argpartition", "argsort", "dot", "linalg.norm", "outer", "repeat", "roll", "sort"]
+)
+"""Those that ask what is no array of CuPy's for a method; that is CuPy's own code here, too."""
 ORIGINAL: dict[str, FunctionType] = {}
 """The functions as CuPy has them, by their paths."""
 
@@ -108,9 +112,9 @@ def _code(function: FunctionType, path: str) -> CodeType:
 
 def call(path: str, *args: Any, **kwargs: Any) -> Any:
     """Carry out a function of CuPy: what it was given, but for defaults, is handed to NumPy's."""
-    if _is_foreign((args, tuple(kwargs.values()))):  # CuPy's own code asks it for its methods
-        return ORIGINAL[path](*args, **kwargs)
     name = path.partition(".")[2]
+    if name in ASKING and _is_foreign((args, tuple(kwargs.values()))):
+        return ORIGINAL[path](*args, **kwargs)
     if name in OWN:
         return OWN[name](*args, **kwargs)
     COUNTS.launches.append(name)

@@ -225,7 +225,6 @@ def _register() -> None:
 COUNTERPARTS: dict[Any, Any] = _counterparts()
 BY_NAME: dict[str, Any] = {
     "cupy_angle": np.angle,
-    "cupy_clip": np.clip,
     "cupy_is_close": np.isclose,
     "cupy_where": np.where,
 }
