@@ -50,7 +50,7 @@ class Asked:
     def __init__(self) -> None:
         self.kernels: list[str] = []
         self.answer: Any = None
-        self.astype = lambda dtype, copy: self  # noqa: ARG005  `where` asks it of a condition
+        self.astype = lambda dtype, copy: self  # `where` asks it of a condition
 
     def _elementwise(self, kernel: Any, *args: Any, **kwargs: Any) -> Any:
         self.kernels.append(kernel.name)

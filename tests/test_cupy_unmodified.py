@@ -251,8 +251,11 @@ def test_reduction_kernel_is_a_primitive() -> None:
     kernel = cupy.ReductionKernel(
         "float64 x", "float64 y", "x * x", "a + b", "y = sqrt(a)", "0", "two_norm"
     )
-    two_norm = gw.primitive(kernel.__call__)
-    gw.defvjp(two_norm, lambda xp, g, x, out: g * x / out, params="x")
+    @gw.primitive
+    def two_norm(x: Any) -> Any:
+        return kernel(x)
+
+    gw.defvjp(two_norm, lambda xp, g, x, out: g * x / out)
 
     close(gradient(lambda v: two_norm(v)), V / np.linalg.norm(V))
 
