@@ -119,6 +119,8 @@ def _array(  # as CuPy's
 ) -> Any:
     if isinstance(obj, cupy.ndarray):
         if obj.device.id != current_device().id:
+            if not (obj.flags.c_contiguous or obj.flags.f_contiguous):
+                raise NotImplementedError("CuPy cannot copy non-contiguous array between devices.")
             COUNTS.launches.append("copy between devices")
             obj, copy = returned(view(obj)), False
         array = obj if dtype is None else obj.astype(dtype, copy=False)
