@@ -110,7 +110,7 @@ def _with_outputs(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return kwargs
     if kwargs.get("out") is not None:
         raise ValueError("Cannot specify 'out' as both a positional and a keyword argument")
-    return {**kwargs, "out": outputs if len(outputs) > 1 else outputs[0]}
+    return {**kwargs, "out": outputs[0] if len(outputs) == 1 else outputs}
 
 
 def _as_ufunc(
