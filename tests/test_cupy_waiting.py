@@ -12,6 +12,7 @@ from gradwrap.core.backend import backend_of
 from harness import COMPLEX, REAL, Case, cases, namespace
 from hosted_cupy import has_gpu, hosted
 from test_backends import Call
+from test_cupy_rules import is_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ ALLOWED = {
 CASES = [
     (case, dtype)
     for case in cases()
-    if case.backend == "*"
+    if is_run(case)
     for dtype in (REAL, COMPLEX)
     if not (case.rule.only_complex if dtype is REAL else case.rule.only_real)
 ]

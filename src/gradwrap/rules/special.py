@@ -1,4 +1,4 @@
-"""Special functions, by SciPy's names: SciPy computes them for NumPy, CuPy and JAX their own.
+"""Special functions, under SciPy's names; CuPy, JAX and PyTorch have their own.
 
 Numbers such as DLMF 10.6.3 are equations of the NIST Digital Library of Mathematical Functions,
 https://dlmf.nist.gov, where the derivatives are from. Formulas call no function that CuPy lacks,
@@ -35,7 +35,7 @@ def power_series(x: Any, coefficients: list[float]) -> Any:
 def _like(xp: Any, value: Any, x: Any) -> Any:
     """A number or integers, as an array of the dtype of x."""
     if not hasattr(value, "dtype"):
-        return xp.asarray(value, dtype=x.dtype, device=device(x))
+        return xp.full((), value, dtype=x.dtype, device=device(x))  # on a GPU, copies nothing
     return value if xp.isdtype(value.dtype, "real floating") else xp.astype(value, x.dtype)
 
 
