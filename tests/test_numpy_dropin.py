@@ -226,15 +226,15 @@ def test_filling_takes_linear_time(make: Callable[[int], Any]) -> None:
 
     def seconds(n: int) -> float:
         x = np.ones(n)
-        start = time.perf_counter()
+        start = time.process_time()
         gradient = gw.grad(fill)(x)
-        taken = time.perf_counter() - start
+        taken = time.process_time() - start
         np.testing.assert_array_equal(gradient, 2.0)
         return taken
 
     seconds(500)
-    short = min(seconds(5_000) for _ in range(3))
-    assert min(seconds(20_000) for _ in range(2)) < 6.5 * short
+    short = min(seconds(5_000) for _ in range(5))
+    assert min(seconds(20_000) for _ in range(4)) < 6.5 * short
 
 
 def test_plain_arrays_refuse_tracked_values() -> None:

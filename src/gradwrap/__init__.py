@@ -43,10 +43,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
     from gradwrap.transforms.function import once_differentiable as once_differentiable
+    from gradwrap.transforms.hessian import hessian as hessian
+    from gradwrap.transforms.hessian import hvp as hvp
     from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
     from gradwrap.transforms.implicit import custom_root as custom_root
-    from gradwrap.transforms.jacobian import hessian as hessian
-    from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
@@ -76,8 +76,8 @@ else:
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",
         "once_differentiable": "gradwrap.transforms.function",
-        "hessian": "gradwrap.transforms.jacobian",
-        "hvp": "gradwrap.transforms.jacobian",
+        "hessian": "gradwrap.transforms.hessian",
+        "hvp": "gradwrap.transforms.hessian",
         "jacfwd": "gradwrap.transforms.jacobian",
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",

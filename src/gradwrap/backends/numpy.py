@@ -86,6 +86,14 @@ class NumPyBackend(Backend):
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
 
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        return np.diag(diagonal)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        total = np.array(matrix, order="C")
+        total.reshape(-1)[:: matrix.shape[-1] + 1] += diagonal
+        return total
+
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values

@@ -145,6 +145,16 @@ class Backend:
         """
         return False
 
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
+        length = diagonal.shape[0]
+        unit = self.xp.eye(length, dtype=diagonal.dtype, device=self.device(diagonal))
+        return self.xp.where(unit != 0, self.xp.expand_dims(diagonal, axis=-1), unit)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        """The sum of a matrix and of a diagonal one."""
+        return matrix + self.diagonal_matrix(diagonal)
+
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         from gradwrap.core.scatter import scatter_add_generic

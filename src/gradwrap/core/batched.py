@@ -8,7 +8,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batched_namespace import BatchedNamespace
 from gradwrap.core.batching import perform_batched
 from gradwrap.core.dual import uncompiled_operator
-from gradwrap.core.fast_batched import fast_elementwise
+from gradwrap.core.fast_batched import fast_batched
 from gradwrap.core.meta import Meta, size_of
 from gradwrap.core.record import UNTRACKED, around, perform, untracked
 from gradwrap.core.variable import Variable
@@ -28,9 +28,9 @@ class Batch:
     """In the place of a node: the data have a batch axis, the first.
 
     `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` holds the
-    diagonal where the data are known to be a diagonal matrix, as those that the columns of a
-    Jacobian start from are: a product with it scales rows.
+    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
+    diagonal where the data are a diagonal matrix, as those that the columns of a Jacobian start
+    from are (`gradwrap.core.diagonals`).
     """
 
     __slots__ = ("diagonal", "fallback", "meta", "size")
@@ -53,12 +53,15 @@ class Batched(Variable[A]):
 
     @classmethod
     def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        return fast_elementwise(bound, bound.apply)
+        return fast_batched(bound, bound.apply)
 
     @classmethod
     def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
         general = uncompiled_operator(bound, swapped=swapped)
-        return general if swapped else fast_elementwise(bound, general)
+        if not swapped:
+            return fast_batched(bound, general)
+        quick = fast_batched(bound, lambda x1, x2: general(x2, x1))
+        return lambda x2, x1: quick(x1, x2)
 
     @classmethod
     def _interpret(
@@ -83,11 +86,34 @@ class Batched(Variable[A]):
         made = cls._around(type(out))
         return made(out, Batch(meta, batch.size, batch.fallback))
 
+    @classmethod
+    def _of_diagonal(cls, like: Batch, diagonal: Any) -> Any:
+        """A batch that is a diagonal matrix: its data are made when they are asked for."""
+        made = cls.__new__(cls)
+        made._node = Batch(like.meta, like.size, like.fallback, diagonal)
+        return made
+
+    def _snapshot(self) -> Any:
+        node = self._node
+        if node is None or node.diagonal is None:
+            return super()._snapshot()
+        return self._of_diagonal(node, node.diagonal)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_data":
+            self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
+            return made
+        return super().__getattr__(name)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes of one example."""
-        shape = self._data.shape
-        return tuple(shape) if self._node is None else tuple(shape[1:])
+        return tuple(self._data.shape) if self._node is None else self._node.meta.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the native array."""
+        return self._data.dtype if self._node is None else self._node.meta.dtype
 
     @property
     def ndim(self) -> int:

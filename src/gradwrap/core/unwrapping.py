@@ -32,8 +32,7 @@ def innermost(array: Any) -> Any:
 
 def snapshot(array: Any) -> Any:
     """What a variable holds now, whatever is written to it later; anything else as it is."""
-    kind = type(array)
-    return kind(array._data, array._node) if hasattr(kind, "_bind") else array
+    return array._snapshot() if hasattr(type(array), "_bind") else array
 
 
 def unwrapped_key(key: Any) -> Any:

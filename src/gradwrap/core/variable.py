@@ -113,6 +113,10 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
             return [cls._plain(part) for part in data]
         return data
 
+    def _snapshot(self) -> Any:
+        """What this holds now, whatever is written to it later."""
+        return type(self)(self._data, self._node)
+
     @classmethod
     def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
         return inplace.link(cls, result, source, bound, statics)

@@ -28,10 +28,10 @@ class DiagonalStart:
         self.factors = factors
         self.rows = rows
 
-    def arrived(self, first: int, last: int, level: int) -> dict[Any, Any]:
-        """What arrives at the leaves for a stretch of the rows, as one batch of this level."""
-        rows = self._some_rows(first, last)
-        found = backward_pass([(self.node, batch_of(rows, level))], retain_graph=True)
+    def arrived(self, first: int, last: int, space: Any) -> dict[Any, Any]:
+        """What arrives at the leaves for a stretch of the rows, as one batch."""
+        rows = batch_of(self._some_rows(first, last), space.level)
+        found = backward_pass([(self.node, rows)], retain_graph=last < space.total)
         leaf_hooks(found)
         return found
 
