@@ -29,17 +29,26 @@ class Batch:
 
     `meta` describes one example, without the axis. `fallback` says what is done about an
     operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
-    diagonal where the data are a diagonal matrix, as those that the columns of a Jacobian start
-    from are (`gradwrap.core.diagonals`).
+    diagonal where the data are a diagonal matrix (`gradwrap.core.diagonals`); `is_unit` where
+    that is the unit matrix, as what the columns of a Jacobian start from is.
     """
 
-    __slots__ = ("diagonal", "fallback", "meta", "size")
+    __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
 
-    def __init__(self, meta: Meta, size: int, fallback: str, diagonal: Any = None) -> None:
+    def __init__(
+        self,
+        meta: Meta,
+        size: int,
+        fallback: str,
+        diagonal: Any = None,
+        *,
+        is_unit: bool = False,
+    ) -> None:
         self.meta: Meta = meta
         self.size: int = size
         self.fallback: str = fallback
         self.diagonal: Any = diagonal
+        self.is_unit: bool = is_unit
 
 
 class Batched(Variable[A]):
@@ -87,17 +96,17 @@ class Batched(Variable[A]):
         return made(out, Batch(meta, batch.size, batch.fallback))
 
     @classmethod
-    def _of_diagonal(cls, like: Batch, diagonal: Any) -> Any:
+    def _of_diagonal(cls, batch: Batch) -> Any:
         """A batch that is a diagonal matrix: its data are made when they are asked for."""
         made = cls.__new__(cls)
-        made._node = Batch(like.meta, like.size, like.fallback, diagonal)
+        made._node = batch
         return made
 
     def _snapshot(self) -> Any:
         node = self._node
         if node is None or node.diagonal is None:
             return super()._snapshot()
-        return self._of_diagonal(node, node.diagonal)
+        return self._of_diagonal(node)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_data":

@@ -39,7 +39,9 @@ def _kept(bound: BoundOp, like: Any, diagonal: Any) -> Any:
     node = like._node
     if diagonal.shape != node.diagonal.shape or diagonal.dtype != node.diagonal.dtype:
         return None
-    return bound.variable_class._of_diagonal(node, diagonal)
+    return bound.variable_class._of_diagonal(
+        type(node)(node.meta, node.size, node.fallback, diagonal)
+    )
 
 
 def _made(bound: BoundOp, like: Any, data: Any) -> Any:
@@ -122,6 +124,8 @@ def _matmul(bound: BoundOp) -> Callable[..., Any]:
             return _made(bound, batch, multiply(diagonal, other))
         xp = bound.backend.xp
         rows = other if two is None else xp.matrix_transpose(other)
+        if batch._node.is_unit and rows.dtype == diagonal.dtype:
+            return _made(bound, batch, rows)
         return _made(bound, batch, multiply(xp.expand_dims(diagonal, axis=-1), rows))
 
     return matmul

@@ -29,6 +29,6 @@ def unit_batch(vector: Any, level: int) -> Batched[Any]:
     """The unit vectors of the space of a vector."""
     backend = backend_of(vector)
     meta = backend.meta(vector, level)
-    like = Batch(meta, meta.shape[0], "loop")
+    batch = Batch(meta, meta.shape[0], "loop", backend.ones_like(vector), is_unit=True)
     cls: Any = wrapper_class(Batched, backend)
-    return cls._of_diagonal(like, backend.ones_like(vector))  # type: ignore[no-any-return]
+    return cls._of_diagonal(batch)  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import Tangent
+from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
@@ -182,10 +183,10 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
             f"the tangent of {path} is an array of {library}, the primal is one of "
             f"{backend.name}. Fix: convert it."
         )
-    given, wanted = described_space(tangent), described_space(primal)
-    if given != wanted:
+    if not same_shape(tangent.shape, primal.shape) or tangent.dtype != primal.dtype:
         raise TangentError(
-            f"the tangent of {path} is {given}, the primal is {wanted}. "
+            f"the tangent of {path} is {described_space(tangent)}, the primal is "
+            f"{described_space(primal)}. "
             "Fix: pass an array of the primal's shape and dtype."
         )
     node = Tangent(backend.meta(primal, level), snapshot(tangent))

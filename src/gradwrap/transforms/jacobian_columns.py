@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
@@ -60,7 +59,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
                 named[place] = value
         return fun(*given, **named)
 
-    functools.update_wrapper(of_chosen, fun, assigned=("__name__",), updated=())
+    of_chosen.__name__ = name_of(fun)
     flattened = [flatten(value) for value in chosen]
     leaves = [
         _differentiated(leaf, fun, holomorphic, path)
