@@ -62,15 +62,16 @@ class Batched(Variable[A]):
 
     @classmethod
     def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        return fast_batched(bound, bound.apply)
+        bound.quick = fast_batched(bound, bound.apply)
+        return bound.quick or bound.apply
 
     @classmethod
     def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
         general = uncompiled_operator(bound, swapped=swapped)
         if not swapped:
-            return fast_batched(bound, general)
+            return fast_batched(bound, general) or general
         quick = fast_batched(bound, lambda x1, x2: general(x2, x1))
-        return lambda x2, x1: quick(x1, x2)
+        return general if quick is None else lambda x2, x1: quick(x1, x2)
 
     @classmethod
     def _interpret(

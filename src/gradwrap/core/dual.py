@@ -33,12 +33,13 @@ class Dual(Variable[A]):
 
     @classmethod
     def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        return fast_dual(bound, bound.apply)
+        bound.quick = fast_dual(bound, bound.apply)
+        return bound.quick or bound.apply
 
     @classmethod
     def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
         general = uncompiled_operator(bound, swapped=swapped)
-        return fast_dual(bound, general, swapped=swapped)
+        return fast_dual(bound, general, swapped=swapped) or general
 
     @classmethod
     def _interpret(

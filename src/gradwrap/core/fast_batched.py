@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["fast_batched"]
 
 
-def fast_batched(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:
-    """A quicker call of an operation, which leaves whatever is unusual to the general one."""
+def fast_batched(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any] | None:
+    """A quicker call of an operation, if there is one; it leaves the unusual to the general one."""
     rule = bound.rule
     if bound.backend.depth or rule.native:
-        return general
-    usual = general
+        return None
+    usual: Callable[..., Any] | None = None
     if rule.kind == "elementwise" and not rule.statics:
         if len(rule.arrays) == 1:
             usual = _unary(bound, general)
         elif len(rule.arrays) == 2:
             usual = _binary(bound, general)
     special = on_diagonals(bound)
-    return usual if special is None else _with_diagonals(special, usual)
+    return usual if special is None else _with_diagonals(special, usual or general)
 
 
 def _with_diagonals(special: Callable[..., Any], usual: Callable[..., Any]) -> Callable[..., Any]:

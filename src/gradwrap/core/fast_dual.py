@@ -23,11 +23,11 @@ __all__ = ["fast_dual"]
 
 def fast_dual(
     bound: BoundOp, general: Callable[..., Any], *, swapped: bool = False
-) -> Callable[..., Any]:
-    """A quicker call of an operation, which leaves whatever is unusual to the general one."""
+) -> Callable[..., Any] | None:
+    """A quicker call of an operation, if there is one; it leaves the unusual to the general one."""
     rule = bound.rule
     if bound.backend.depth or not rule.differentiable or _is_special(rule):
-        return general
+        return None
     count = len(rule.arrays)
     if count == 1 and jvp_source(rule) == "itself":
         return _linear(bound, general)
@@ -36,7 +36,7 @@ def fast_dual(
         return _unary(bound, general, steps[0])
     if len(steps) == 2:
         return _binary(bound, general, steps[0], steps[1], swapped=swapped)
-    return general
+    return None
 
 
 def _is_special(rule: Rule) -> bool:

@@ -66,6 +66,7 @@ class BoundOp:
         "native",
         "op",
         "parts",
+        "quick",
         "rule",
         "special",
         "split",
@@ -101,6 +102,7 @@ class BoundOp:
         self.variable_class: Any = variable_class
         self.split, self.forward = _argument_handlers(rule)
         self.call: Callable[..., Any] = self.apply
+        self.quick: Callable[..., Any] | None = None  # a call that is worth taking inside a level
 
     def apply(self, *args: Any, **kwargs: Any) -> Any:
         """Call with any mixture of arguments."""
@@ -239,10 +241,14 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
             break
     if wrapper is None and bound.rule.key is not None:
         wrapper = next((type(part) for part in batched_parts(statics)), None)
+    function = bound.native
     if wrapper is not None:
-        return apply(wrapper._bind(bound.op), data, statics)
-    native_arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
-    return bound.forward(bound.native, *native_arguments)
+        bound = wrapper._bind(bound.op)
+        if bound.quick is None:
+            return apply(bound, data, statics)
+        function = bound.quick
+    arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
+    return bound.forward(function, *arguments)
 
 
 def around(bound: BoundOp, out: Any) -> BoundOp:
