@@ -70,7 +70,7 @@ class NumPyBackend(Backend):
         return np.asarray(value)
 
     def ones_like(self, array: Any) -> Any:
-        return np.ones_like(array) if array.ndim else array.dtype.type(1)
+        return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
     def copy(self, array: Any) -> Any:
         return np.array(array)

@@ -14,7 +14,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.inspection import wanted
-from gradwrap.core.node import Node
+from gradwrap.core.node import Leaf, Node
 from gradwrap.transforms.batches import batch_of
 
 __all__ = ["DiagonalStart", "diagonal_start"]
@@ -31,7 +31,10 @@ class DiagonalStart:
     def arrived(self, first: int, last: int, space: Any) -> dict[Any, Any]:
         """What arrives at the leaves for a stretch of the rows, as one batch."""
         rows = batch_of(self._some_rows(first, last), space.level)
-        found = backward_pass([(self.node, rows)], retain_graph=last < space.total)
+        if type(self.node) is Leaf:
+            found: dict[Any, Any] = {self.node: rows}
+        else:
+            found = backward_pass([(self.node, rows)], retain_graph=last < space.total)
         leaf_hooks(found)
         return found
 
@@ -97,5 +100,4 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
     matrix = node.saved[0]
     if matrix.dtype != node.parent.meta.dtype:
         return None
-    xp = node.op.namespaces[type(factors)]
-    return xp.expand_dims(factors, axis=-1) * matrix
+    return factors[:, None] * matrix
