@@ -15,7 +15,7 @@ from gradwrap.core.modes import current_watch, silent_up_to
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart, is_basic_key
-from gradwrap.core.unwrapping import key_with_batches, snapshot, unwrapped_key
+from gradwrap.core.unwrapping import key_with_batches, settled, snapshot, unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -197,6 +197,9 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         for array in arrays
     ]
     top, level = _top_of([*arrays, *keys])
+    if top is not None:
+        arrays = [settled(array) for array in arrays]
+        top, level = _top_of([*arrays, *keys])
     if top is not None and top._kind is not bound.variable_class._kind:
         bound = top._bind(bound.op)
     data: list[Any] = []
@@ -316,11 +319,7 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type(array)
     if hasattr(kind, "_bind"):
-        while array._node is None:  # an array made inside of two transforms has two idle wrappers
-            array = array._data
-            if not hasattr(type(array), "_bind"):
-                return array
-        return snapshot(array)
+        return snapshot(settled(array))
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
     if isinstance(array, (list, tuple)) and not bound.check:

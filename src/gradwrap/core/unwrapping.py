@@ -6,7 +6,7 @@ from typing import Any
 
 from gradwrap.errors import BatchedValueError
 
-__all__ = ["innermost", "key_with_batches", "native", "snapshot", "unwrapped_key"]
+__all__ = ["innermost", "key_with_batches", "native", "settled", "snapshot", "unwrapped_key"]
 
 
 def native(variable: Any) -> Any:
@@ -26,6 +26,13 @@ def native(variable: Any) -> Any:
 def innermost(array: Any) -> Any:
     """What is below all wrappers, those of `vmap` included: to ask for its type or dtype."""
     while hasattr(type(array), "_bind"):
+        array = array._data
+    return array
+
+
+def settled(array: Any) -> Any:
+    """Without the wrappers that track nothing: a transform inside of another leaves such ones."""
+    while hasattr(type(array), "_bind") and array._node is None:
         array = array._data
     return array
 
