@@ -7,12 +7,14 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
 from gradwrap.core.meta import Meta
+from gradwrap.core.node import Node
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ class Backend:
 
     has_operators: bool = True
     """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
+
+    node: Any = Node
+    """What makes the node of an operation on its arrays: `Node`, or what is called like it."""
 
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
@@ -121,6 +126,10 @@ class Backend:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
 
+    def rule_of(self, op: Op) -> Rule | None:
+        """The rule by which an operation on its arrays is recorded."""
+        return op.rule_for(self.name)
+
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
         """The function of an operation that is written in terms of others."""
         assert rule.native is not None
@@ -134,6 +143,9 @@ class Backend:
     def ones_like(self, array: Any) -> Any:
         """The cotangent to start from."""
         return self.xp.ones_like(array)
+
+    write: Any = staticmethod(operator.setitem)
+    """Write a value to an array at a key, in place."""
 
     def copy(self, array: Any) -> Any:
         return self.xp.asarray(array, copy=True)

@@ -292,7 +292,7 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
         data = value._data
     else:
         data, node = _as_data(bound, value), None
-    x._data[key] = data
+    bound.backend.write(x._data, key, data)
     meta = backend_meta(x._data, level) if x._node is None else x._node.meta
     words = {"key": key, "value_meta": None}
     if node is not None:
@@ -493,7 +493,8 @@ def new_node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
     if watch is not None:
         bound, edges = watch.observed(bound, edges)
     parent, formula, saved, index = edges[:EDGE]
-    return Node(parent, formula, saved, index, meta, bound, tuple(edges[EDGE:]) or None)
+    more = tuple(edges[EDGE:]) or None
+    return bound.backend.node(parent, formula, saved, index, meta, bound, more)  # type: ignore[no-any-return]  # a backend's own
 
 
 def output_node(source: Node, index: int, meta: Meta) -> Node:
