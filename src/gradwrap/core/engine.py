@@ -122,7 +122,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
         next_seq = 0
         parent, saved, index, more = node.parent, node.saved, node.index, node.more
         while True:
-            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]
+            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if type(saved) is tuple:
                     cotangent = formula(xp, g, *saved)
                 else:

@@ -250,7 +250,7 @@ def around(bound: BoundOp, out: Any) -> BoundOp:
     first = out[0] if isinstance(out, (tuple, list)) and out else out
     if not hasattr(type(first), "_bind"):
         return bound
-    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]
+    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
 
 def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:

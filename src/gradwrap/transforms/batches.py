@@ -22,4 +22,4 @@ def batch_of(data: Any, level: int, fallback: str = "loop", diagonal: Any = None
     size, *shape = meta.shape
     one = Meta(tuple(shape), meta.dtype, meta.device, level, meta.is_complex)
     cls: Any = wrapper_class(Batched, backend)
-    return cls(data, Batch(one, size, fallback, diagonal))  # type: ignore[no-any-return]
+    return cls(data, Batch(one, size, fallback, diagonal))  # type: ignore[no-any-return]  # a class is Any here
