@@ -5,7 +5,7 @@ form, so that one can see how far the loop has come.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def main() -> Result:
     losses: list[float] = []
     for step in range(1, STEPS + 1):
         error = powers @ weights - target
-        loss = (error**2).mean()
+        loss: Any = np.mean(error**2)
         loss.backward()
         with gw.no_grad():
             assert weights.grad is not None

@@ -137,7 +137,7 @@ def test_eigh_of_the_upper_triangle_reads_no_other(matrix: Any) -> None:
 
 
 def test_matrix_rank_is_a_plain_number() -> None:
-    x: Any = gw.wrap(np.ones((3, 3)), requires_grad=True)
+    x = gw.wrap(np.ones((3, 3)), requires_grad=True)
 
     assert int(np.linalg.matrix_rank(x)) == 1
     assert not np.linalg.matrix_rank(x).requires_grad
@@ -145,13 +145,13 @@ def test_matrix_rank_is_a_plain_number() -> None:
 
 
 def test_cond_of_a_singular_matrix_is_infinite_as_in_numpy() -> None:
-    x: Any = gw.wrap(np.diag([1.0, 0.0]), requires_grad=True)
+    x = gw.wrap(np.diag([1.0, 0.0]), requires_grad=True)
 
     assert np.linalg.cond(x).item() == np.inf
 
 
 def test_lstsq_gives_rank_and_no_residuals_where_numpy_has_none() -> None:
-    a: Any = gw.wrap(np.ones((4, 2)), requires_grad=True)
+    a = gw.wrap(np.ones((4, 2)), requires_grad=True)
     expected = np.linalg.lstsq(np.ones((4, 2)), np.arange(4.0))
 
     found = np.linalg.lstsq(a, np.arange(4.0))

@@ -157,7 +157,7 @@ def test_out_that_does_not_fit_is_refused() -> None:
 
 
 def test_out_a_plain_array_holds_what_is_not_tracked() -> None:
-    out: Any = np.zeros((3, 4))
+    out = np.zeros((3, 4))
     assert np.multiply(gw.wrap(A), A, out=out) is out
     np.testing.assert_array_equal(out, A * A)
     out += gw.wrap(A)
@@ -169,7 +169,7 @@ def test_out_a_plain_array_holds_what_is_not_tracked() -> None:
 
 def test_a_plain_array_changed_in_place_is_refused() -> None:
     x = gw.wrap(A, requires_grad=True)
-    out: Any = np.zeros((3, 4))
+    out = np.zeros((3, 4))
     with pytest.raises(OutArgumentError, match=r"np\.add.* Fix: .* write a = a \+ x"):
         out += x
     with pytest.raises(OutArgumentError, match=r"np\.matmul"):

@@ -8,10 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SUBJECTS = ROOT / "tests" / "typing"
+# The settings say 3.11; the stubs of a newer NumPy need the Python that it needs.
+VERSION = f"--python-version={sys.version_info.major}.{sys.version_info.minor}"
 
 
 def run(*command: str, **environment: str) -> str:
@@ -30,8 +33,11 @@ def run(*command: str, **environment: str) -> str:
 def test_mypy() -> None:
     """`assert_type` holds, and every `type: ignore` is needed."""
     pytest.importorskip("mypy")
-    options = ("--strict", "--warn-unused-ignores", "--follow-imports=silent")
-    assert run("mypy", *options, str(SUBJECTS)) == ""
+    files = {str(path) for path in SUBJECTS.glob("*.py")}
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # its stubs leave __all__ empty
+        files.remove(str(SUBJECTS / "numpy_drop_in.py"))
+    options = ("--strict", "--warn-unused-ignores", "--follow-imports=silent", VERSION)
+    assert run("mypy", *options, *sorted(files)) == ""
 
 
 @pytest.mark.slow

@@ -90,13 +90,13 @@ class Attributes(Generic[A]):
         return inplace.native(self).flags
 
     @property
-    def T(self) -> Self:  # noqa: N802
+    def T(self) -> Self:  # noqa: N802  the standard's name
         """The array with its axes in reverse order."""
         order = tuple(range(self.ndim))[::-1]
         return self._namespace.permute_dims(self, order)
 
     @property
-    def mT(self) -> Self:  # noqa: N802
+    def mT(self) -> Self:  # noqa: N802  the standard's name
         """The array with its last two axes exchanged."""
         return self._namespace.matrix_transpose(self)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwrap.core import inplace
 from gradwrap.core.backend import backend_of
@@ -50,26 +50,18 @@ class Conversions:
             data = data._data
         return inplace.native(self)
 
-    # To NumPy's stubs what has `__array__` is an array, and `ndarray * x` an ndarray again. What
-    # has a buffer may be given to most functions, and leaves operators to the other operand.
-    if TYPE_CHECKING:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """NumPy's conversion; refused while tracked."""
+        data = self._untracked_data(
+            "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
+            "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
+            "np.array, np.asarray), which holds tracked values in a function under a transform, "
+            "or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
+            "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
+        )
+        import numpy as np
 
-        def __buffer__(self, flags: int, /) -> memoryview: ...
-
-    else:
-
-        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-            """NumPy's conversion; refused while tracked."""
-            data = self._untracked_data(
-                "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
-                "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
-                "np.array, np.asarray), which holds tracked values in a function under a "
-                "transform, or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
-                "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
-            )
-            import numpy as np
-
-            return np.array(data, dtype=dtype, copy=copy)
+        return np.array(data, dtype=dtype, copy=copy)
 
     def __dlpack__(
         self,

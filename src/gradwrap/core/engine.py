@@ -328,7 +328,7 @@ def _arrive_jointly(
             continue
         if type(cotangent) not in PARTS:
             xp = op.namespaces[type(cotangent)]
-            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901
+            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901  the fitted one takes its place
         _arrive(pending, heap, parent, cotangent, op, owned=op.consumes and index == 0)
 
 

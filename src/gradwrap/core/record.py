@@ -130,10 +130,10 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
     names = ", ".join(rule.parameters)
     arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
     statics = "".join(f"{s}, " for s in rule.statics)
-    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307
+    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307  the table's
     split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
     call = ", ".join(_passed(rule, name) for name in rule.parameters)
-    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307
+    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307  the table's
     return split, forward
 
 
