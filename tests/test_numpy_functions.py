@@ -602,13 +602,13 @@ def test_what_has_no_rule_says_so(function: Callable[[Any], Any], text: str) -> 
         lambda x: np.gradient(x, 1.0, 1.0, 1.0),
         lambda x: np.take_along_axis(x, np.array([0]), 0),
         lambda x: np.take(x, 99),
-        lambda x: np.piecewise(x, [x > 1], [1.0, 2.0, 3.0]),  # pyright: ignore[reportCallIssue]
+        lambda x: np.piecewise(x, [x > 1], [1.0, 2.0, 3.0]),  # pyright: ignore[reportCallIssue]  # NumPy's stubs: arrays only
     ],
 )
 def test_what_numpy_refuses_is_refused_with_its_error(function: Callable[[Any], Any]) -> None:
     with pytest.raises(Exception) as expected:  # noqa: PT011  whatever NumPy raises
         function(A)
-    with pytest.raises(Exception) as raised:  # noqa: PT011
+    with pytest.raises(Exception) as raised:  # noqa: PT011  NumPy's own kind of error
         function(gw.wrap(A, requires_grad=True))
     builtins = [kind for kind in expected.type.__mro__ if kind.__module__ == "builtins"]
     assert issubclass(raised.type, builtins[0])

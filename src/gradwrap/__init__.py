@@ -31,6 +31,7 @@ __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import testing as testing
+    from gradwrap import typing as typing
     from gradwrap.drawing import draw as draw
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
@@ -61,6 +62,7 @@ else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
         "testing": "gradwrap.testing",
+        "typing": "gradwrap.typing",
         "draw": "gradwrap.drawing",
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
@@ -96,7 +98,7 @@ else:
         if module is None:
             raise AttributeError(f"module 'gradwrap' has no attribute {name!r}")
         loaded = importlib.import_module(module)
-        found = globals()[name] = loaded if name == "testing" else getattr(loaded, name)
+        found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
     def __dir__() -> list[str]:

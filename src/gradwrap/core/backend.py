@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
+    from gradwrap.core.variable import Variable
 
 __all__ = ["Backend", "backend_of", "backend_of_namespace", "find_backend", "register_backend"]
 
@@ -54,7 +55,7 @@ class Backend:
     """How many wrappers deep its arrays are; native arrays are at zero."""
 
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
-        self.wrapper_classes: dict[Any, Any] = {}
+        self.wrapper_classes: dict[type[Variable[Any]], type[Variable[Any]]] = {}
         self.name = name
         self.xp = xp
         self.array_types = array_types

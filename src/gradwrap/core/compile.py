@@ -106,7 +106,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
     function = scope[name]
     function.__module__ = "gradwrap"
     function.__doc__ = getattr(bound.native, "__doc__", None)
-    return function  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]  # made by exec
 
 
 def _indent(lines: list[str]) -> list[str]:

@@ -140,7 +140,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         next_seq = 0
         parent, saved, index, more = node.parent, node.saved, node.index, node.more
         while True:
-            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]
+            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if type(saved) is tuple:
                     cotangent = formula(xp, g, *saved)
                 else:
@@ -351,7 +351,7 @@ def _arrive_jointly(
             continue
         if type(cotangent) not in PARTS:
             xp = op.namespaces[type(cotangent)]
-            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901
+            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901  the fitted one takes its place
         _arrive(pending, heap, parent, cotangent, op, owned=op.consumes and index == 0)
 
 

@@ -132,10 +132,10 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
     names = ", ".join(rule.parameters)
     arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
     statics = "".join(f"{s}, " for s in rule.statics)
-    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307
+    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307  the table's
     split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
     call = ", ".join(_passed(rule, name) for name in rule.parameters)
-    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307
+    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307  the table's
     return split, forward
 
 
@@ -259,7 +259,7 @@ def around(bound: BoundOp, out: Any) -> BoundOp:
     first = out[0] if isinstance(out, (tuple, list)) and out else out
     if not hasattr(type(first), "_bind"):
         return bound
-    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]
+    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
 
 def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:

@@ -22,7 +22,7 @@ def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
     size, *shape = meta.shape
     one = Meta(tuple(shape), meta.dtype, meta.device, level, meta.is_complex)
     cls: Any = wrapper_class(Batched, backend)
-    return cls(data, Batch(one, size, fallback))  # type: ignore[no-any-return]
+    return cls(data, Batch(one, size, fallback))  # type: ignore[no-any-return]  # a class is Any here
 
 
 def unit_batch(vector: Any, level: int) -> Batched[Any]:
@@ -31,4 +31,4 @@ def unit_batch(vector: Any, level: int) -> Batched[Any]:
     meta = backend.meta(vector, level)
     batch = Batch(meta, meta.shape[0], "loop", backend.ones_like(vector), is_unit=True)
     cls: Any = wrapper_class(Batched, backend)
-    return cls._of_diagonal(batch)  # type: ignore[no-any-return]
+    return cls._of_diagonal(batch)  # type: ignore[no-any-return]  # a class is Any here

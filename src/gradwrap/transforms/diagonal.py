@@ -58,7 +58,9 @@ def diagonal_start(output: Any) -> DiagonalStart:
     """Go back from an output through the elementwise functions of one argument it ends in."""
     node: Any = output._node
     factors = output._backend.ones_like(output._data)
-    while type(node) is Node and _keeps_diagonal(node):  # one that ran elsewhere has a class of its own
+    while type(node) is Node and _keeps_diagonal(
+        node
+    ):  # one that ran elsewhere has a class of its own
         factors = _pulled(node, factors)
         node = node.parent
     rows = _rows_of_product(node, factors) if type(node) is Node else None

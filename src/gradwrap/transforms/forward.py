@@ -35,6 +35,8 @@ from gradwrap.transforms.recording import Recording, described_space, out_and_au
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+
 __all__ = ["Linearization", "jvp", "linearize"]
 
 R = TypeVar("R")
@@ -223,11 +225,11 @@ def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
 
 
 @overload
+def linearize(fun: np.ufunc, *primals: Any) -> tuple[Any, Callable[..., Any]]: ...
+@overload
 def linearize(
     fun: Callable[[*Primals], R], *primals: *Primals
 ) -> tuple[R, Callable[[*Primals], R]]: ...
-@overload
-def linearize(fun: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]]: ...
 def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
     fun: Callable[..., Any], *primals: Any
 ) -> Any:

@@ -74,7 +74,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     for first, last in chunks_of(space.total, chunk_size):
         basis = iter(space.basis(first, last))
         tangents = [unflatten(td, [next(basis) for _ in ls]) for ls, td in flattened]
-        pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]
+        pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]  # a bool
         aux = pushed[-1] if has_aux else None
         values, treedef = flatten(pushed[0])
         for out in values:

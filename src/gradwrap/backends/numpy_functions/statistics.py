@@ -66,7 +66,7 @@ def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
     shape = (*q.shape, *values.shape[:-1])
     ranks = np.zeros(shape)
     for count in np.unique(counts):
-        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]
+        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # a string
         chosen = np.broadcast_to(counts == count, shape)
         spread = np.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
         ranks = np.where(chosen, spread, ranks)
