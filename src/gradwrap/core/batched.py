@@ -109,11 +109,13 @@ class Batched(Variable[A]):
             return super()._snapshot()
         return self._of_diagonal(node)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "_data":
-            self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
-            return made
-        return super().__getattr__(name)
+    if not TYPE_CHECKING:  # as in `Variable`
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_data":
+                self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
+                return made
+            return super().__getattr__(name)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -172,7 +172,7 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
 def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     """An array with its tangent, checked against it."""
     primal, backend = differentiable(primal, f"argument {path}")
-    if not is_array(tangent) and isinstance(tangent, (int, float, complex)) and not primal.shape:
+    if _is_number(tangent) and not primal.shape:
         tangent = backend.ones_like(primal) * tangent
     if not is_array(tangent):
         raise TangentError(
@@ -193,6 +193,10 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
         )
     node = Tangent(backend.meta(primal, level), snapshot(tangent))
     return wrapper_class(Dual, backend)(snapshot(primal), node)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex)) and not is_array(value)
 
 
 def _tangent_of(leaf: Any, level: int) -> Any:
