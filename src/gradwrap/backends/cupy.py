@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from array_api_compat import to_device
 
+from gradwrap.backends import cupy_protocol
 from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
@@ -47,16 +49,22 @@ class CupyBackend(Backend):
     Where there are several devices, each operation runs on that of its arrays.
     """
 
+    elsewhere = MappingProxyType({"special": "cupyx.scipy.special"})
+    has_operators = False  # with a number, `x * 2.0` takes CuPy ten times as long to find its way
+
     def __init__(self, xp: Any, kind: type) -> None:
         devices = device_count()
         self.has_several_devices: bool = devices > 1
-        self.has_operators: bool = not self.has_several_devices
         namespace = extended(xp, has_several_devices=self.has_several_devices)
         super().__init__("cupy", namespace, frozenset({cupy.ndarray}))
         self.plain_types: frozenset[type] = self.plain_types | SCALAR_TYPES  # as CuPy takes them
         self._fused: dict[Rule, Rule] = {}
         streams = placers[self.name] = Streams(devices)
         self.node: Any = streams.node
+
+    def class_attributes(self) -> dict[str, Any]:
+        """What CuPy's ufuncs, kernels and reductions ask for."""
+        return cupy_protocol.class_attributes()
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, cupy.ndarray)

@@ -44,10 +44,22 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
         clip=_clip,
         fft=fft,
         linalg=linalg,
+        matmul=_matmul,
+        pow=_pow,
         sign=_sign,
         to_device=moved,
     )
     return made
+
+
+def _matmul(x1: Any, x2: Any, /) -> Any:
+    """As `cupy.matmul`, without the Python around it."""
+    return x1 @ x2
+
+
+def _pow(x1: Any, x2: Any, /) -> Any:
+    """As `cupy.power`, which does not know that x**2 is a square."""
+    return x1**x2
 
 
 def _on(device: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import out_position
-from gradwrap.backends.numpy_protocol import call_function
+from gradwrap.core import protocol
 
 __all__ = ["NAMES", "find"]
 
@@ -122,11 +122,11 @@ def find(name: str) -> Method | None:
         return own
     function = getattr(np, name)
     implementation = IMPLEMENTATIONS[function]
-    out_at = out_position(function) - 1
+    out = out_position(function) - 1
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if "out" in kwargs or len(args) > out_at:
-            return call_function(type(x), function, (x, *args), kwargs)
+        if kwargs.get("out") is not None or (len(args) > out and args[out] is not None):
+            return protocol.call_function(type(x), function, (x, *args), kwargs)
         return implementation(x._namespace, x, *args, **kwargs)
 
     method.__name__ = name

@@ -10,8 +10,10 @@ from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     Implementation,
     check_constant,
+    constant,
     implements,
     moved_last,
+    on_host,
     put_back,
 )
 from gradwrap.core.unwrapping import native
@@ -25,7 +27,7 @@ def _quantiles(
     a = xp.asarray(a)
     ordered = xp.sort(moved_last(xp, a, axis), axis=-1)
     quantiles = _of_numbers if skip_nan else _of_all
-    found = quantiles(xp, ordered, np.asarray(native(q)), method)
+    found = quantiles(xp, ordered, on_host(q), method)
     return put_back(xp, found, a, axis, keepdims)
 
 
@@ -62,7 +64,7 @@ def _spread(xp: Any, share: Any, ordered: Any) -> Any:
 def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
     """Of what is not NaN, which may be more in one row than in another."""
     values = native(ordered)
-    counts = np.sum(~np.isnan(values), axis=-1)
+    counts = on_host((values == values).sum(axis=-1))
     shape = (*q.shape, *values.shape[:-1])
     ranks = np.zeros(shape)
     for count in np.unique(counts):
@@ -75,12 +77,9 @@ def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
     below = _at(xp, ordered, low)
     if share.any():
         above = _at(xp, ordered, np.minimum(low + 1, values.shape[-1] - 1))
-        below = below + (above - below) * share if share.shape else _mixed(below, above, share)
+        part = constant(xp, share) if share.shape else share[()]
+        below = below + (above - below) * part
     return below
-
-
-def _mixed(below: Any, above: Any, share: Any) -> Any:
-    return below + (above - below) * share[()]
 
 
 def _at(xp: Any, ordered: Any, places: Any) -> Any:
@@ -137,7 +136,7 @@ def _quantile(name: str, scale: float) -> Implementation:
         if weights is not None:
             raise NoRuleError(f"np.{name} with weights= has no rule. Fix: leave the weights out.")
         check_constant("np." + name, q=q)
-        q = np.asarray(native(q)) / scale
+        q = on_host(q) / scale
         skip_nan = name.startswith("nan")
         return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan)
 
@@ -174,7 +173,7 @@ def cov(
     free = (0 if bias else 1) if ddof is None else ddof
     weights: Any = None
     if fweights is not None:
-        weights = np.asarray(native(fweights), dtype=np.float64)
+        weights = constant(xp, on_host(fweights).astype(np.float64))
     if aweights is not None:
         weights = xp.asarray(aweights) if weights is None else weights * xp.asarray(aweights)
     if weights is None:
