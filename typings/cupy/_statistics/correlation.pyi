@@ -1,0 +1,30 @@
+from typing import Any, TypeVar
+
+import numpy as np
+from cupy._core.core import _ArrayLike, ndarray
+from cupy.typing import NDArray
+from numpy.typing import DTypeLike
+
+_ScalarT = TypeVar("_ScalarT", bound=np.generic)
+
+def corrcoef(
+    a: _ArrayLike,
+    y: ndarray | None = None,
+    rowvar: bool = True,
+    bias: Any = None,
+    ddof: int | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+) -> NDArray[Any]: ...
+def correlate(a: NDArray[_ScalarT], v: _ArrayLike, mode: str = "valid") -> NDArray[_ScalarT]: ...
+def cov(
+    a: _ArrayLike,
+    y: ndarray | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: DTypeLike | None = None,
+) -> NDArray[Any]: ...

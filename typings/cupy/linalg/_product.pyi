@@ -1,0 +1,26 @@
+from typing import Any, TypeVar
+
+import numpy as np
+from cupy._core.core import _ArrayLike, ndarray
+from cupy.typing import NDArray
+
+_ArrayT = TypeVar("_ArrayT", bound=ndarray)
+_ScalarT = TypeVar("_ScalarT", bound=np.generic)
+
+def cross(
+    a: _ArrayLike,
+    b: _ArrayLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> NDArray[Any]: ...
+def dot(a: NDArray[_ScalarT], b: _ArrayLike, out: ndarray | None = None) -> NDArray[_ScalarT]: ...
+def inner(a: NDArray[_ScalarT], b: _ArrayLike) -> NDArray[_ScalarT]: ...
+def kron(a: NDArray[_ScalarT], b: _ArrayLike) -> NDArray[_ScalarT]: ...
+def outer(a: NDArray[_ScalarT], b: _ArrayLike, out: ndarray | None = None) -> NDArray[_ScalarT]: ...
+def tensordot(
+    a: NDArray[_ScalarT], b: _ArrayLike, axes: int | tuple[Any, Any] = 2
+) -> NDArray[_ScalarT]: ...
+def vdot(a: NDArray[_ScalarT], b: _ArrayLike) -> NDArray[_ScalarT]: ...
+def matrix_power(M: _ArrayT, n: int) -> _ArrayT: ...
