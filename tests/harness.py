@@ -165,6 +165,7 @@ LIBRARIES = {
     "torch": "array_api_compat.torch",
     "jax": "jax.numpy",
     "dask": "array_api_compat.dask.array",
+    "cupy": "array_api_compat.cupy",
     "tiny_arrays": "tiny_arrays",
 }
 """The namespace of each library that the rows are run on."""
@@ -217,6 +218,8 @@ def to_numpy(value: Any) -> Any:
         value = value.to_device(array_api_strict.Device("CPU_DEVICE"))
     if hasattr(value, "resolve_conj"):  # torch conjugates by a flag
         value = value.resolve_conj()
+    if type(value).__module__ == "cupy":
+        return value.get()
     return np.asarray(value)
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "HookResultError",
     "InPlaceError",
     "MissingToolError",
+    "MixedDevicesError",
     "MixedLibrariesError",
     "NoRuleError",
     "NonDifferentiableInputError",
@@ -85,6 +86,10 @@ class TangentError(GradwrapError, TypeError, ValueError):
 
 class MixedLibrariesError(GradwrapError, TypeError):
     """Arrays of two libraries met in one operation."""
+
+
+class MixedDevicesError(GradwrapError, ValueError):
+    """Arrays of two devices met in one operation."""
 
 
 class MissingToolError(GradwrapError, ImportError, RuntimeError):

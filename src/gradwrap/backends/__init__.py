@@ -1,7 +1,7 @@
 """Array libraries: a module each, with only what differs there from the standard.
 
-CuPy and array-api-strict have none: `core.backend.Backend` and the generic table serve them as
-they stand, like any other library that follows the standard.
+array-api-strict has none: `core.backend.Backend` and the generic table serve it as it stands,
+like any other library that follows the standard.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def register_all() -> None:
     register_backend("torch", _torch)
     register_backend("jax", _jax)
     register_backend("dask", _dask)
+    register_backend("cupy", _cupy)
     numpy_ufuncs.register_all()
     protocol.install(_numpy_handlers)
 
@@ -48,6 +49,12 @@ def _dask(xp: Any, kind: type) -> Backend:
     from gradwrap.backends.dask import DaskBackend
 
     return DaskBackend(xp, kind)
+
+
+def _cupy(xp: Any, kind: type) -> Backend:
+    from gradwrap.backends.cupy import CupyBackend
+
+    return CupyBackend(xp, kind)
 
 
 def _numpy_handlers() -> protocol.Handlers:

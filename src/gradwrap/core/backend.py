@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.meta import Meta
+from gradwrap.core.node import Node
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class Backend:
 
     has_operators: bool = True
     """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
+
+    node: Any = Node
+    """What makes the node of an operation on its arrays: `Node`, or what is called like it."""
 
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
@@ -120,6 +124,10 @@ class Backend:
             if found is None:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
+
+    def rule_of(self, op: Op) -> Rule | None:
+        """The rule by which an operation on its arrays is recorded."""
+        return op.rule_for(self.name)
 
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
         """The function of an operation that is written in terms of others."""

@@ -43,6 +43,7 @@ class WrappedBackend(Backend):
         base: Backend = inner._backend
         super().__init__(base.name, inner._namespace, frozenset({inner}))
         self._base = base
+        self.node: Any = base.node
         self.depth: int = base.depth + 1
         self.native_types: frozenset[type] = base.native_types
         self.plain_types: frozenset[type] = base.plain_types
@@ -60,6 +61,9 @@ class WrappedBackend(Backend):
 
     def is_numeric(self, array: Any) -> bool:
         return self._base.is_numeric(array)
+
+    def rule_of(self, op: Op) -> Any:
+        return self._base.rule_of(op)
 
     def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
         return self._inner._bind(op).call

@@ -35,7 +35,6 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.modes import compiled_threshold
-from gradwrap.core.node import Node
 from gradwrap.core.record import apply, record_watched
 from gradwrap.core.rule import passes
 from gradwrap.core.unwrapping import unwrapped_key
@@ -83,7 +82,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         **rule.scope,
         "V": bound.variable_class,
         "PLAIN": bound.backend.plain_types,
-        "Node": Node,
+        "Node": bound.backend.node,
         "bound": bound,
         "other": other,
         "silent": compiled_threshold,

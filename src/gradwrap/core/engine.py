@@ -18,6 +18,7 @@ from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.inspection import inspection_of
 from gradwrap.core.meta import same_shape, size_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
+from gradwrap.core.placing import placement_of, placers
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
 from gradwrap.errors import GraphFreedError, RuleResultError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.inspection import Inspection
     from gradwrap.core.meta import Meta
+    from gradwrap.core.placing import Placement
     from gradwrap.core.record import BoundOp
 
 __all__ = ["backward_pass", "fit"]
@@ -37,13 +39,14 @@ Root = tuple["Node | Leaf", Any]
 Pending = list[Any]
 
 
-def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for each part would show
+def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
     roots: Sequence[Root],
     *,
     retain_graph: bool = False,
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
     cut: bool = False,
+    placement: Placement | None = None,
 ) -> dict[Node | Leaf, Any]:
     """Carry the roots' cotangents back; give what arrives at each leaf, or at each target.
 
@@ -59,14 +62,28 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
         Stop at these nodes and at leaves, and visit only what leads to them.
     cut
         Do not look behind a target for further ones.
+    placement
+        Where the nodes are visited; found out where there are several places.
 
     Raises
     ------
     GraphFreedError
         An earlier pass has released the graph.
     """
+    if placers and placement is None:
+        placement = placement_of(roots)
+        if placement is not None:
+            with placement:
+                return backward_pass(
+                    roots,
+                    retain_graph=retain_graph,
+                    create_graph=create_graph,
+                    targets=targets,
+                    cut=cut,
+                    placement=placement,
+                )
     inspection = inspection_of(roots)
-    specially = create_graph or inspection is not None
+    specially = create_graph or inspection is not None or placement is not None
     pending: dict[int, Pending] = {}
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
@@ -111,6 +128,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0915  the hot loop: a call for eac
                 targets=targets,
                 arrived=arrived,
                 inspection=inspection,
+                placement=placement,
             )
             if not retain_graph:
                 node.free()
@@ -176,10 +194,13 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
     targets: set[Node | Leaf] | None,
     arrived: dict[Node | Leaf, Any],
     inspection: Inspection | None,
+    placement: Placement | None,
 ) -> None:
     """Visit a node that is more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
+    if placement is not None:
+        placement.visit(node)
     if type(g) is list:
         g = _materialised(node, g)
     hooks = op.hooks
@@ -212,6 +233,8 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
             _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
         elif on_path is None or parent in on_path or parent in (targets or ()):
             cotangent = formula(xp, g, *saved)
+            if placement is not None:
+                placement.arrive(parent)
             if parent.meta is not node.meta or op.check:
                 cotangent = fit(xp, cotangent, parent.meta, node, index)
             _arrive(pending, heap, parent, cotangent, op)
@@ -401,7 +424,7 @@ def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) 
             continue
         parents[node] = found = _parents(node)
         stack += found
-        if not found and type(node) is Node:
+        if not found and isinstance(node, Node):
             freed = node
     if freed is not None and not all(target in parents for target in targets):
         raise _freed(freed)  # a target may lie behind it

@@ -97,7 +97,7 @@ class GraphMethods(Generic[A]):
         >>> x.grad_fn, np.sin(x).grad_fn
         (None, <SinBackward>)
         """
-        return self._node.shown[0] if type(self._node) is Node else None
+        return self._node.shown[0] if isinstance(self._node, Node) else None
 
     @property
     def grad(self) -> A | None:
@@ -107,7 +107,7 @@ class GraphMethods(Generic[A]):
         or an array of this one's shape and dtype. A variable after `create_graph`.
         """
         found: A | None = getattr(self, "_grad", None)
-        if found is None and type(self._node) is Node and not self.retains_grad:
+        if found is None and isinstance(self._node, Node) and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Variable that is not a leaf is being accessed. backward "
                 "does not fill it. Fix: call .retain_grad() before backward, or read that of the "

@@ -128,7 +128,7 @@ def add(callbacks: _Callbacks, hook: Callable[..., Any]) -> RemovableHandle:
 
 def follow(variable: Any, before: Any) -> None:
     """Let what `retain_grad` keeps be that of the variable as it is after a change in place."""
-    hooks = before.op.hooks if type(before) is Node else None
+    hooks = before.op.hooks if isinstance(before, Node) else None
     if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
         hooks_of(variable._node).retained, hooks.retained = hooks.retained, None
 

@@ -488,7 +488,8 @@ def new_node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
     if watch is not None:
         bound, edges = watch.observed(bound, edges)
     parent, formula, saved, index = edges[:EDGE]
-    return Node(parent, formula, saved, index, meta, bound, tuple(edges[EDGE:]) or None)
+    more = tuple(edges[EDGE:]) or None
+    return bound.backend.node(parent, formula, saved, index, meta, bound, more)  # type: ignore[no-any-return]  # a backend's own
 
 
 def output_node(source: Node, index: int, meta: Meta) -> Node:

@@ -67,7 +67,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
         version = op.version  # before the rule: what is bound now is not kept for a later one
         if known is not None and known[0] == version:
             return known[1]
-        rule = op.rule_for(cls._backend.name)
+        rule = cls._backend.rule_of(op)
         native = None if rule is None else rule.native or cls._backend.native(rule.name)
         if rule is None or native is None:
             raise NoRuleError(

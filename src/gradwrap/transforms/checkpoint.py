@@ -138,7 +138,7 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
     roots: dict[int, dict[int, Node]] = {}
     for index, leaf in enumerate(leaves):
         for layer in _layers(leaf):
-            if type(layer._node) is Node and layer._node.seq < began:
+            if isinstance(layer._node, Node) and layer._node.seq < began:
                 roots.setdefault(layer._node.meta.level, {})[index] = layer._node
     if not roots:
         return out

@@ -55,10 +55,10 @@ def diagonal_start(output: Any) -> DiagonalStart:
     """Go back from an output through the elementwise functions of one argument it ends in."""
     node: Any = output._node
     factors = output._backend.ones_like(output._data)
-    while type(node) is Node and _keeps_diagonal(node):
+    while isinstance(node, Node) and _keeps_diagonal(node):
         factors = _pulled(node, factors)
         node = node.parent
-    rows = _rows_of_product(node, factors) if type(node) is Node else None
+    rows = _rows_of_product(node, factors) if isinstance(node, Node) else None
     return DiagonalStart(node if rows is None else node.parent, factors, rows)
 
 

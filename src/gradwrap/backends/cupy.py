@@ -1,0 +1,177 @@
+"""What is different for CuPy: arrays on a GPU, where the host must not wait."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from array_api_compat import to_device
+
+from gradwrap.backends.cupy_kernels import fused
+from gradwrap.backends.cupy_namespace import extended
+from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
+from gradwrap.backends.overriding import differing
+from gradwrap.core.backend import Backend
+from gradwrap.core.placing import placers
+from gradwrap.core.registry import register
+from gradwrap.core.scatter import is_basic_key, scatter_add_generic, zeros_of
+from gradwrap.rules.selection import cotangent_of_written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.registry import Op
+    from gradwrap.core.rule import Rule
+
+    cupy: Any  # where it is not installed, a checker takes this file for it
+else:
+    import cupy
+
+__all__ = ["CupyBackend"]
+
+SCALAR_TYPES: frozenset[type[Any]] = frozenset(
+    kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_))
+)
+ATOMIC = frozenset("efd")
+"""The dtypes of floats that `cupy.add.at` adds, by their letters."""
+
+_OWN_BUFFER = 2  # references to an array's pointer: the array's own, and the one that is counted
+
+
+class CupyBackend(Backend):
+    """CuPy: scatter-add by `cupy.add.at`, fused formulas, streams, and no waiting for the device.
+
+    Where there are several devices, each operation runs on that of its arrays.
+    """
+
+    def __init__(self, xp: Any, kind: type) -> None:
+        devices = device_count()
+        self.has_several_devices: bool = devices > 1
+        self.has_operators: bool = not self.has_several_devices
+        super().__init__("cupy", extended(xp), frozenset({cupy.ndarray}))
+        self.plain_types: frozenset[type] = self.plain_types | SCALAR_TYPES  # as CuPy takes them
+        self._fused: dict[Rule, Rule] = {}
+        streams = placers[self.name] = Streams(devices)
+        self.node: Any = streams.node
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, cupy.ndarray)
+
+    def device(self, array: Any) -> Any:
+        return cupy.cuda.Device(array.data.device_id)
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        kind = dtype.kind
+        return (True, kind == "c") if kind in "fc" else super().dtype_kind(dtype)
+
+    def native(self, path: str) -> Callable[..., Any] | None:
+        found = super().native(path)
+        if not self.has_several_devices or not callable(found):
+            return found
+        return on_own_device(found)
+
+    def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
+        adapted = super().adapt(op, rule)
+        return on_own_device(adapted) if self.has_several_devices else adapted
+
+    def rule_of(self, op: Op) -> Rule | None:
+        rule = super().rule_of(op)
+        if rule is None:
+            return None
+        known = self._fused.get(rule)
+        if known is None:
+            known = self._fused[rule] = fused(rule)
+        return known
+
+    def copy(self, array: Any) -> Any:
+        return array.copy()
+
+    def owns_buffer(self, array: Any) -> bool:
+        """A view refers to its base; who shares memory otherwise refers to the pointer."""
+        if self.has_several_devices or type(array) is not cupy.ndarray or array.base is not None:
+            return False
+        return sys.getrefcount(array.data) == _OWN_BUFFER
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return bool(cupy.may_share_memory(array, source))
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if is_basic_key(key):
+            part = buffer[key]
+            part += values
+            return buffer
+        if _is_mask(key):
+            return buffer + _spread(key, values, buffer)
+        letter = buffer.dtype.char
+        if letter in "FD":  # no atomic addition of pairs: the parts are added each by itself
+            cupy.add.at(buffer.real, key, values.real)
+            cupy.add.at(buffer.imag, key, values.imag)
+        elif letter in ATOMIC:
+            cupy.add.at(buffer, key, values)
+        else:
+            return scatter_add_generic(self, buffer, key, values)
+        return buffer
+
+
+def _is_mask(key: Any) -> bool:
+    return isinstance(key, cupy.ndarray) and key.dtype == np.bool_
+
+
+def _spread(mask: Any, values: Any, like: Any) -> Any:
+    """Zeros with `values` where a mask of the first axes is true, whose count nobody asks for."""
+    shape = mask.shape + (1,) * (like.ndim - mask.ndim)
+    if not values.shape[0]:
+        return cupy.zeros_like(like)
+    places = cupy.cumsum(mask.ravel(), dtype=np.int64).reshape(mask.shape) - 1
+    return cupy.where(mask.reshape(shape), values.take(places, axis=0), like.dtype.type(0))
+
+
+# Writing: a mask is a selection, so that its elements need not be counted ------------------------
+
+
+def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
+    return _write(x.copy(), key, value)
+
+
+def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+    of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
+    return _write(g, key, 0), of_value
+
+
+def _write(array: Any, key: Any, value: Any) -> Any:
+    """`array` with a value at `key`."""
+    if type(array) is cupy.ndarray and _is_mask(key) and not getattr(value, "ndim", 0):
+        mask = key.reshape(key.shape + (1,) * (array.ndim - key.ndim))
+        cupy.copyto(array, value, where=mask, casting="unsafe")
+    else:
+        array[key] = value
+    return array
+
+
+def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
+    """As array_api_compat's, with streams that wait for each other."""
+    if isinstance(x, cupy.ndarray) and stream is None and not isinstance(device, str):
+        return moved(x, device)
+    return to_device(x, device, stream=stream)
+
+
+register(
+    [
+        differing(
+            "setitem",
+            _setitem_cotangents,
+            native=_setitem,
+            jvps=(
+                lambda xp, t, key: _write(t.copy(), key, 0),
+                lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
+            ),
+        ),
+        differing(
+            "to_device",
+            lambda xp, g, x_meta: _to_device(xp, g, x_meta.device),
+            native=_to_device,
+        ),
+    ],
+    backend="cupy",
+)

@@ -1,0 +1,143 @@
+"""Formulas of elementwise rows that are several small operations, as one kernel.
+
+A kernel is made of the formula itself, when it is first called on arrays of one real dtype. For
+anything else (complex numbers, half precision, a pass that is itself recorded, `vmap`) the formula
+runs as it stands in the table.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
+from gradwrap.core.rule import Formula
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.rule import Rule
+
+    cupy: Any  # where it is not installed, a checker takes this file for it
+else:
+    import cupy
+
+__all__ = ["fused", "is_fused"]
+
+ALSO_ELEMENTWISE = frozenset({"clip"})
+"""Rows of another kind whose formulas are elementwise."""
+
+LETTERS = frozenset("fd")
+COMMON_NUMBERS = frozenset({-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4})
+"""Exponents and the like that are worth a kernel each, where a formula branches on the number."""
+
+COTANGENT, RESULT = "g_in", "g_out"
+
+
+def fused(rule: Rule) -> Rule:
+    """The rule with its chains of operations fused; the rule itself where there are none."""
+    if rule.checked or (rule.kind != "elementwise" and rule.name not in ALSO_ELEMENTWISE):
+        return rule
+    formulas = tuple(
+        formula if formula is None else _fused(rule, index, formula)
+        for index, formula in enumerate(rule.formulas)
+    )
+    if all(new is old for new, old in zip(formulas, rule.formulas, strict=True)):
+        return rule
+    made = copy.copy(rule)
+    made.formulas = formulas
+    return made
+
+
+def is_fused(formula: Formula) -> bool:
+    """Whether a formula of CuPy's launches one kernel where the table's would launch several."""
+    return hasattr(formula.function, "kernels")
+
+
+def _fused(rule: Rule, index: int, formula: Formula) -> Formula:
+    if any(name.endswith("_meta") for name in formula.saved):
+        return formula
+    try:
+        traced = _traced(formula.function, (ARRAY,) * len(formula.saved))
+    except Untraceable:
+        return formula
+    if traced.operations < 2:
+        return formula
+    return Formula(_launching(f"gradwrap_{rule.name}_{index}", formula.function), formula.saved)
+
+
+def _traced(function: Callable[..., Any], kinds: tuple[Any, ...]) -> Traced:
+    return trace(function, kinds, (COTANGENT, *(f"a{i}" for i in range(len(kinds)))))
+
+
+def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula that launches its kernel where it can."""
+    kernels = _Kernels(name, function)
+
+    def launch(xp: Any, g: Any, *saved: Any) -> Any:
+        if type(g) is not cupy.ndarray or g.dtype.char not in LETTERS or hasattr(xp, "_class"):
+            return function(xp, g, *saved)
+        dtype = g.dtype
+        kinds: tuple[Any, ...] = ()
+        for value in saved:
+            kind = type(value)
+            if kind is cupy.ndarray and value.dtype == dtype:
+                kinds += (ARRAY,)
+            elif kind is float or kind is int:
+                kinds += (NUMBER,)
+            elif value is None:
+                kinds += (None,)
+            else:
+                return function(xp, g, *saved)
+        kernel, given = kernels[kinds], saved
+        if kernel is None or None in kinds:
+            kernel, given = kernels.for_numbers(kinds, saved)
+            if kernel is None:
+                return function(xp, g, *saved)
+        return kernel(g, *given)
+
+    launch.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # its own words
+    launch.__module__ = function.__module__
+    launch.kernels = kernels  # type: ignore[attr-defined]  # what it has launched so far
+    return launch
+
+
+class _Kernels(dict[tuple[Any, ...], Any]):
+    """The kernels of a formula by the kinds of its arguments; None where there is none."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._name = name
+        self._function = function
+
+    def __missing__(self, kinds: tuple[Any, ...]) -> Any:
+        self[kinds] = kernel = _kernel(self._name, self._function, kinds)
+        return kernel
+
+    def for_numbers(
+        self, kinds: tuple[Any, ...], saved: tuple[Any, ...]
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """A kernel with the numbers in it, if all are common, and the arguments that are left."""
+        if self[kinds] is None:
+            kinds = tuple(
+                value if kind is NUMBER and value in COMMON_NUMBERS else kind
+                for kind, value in zip(kinds, saved, strict=True)
+            )
+        given = (
+            value
+            for kind, value in zip(kinds, saved, strict=True)
+            if kind is ARRAY or kind is NUMBER
+        )
+        return self[kinds], tuple(given)
+
+
+def _kernel(name: str, function: Callable[..., Any], kinds: tuple[Any, ...]) -> Any:
+    """The kernel for arguments of these kinds; None where there is none."""
+    try:
+        traced = _traced(function, kinds)
+    except Untraceable:
+        return None
+    inputs = [f"T {COTANGENT}"]
+    inputs += [f"T a{i}" for i, kind in enumerate(kinds) if kind is ARRAY or kind is NUMBER]
+    return cupy.ElementwiseKernel(", ".join(inputs), f"T {RESULT}", traced.code(RESULT), name)

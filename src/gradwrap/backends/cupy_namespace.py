@@ -1,0 +1,143 @@
+"""The namespace of CuPy's arrays, with functions that neither wait nor lose the device.
+
+array_api_compat's `clip`, `pinv` and `sign` write by masks, and CuPy counts a mask's elements on
+the host; its creation functions take a device and do not look at it.
+"""
+
+from __future__ import annotations
+
+import functools
+from contextlib import nullcontext
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.backends.cupy_streams import moved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    cupy: Any  # where it is not installed, a checker takes this file for it
+else:
+    import cupy
+
+__all__ = ["extended"]
+
+CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
+CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
+
+
+def extended(xp: Any) -> ModuleType:
+    """The namespace with what is different."""
+    made, linalg, fft = (ModuleType(part.__name__) for part in (xp, xp.linalg, xp.fft))
+    made.__dict__.update(vars(xp))
+    linalg.__dict__.update(vars(xp.linalg), pinv=_pinv)
+    fft.__dict__.update(
+        vars(xp.fft),
+        fftfreq=_frequencies(xp.fft.fftfreq),
+        rfftfreq=_frequencies(xp.fft.rfftfreq),
+    )
+    made.__dict__.update(
+        {name: _placed(getattr(xp, name)) for name in CREATION},
+        **{name: _placed_like(getattr(xp, name)) for name in CREATION_LIKE},
+        asarray=_asarray,
+        clip=_clip,
+        fft=fft,
+        linalg=linalg,
+        sign=_sign,
+        to_device=moved,
+    )
+    return made
+
+
+def _on(device: Any) -> Any:
+    """The context of a device; none of the current one."""
+    return nullcontext() if device is None else cupy.cuda.Device(device)
+
+
+def _placed(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A creation function that makes its array on the device it is given."""
+
+    @functools.wraps(make)
+    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is None:
+            return make(*args, **kwargs)
+        with cupy.cuda.Device(device):
+            return make(*args, **kwargs)
+
+    return made
+
+
+def _placed_like(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A creation function that makes its array on the device of another array."""
+
+    @functools.wraps(make)
+    def made(x: Any, /, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        with cupy.cuda.Device(x.data.device_id if device is None else device):
+            return make(x, *args, **kwargs)
+
+    return made
+
+
+def _frequencies(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+        with _on(device):
+            return make(n, d=d, dtype=dtype)
+
+    return made
+
+
+def _asarray(
+    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Any:
+    """As the standard's: an array stays on its device if no other is named."""
+    if device is None and isinstance(obj, cupy.ndarray):
+        device = obj.data.device_id
+    with _on(device):
+        if copy is None:
+            return cupy.asarray(obj, dtype=dtype)
+        made = cupy.array(obj, dtype=dtype, copy=copy)
+    if not copy and made is not obj:
+        raise ValueError("this cannot be made an array without a copy. Fix: leave copy=False out.")
+    return made
+
+
+def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """As the standard's, in the dtype of x: two launches, no mask."""
+    low, high = _bound(min, x, below=True), _bound(max, x, below=False)
+    out = x if low is None else cupy.maximum(x, low)
+    out = out if high is None else cupy.minimum(out, high)
+    return out.copy() if out is x else out
+
+
+def _bound(bound: Any, x: Any, *, below: bool) -> Any:
+    """A bound in the dtype of x; None where a number bounds nothing there."""
+    if bound is None or isinstance(bound, cupy.ndarray):
+        return bound if bound is None else bound.astype(x.dtype, copy=False)
+    if x.dtype.kind in "iu":
+        limits = cupy.iinfo(x.dtype)
+        if bound <= limits.min if below else bound >= limits.max:
+            return None
+    return x.dtype.type(bound)
+
+
+def _sign(x: Any, /) -> Any:
+    """As the standard's: x/|x| of complex numbers, NaN of NaN."""
+    if x.dtype.kind == "c":
+        size = cupy.abs(x)
+        return cupy.where(size == 0, x.dtype.type(0), x / cupy.where(size == 0, 1, size))
+    if x.dtype.kind != "f":
+        return cupy.sign(x)
+    return cupy.where(x != x, x, cupy.sign(x))  # noqa: PLR0124  NaN; CuPy 13 gives 0 for it
+
+
+def _pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    """As the standard's."""
+    if not x.size:
+        return cupy.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * float(cupy.finfo(x.dtype).eps)
+    u, s, vh = cupy.linalg.svd(cupy.conj(x), full_matrices=False)
+    cutoff = cupy.max(s, axis=-1) * rtol
+    small = s <= cutoff[..., None]
+    inverse = cupy.where(small, s.dtype.type(0), 1 / cupy.where(small, s.dtype.type(1), s))
+    return cupy.matmul(vh.swapaxes(-2, -1), inverse[..., None] * u.swapaxes(-2, -1))

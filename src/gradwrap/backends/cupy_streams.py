@@ -1,0 +1,213 @@
+"""CuPy's streams and devices: backward runs where forward ran, and the host waits for neither.
+
+An operation is queued on the current stream of its device. As long as that is the one default
+stream of the one device, nothing is kept. Otherwise a node knows its place, and a backward pass
+goes from place to place: each stream waits, on the device, for the one before, so that the work
+is done in the order of the pass. In the end the caller's stream waits for the last, and so do the
+others that took part: memory that was freed meanwhile belongs to the stream it was allocated on,
+which must not use it again while another one still reads it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Self
+
+from gradwrap.core.node import Node
+from gradwrap.core.placing import PlacedNode
+from gradwrap.errors import MixedDevicesError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gradwrap.core.node import Leaf
+
+    cupy: Any  # where it is not installed, a checker takes this file for it
+else:
+    import cupy
+
+__all__ = ["Streams", "device_count", "moved", "on_own_device"]
+
+DEFAULT = 0
+"""The pointer of the default stream."""
+
+
+def device_count() -> int:
+    """How many devices there are; none where there is no driver."""
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0
+
+
+class Place:
+    """A stream of a device."""
+
+    __slots__ = ("device", "stream")
+
+    def __init__(self, device: int, stream: Any) -> None:
+        self.device: int = device
+        self.stream: Any = stream
+
+    def is_same(self, other: Place) -> bool:
+        return self.device == other.device and self.stream.ptr == other.stream.ptr
+
+
+def here() -> Place:
+    """The current stream of the current device."""
+    return Place(cupy.cuda.Device().id, cupy.cuda.get_current_stream())
+
+
+class Streams:
+    """The places of all that is recorded on CuPy's arrays."""
+
+    def __init__(self, devices: int) -> None:
+        self._has_none = not devices
+        self._has_several_devices = devices > 1
+        self._in_use = self._has_several_devices
+        self.node: Any = self._node if devices else Node
+
+    def _node(  # noqa: PLR0913  as Node
+        self,
+        parent: Any,
+        formula: Any,
+        saved: Any,
+        index: int,
+        meta: Any,
+        op: Any,
+        more: tuple[Any, ...] | None = None,
+    ) -> Node:
+        """A node that knows its place, where that is not the usual one."""
+        if not self._in_use:
+            if cupy.cuda.get_current_stream().ptr == DEFAULT:
+                return Node(parent, formula, saved, index, meta, op, more)
+            self._in_use = True
+        node = PlacedNode(parent, formula, saved, index, meta, op, more)
+        node.place = self._place_of(meta)
+        return node
+
+    def _place_of(self, meta: Any) -> Place:
+        if not self._has_several_devices:
+            return here()
+        device = _device_of(meta)
+        return Place(device, cupy.cuda.get_current_stream(device))
+
+    def placement(self) -> Journey | None:
+        """For a backward pass that starts now."""
+        if self._has_none:
+            return None
+        if not self._in_use and cupy.cuda.get_current_stream().ptr == DEFAULT:
+            return None
+        return Journey(self._has_several_devices)
+
+
+def _device_of(meta: Any) -> int:
+    return int((meta[0] if isinstance(meta, tuple) else meta).device)
+
+
+class Journey:
+    """One backward pass, from stream to stream."""
+
+    def __init__(self, has_several_devices: bool) -> None:
+        self._has_several_devices = has_several_devices
+        self._start = self._now = here()
+        self._usual = Place(self._start.device, cupy.cuda.Stream.null)
+        self._before: dict[int, Any] = {}  # the stream that was current on each device
+        self._visited: list[Place] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def visit(self, node: Node) -> None:
+        if isinstance(node, PlacedNode):
+            self._go(node.place)
+        elif not node.op.selects:  # what selects an output launches nothing
+            self._go(self._usual)
+
+    def arrive(self, node: Node | Leaf) -> None:
+        if self._has_several_devices:
+            device = _device_of(node.meta)
+            if device != self._now.device:
+                self._go(Place(device, cupy.cuda.get_current_stream(device)))
+
+    def _go(self, place: Place) -> None:
+        now = self._now
+        if place.is_same(now):
+            return
+        place.stream.wait_event(_recorded(now.stream))
+        if place.device != now.device:
+            cupy.cuda.Device(place.device).use()
+        if place.device not in self._before:
+            self._before[place.device] = cupy.cuda.get_current_stream()
+        place.stream.use()
+        if not any(place.is_same(one) for one in self._visited):
+            self._visited.append(place)
+        self._now = place
+
+    def __exit__(self, *exc_info: object) -> None:
+        last = self._now
+        if not self._visited:
+            return
+        done = _recorded(last.stream)
+        for place in (self._start, *self._visited):
+            if not place.is_same(last):
+                place.stream.wait_event(done)
+        for device, stream in self._before.items():
+            cupy.cuda.Device(device).use()
+            stream.use()
+        cupy.cuda.Device(self._start.device).use()
+
+
+def _recorded(stream: Any) -> Any:
+    """An event at the end of what a stream has to do; its device is the current one."""
+    event = cupy.cuda.Event(disable_timing=True)
+    event.record(stream)
+    return event
+
+
+# Several devices ---------------------------------------------------------------------------------
+
+
+def on_own_device(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that runs on the device of its arrays, whichever is the current one."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        devices = {array.data.device_id for array in _arrays((*args, *kwargs.values()))}
+        if len(devices) > 1:
+            names = " and ".join(map(str, sorted(devices)))
+            raise MixedDevicesError(
+                f"{function.__name__} got arrays of the devices {names}. Fix: bring them to one "
+                "before the call, x.to_device(y.device)."
+            )
+        for device in devices:
+            with cupy.cuda.Device(device):
+                return function(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return run
+
+
+def _arrays(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, cupy.ndarray):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _arrays(value)
+
+
+def moved(array: Any, device: Any) -> Any:
+    """An array on another device, where it is read when it has been computed."""
+    target = cupy.cuda.Device(device)
+    if target.id == array.data.device_id:
+        return array
+    with cupy.cuda.Device(array.data.device_id):
+        source = cupy.cuda.get_current_stream()
+        computed = _recorded(source)
+    with target:
+        stream = cupy.cuda.get_current_stream()
+        stream.wait_event(computed)
+        copy = cupy.array(array, copy=True)
+        read = _recorded(stream)
+    source.wait_event(read)  # before its memory is used again
+    return copy

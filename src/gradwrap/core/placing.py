@@ -1,0 +1,63 @@
+"""Where operations ran, for libraries whose work is queued: streams, and several devices.
+
+A library that has such places enters who keeps track of them. Its nodes know their place, and a
+backward pass that visits several goes from one to the next, so that the device does the work in
+the order of the pass, and the host waits for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from gradwrap.core.backend import find_backend
+from gradwrap.core.node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.core.node import Leaf
+
+__all__ = ["PlacedNode", "Placement", "Placer", "placement_of", "placers"]
+
+
+class PlacedNode(Node):
+    """A node of an operation that ran elsewhere than at the usual place."""
+
+    __slots__ = ("place",)
+
+    place: Any
+
+
+class Placement(Protocol):
+    """One backward pass that goes from place to place."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exc_info: object) -> None: ...
+
+    def visit(self, node: Node) -> None:
+        """Go to where the node's operation ran."""
+
+    def arrive(self, node: Node | Leaf) -> None:
+        """Go to where what has been computed for this node is added up."""
+
+
+class Placer(Protocol):
+    """Who keeps track of a library's places."""
+
+    def placement(self) -> Placement | None:
+        """For a pass that starts now; None if all it visits is where the caller is."""
+
+
+placers: dict[str, Placer] = {}
+"""By the name of the library; without an entry, a pass asks nothing."""
+
+
+def placement_of(roots: Sequence[tuple[Any, Any]]) -> Placement | None:
+    """The placement of a pass with these cotangents."""
+    for _, cotangent in roots:
+        backend = find_backend(type(cotangent))
+        placer = None if backend is None else placers.get(backend.name)
+        if placer is not None:
+            return placer.placement()
+    return None

@@ -1,0 +1,123 @@
+"""A user's `ElementwiseKernel`, compiled for the host: the C is the kernel's own."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hosted_cupy.memory import cupy, lent, view
+
+__all__ = ["run_elementwise"]
+
+CTYPES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
+FLAGS = ("-O1", "-ffp-contract=off", "-shared", "-fPIC")
+
+
+def run_elementwise(kernel: Any, args: Any, size: int | None = None, **_: Any) -> Any:
+    """Broadcast the arguments, and run the kernel's operation on each element."""
+    if size is not None or any(p.raw for p in (*kernel.in_params, *kernel.out_params)):
+        raise NotImplementedError(f"the double does not run raw arguments: {kernel.name}")
+    lending = [lent(arg) for arg in args]
+    inputs, outs = lending[: kernel.nin], args[kernel.nin :]
+    typed = _types(kernel, inputs, lending[kernel.nin :])
+    arrays = [np.asarray(value, dtype=dtype) for value, dtype in zip(inputs, typed, strict=False)]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays), *(o.shape for o in outs))
+    if not outs:
+        outs = tuple(cupy.ndarray(shape, dtype) for dtype in typed[kernel.nin :])
+    flat = [np.ascontiguousarray(np.broadcast_to(a, shape)) for a in arrays]
+    results = [np.ascontiguousarray(view(o)) for o in outs]
+    _compiled(kernel, tuple(str(d) for d in typed))(
+        ctypes.c_longlong(int(np.prod(shape))),
+        *(ctypes.c_void_p(a.ctypes.data) for a in (*flat, *results)),
+    )
+    for out, result in zip(outs, results, strict=True):
+        view(out)[...] = result.reshape(out.shape)
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def _types(kernel: Any, inputs: list[Any], outs: list[Any]) -> list[np.dtype[Any]]:
+    """The dtype of each parameter: its own, or what its type parameter stands for."""
+    known: dict[str, np.dtype[Any]] = {}
+    params = (*kernel.in_params, *kernel.out_params)
+    given: list[Any] = [*inputs, *outs, *(None for _ in range(len(params)))]
+    for param, value in zip(params, given, strict=False):
+        if param.dtype is None and hasattr(value, "dtype"):
+            known.setdefault(param.ctype, value.dtype)
+    for param, value in zip(params, given, strict=False):
+        if param.dtype is None and value is not None:
+            known.setdefault(param.ctype, np.asarray(value).dtype)
+    return [np.dtype(known[p.ctype] if p.dtype is None else p.dtype) for p in params]
+
+
+HEADER = """\
+#include <cmath>
+#include <algorithm>
+using namespace std;
+template <typename I> static I _floor_divide(I x, I y) {  // as CuPy's, of integers
+    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+"""
+
+
+def _compiled(kernel: Any, dtypes: tuple[str, ...]) -> Any:
+    params = (*kernel.in_params, *kernel.out_params)
+    names = tuple((p.name, p.ctype if p.dtype is None else "") for p in params)
+    options = (kernel.preamble, kernel.operation)
+    return _built(names, dtypes, kernel.nin, *options)
+
+
+@functools.cache
+def _built(
+    names: tuple[tuple[str, str], ...],
+    dtypes: tuple[str, ...],
+    nin: int,
+    preamble: str,
+    operation: str,
+) -> Any:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise RuntimeError("the double compiles kernels with g++, which is not here")
+    aliases = {alias: CTYPES[d] for (_, alias), d in zip(names, dtypes, strict=True) if alias}
+    arguments = ", ".join(
+        f"{'const ' if k < nin else ''}{CTYPES[d]}* {name}_at"
+        for k, ((name, _), d) in enumerate(zip(names, dtypes, strict=True))
+    )
+    locals_ = "".join(
+        f"{'const ' if k < nin else ''}{CTYPES[d]}& {name} = {name}_at[i];\n"
+        for k, ((name, _), d) in enumerate(zip(names, dtypes, strict=True))
+    )
+    source = (
+        HEADER
+        + "".join(f"typedef {c} {alias};\n" for alias, c in aliases.items())
+        + f'{preamble}\nextern "C" void run(long long n_, {arguments}) {{\n'
+        + f"for (long long i = 0; i < n_; i++) {{\n{locals_}{operation};\n}}\n}}\n"
+    )
+    folder = Path(tempfile.mkdtemp(prefix="hosted_cupy"))
+    (folder / "kernel.cpp").write_text(source)
+    library = folder / "kernel.so"
+    subprocess.run(
+        [compiler, *FLAGS, "-o", str(library), str(folder / "kernel.cpp")],
+        check=True,
+    )
+    found = ctypes.CDLL(str(library))
+    shutil.rmtree(folder)
+    return found.run

@@ -1,0 +1,45 @@
+"""What has been asked of the device: launches, waits, and memory."""
+
+from __future__ import annotations
+
+__all__ = ["COUNTS", "Counts"]
+
+
+class Counts:
+    """What CuPy was asked to do; `reset` before what is to be counted.
+
+    Attributes
+    ----------
+    launches
+        The names of the kernels, or of the functions that were carried out in one go.
+    synchronisations
+        What has made the host wait for the device: values that it asked for, and shapes that
+        depend on values.
+    uploads
+        What was copied from the host to the device.
+    live, peak
+        Bytes of device memory in use, and the most there have been.
+    """
+
+    def __init__(self) -> None:
+        self.launches: list[str] = []
+        self.synchronisations: list[str] = []
+        self.uploads: list[str] = []
+        self.live = 0
+        self.peak = 0
+
+    def reset(self) -> None:
+        self.launches.clear()
+        self.synchronisations.clear()
+        self.uploads.clear()
+        self.peak = self.live
+
+    def allocated(self, size: int) -> None:
+        self.live += size
+        self.peak = max(self.peak, self.live)
+
+    def released(self, size: int) -> None:
+        self.live -= size
+
+
+COUNTS = Counts()
