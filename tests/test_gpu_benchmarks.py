@@ -13,6 +13,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import benchmarks
 import numpy as np
 import pytest
 from benchmarks.checking import check
@@ -20,15 +21,17 @@ from benchmarks.gpu import __main__ as command
 from benchmarks.gpu.candidates import CANDIDATES, by_hand, gradwrap, jax, torch
 from benchmarks.gpu.cases import CASES, Case
 from benchmarks.gpu.devices import NoGpuError, _pool_peak, host
-from benchmarks.gpu.measuring import QUICK, Measured, Peak, Times, measure
+from benchmarks.gpu.measuring import Measured, Peak, Times, measure
 from benchmarks.gpu.record import HERE, Record, insert, misses, section
 from benchmarks.gpu.testing import ROOT, Outcome, count, on_gpu, run_tests
+from benchmarks.timing import Effort
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = ROOT / "docs" / "gpu.md"
 GPU = "gpu"  # so that this file is not taken for one with tests for a GPU
+BRIEF = Effort(rounds=2, seconds=0.1, least=1)
 NAMES = [case.workload.name for case in CASES]
 
 
@@ -88,7 +91,7 @@ def test_a_wrong_gradient_is_not_timed(few: Case) -> None:
         device,
         dataclasses.replace(few, workload=broken),
         [by_hand(device), gradwrap(device)],
-        QUICK,
+        BRIEF,
         faults,
     )
     assert set(found.times) == {"by-hand"}
@@ -104,7 +107,7 @@ def test_times_and_memory_are_measured() -> None:
     case = dataclasses.replace(case, workload=dataclasses.replace(case.workload, data=case.few))
     device = host()
     faults: list[str] = []
-    found = measure(device, case, [by_hand(device), gradwrap(device)], QUICK, faults)
+    found = measure(device, case, [by_hand(device), gradwrap(device)], BRIEF, faults)
     assert not faults
     for times in found.times.values():
         assert 0.0 < times.best <= times.median < 1.0
@@ -360,7 +363,7 @@ pytestmark = pytest.mark.{GPU}
 def test_quick(): pass
 def test_slow(): time.sleep(600)
 """)
-    found = run_tests([tmp_path / "test_slow.py"], 8)
+    found = run_tests([tmp_path / "test_slow.py"], 5)
     assert not found.finished
     assert found.passed == 1
 
@@ -413,9 +416,10 @@ def test_the_command_gives_up_before_it_touches_the_page(
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the peers, which are checked above."""
+    """Briefly, and without the peers, which are checked above."""
+    monkeypatch.setattr(command, "QUICK", BRIEF)
     monkeypatch.setattr(command, "CANDIDATES", (by_hand, gradwrap))
-    for name in ("XLA_PYTHON_CLIENT_PREALLOCATE", *command._ONE_THREAD):
+    for name in ("XLA_PYTHON_CLIENT_PREALLOCATE", *benchmarks._ONE_THREAD):
         monkeypatch.setenv(name, os.environ.get(name, ""))  # what is there afterwards
 
 

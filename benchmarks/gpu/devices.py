@@ -56,6 +56,7 @@ def gpu() -> Device:
         gc.collect()
         cupy.cuda.Device().synchronize()
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        result = None
         start.record(cupy.cuda.Stream.null)
         for _ in range(calls):
             result = run()
@@ -87,7 +88,8 @@ def _pool_peak(cupy: Any) -> Callable[[Run], int]:
 
         def __init__(self) -> None:
             self.sizes: dict[int, int] = {}
-            self.used = self.peak = 0
+            self.used: int = 0
+            self.peak: int = 0
 
         def malloc_postprocess(self, *, mem_size: int, pmem_id: int, **_: Any) -> None:
             self.sizes[pmem_id] = mem_size
@@ -100,7 +102,8 @@ def _pool_peak(cupy: Any) -> Callable[[Run], int]:
     def peak(run: Run) -> int:
         run()  # what libraries keep for themselves is there before
         gc.collect()
-        with Peak() as counted:
+        counted = Peak()
+        with counted:
             run()
         return counted.peak
 
