@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -29,7 +31,7 @@ CTYPES = {
     "float32": "float",
     "float64": "double",
 }
-FLAGS = ("-O1", "-ffp-contract=off", "-shared", "-fPIC")
+FLAGS = ("-O1", "-std=c++11", "-ffp-contract=off", "-shared", "-fPIC")
 
 
 def run_elementwise(kernel: Any, args: Any, size: int | None = None, **_: Any) -> Any:
@@ -70,8 +72,9 @@ def _types(kernel: Any, inputs: list[Any], outs: list[Any]) -> list[np.dtype[Any
 
 HEADER = """\
 #include <cmath>
-#include <algorithm>
 using namespace std;
+template <typename N> static N max(N x, N y) { return x < y ? y : x; }
+template <typename N> static N min(N x, N y) { return y < x ? y : x; }
 template <typename I> static I _floor_divide(I x, I y) {  // as CuPy's, of integers
     return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
@@ -111,13 +114,19 @@ def _built(
         + f'{preamble}\nextern "C" void run(long long n_, {arguments}) {{\n'
         + f"for (long long i = 0; i < n_; i++) {{\n{locals_}{operation};\n}}\n}}\n"
     )
-    folder = Path(tempfile.mkdtemp(prefix="hosted_cupy"))
-    (folder / "kernel.cpp").write_text(source)
-    library = folder / "kernel.so"
-    subprocess.run(
-        [compiler, *FLAGS, "-o", str(library), str(folder / "kernel.cpp")],
-        check=True,
-    )
-    found = ctypes.CDLL(str(library))
-    shutil.rmtree(folder)
-    return found.run
+    return ctypes.CDLL(str(_library(compiler, source))).run
+
+
+def _library(compiler: str, source: str) -> Path:
+    """The compiled source, which is kept for other processes and for the next time."""
+    name = hashlib.sha256("\n".join((compiler, *FLAGS, source)).encode()).hexdigest()
+    folder = Path(tempfile.gettempdir()) / f"hosted_cupy_{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    library = folder / f"{name}.so"
+    if not library.exists():
+        own, code = folder / f"{name}.{os.getpid()}", folder / f"{os.getpid()}.cpp"
+        code.write_text(source)
+        subprocess.run([compiler, *FLAGS, "-o", str(own), str(code)], check=True)
+        code.unlink()
+        own.rename(library)  # another process may have been here: its library is the same
+    return library

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
@@ -49,7 +51,8 @@ class CupyBackend(Backend):
         devices = device_count()
         self.has_several_devices: bool = devices > 1
         self.has_operators: bool = not self.has_several_devices
-        super().__init__("cupy", extended(xp), frozenset({cupy.ndarray}))
+        namespace = extended(xp, has_several_devices=self.has_several_devices)
+        super().__init__("cupy", namespace, frozenset({cupy.ndarray}))
         self.plain_types: frozenset[type] = self.plain_types | SCALAR_TYPES  # as CuPy takes them
         self._fused: dict[Rule, Rule] = {}
         streams = placers[self.name] = Streams(devices)
@@ -69,11 +72,11 @@ class CupyBackend(Backend):
         found = super().native(path)
         if not self.has_several_devices or not callable(found):
             return found
-        return on_own_device(found)
+        return on_own_device(found, path)
 
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
         adapted = super().adapt(op, rule)
-        return on_own_device(adapted) if self.has_several_devices else adapted
+        return on_own_device(adapted, rule.name) if self.has_several_devices else adapted
 
     def rule_of(self, op: Op) -> Rule | None:
         rule = super().rule_of(op)
@@ -84,8 +87,13 @@ class CupyBackend(Backend):
             known = self._fused[rule] = fused(rule)
         return known
 
+    def _at(self, array: Any) -> AbstractContextManager[Any]:
+        """Where an array is."""
+        return self.device(array) if self.has_several_devices else nullcontext()
+
     def copy(self, array: Any) -> Any:
-        return array.copy()
+        with self._at(array):
+            return array.copy()
 
     def owns_buffer(self, array: Any) -> bool:
         """A view refers to its base; who shares memory otherwise refers to the pointer."""
@@ -97,6 +105,10 @@ class CupyBackend(Backend):
         return bool(cupy.may_share_memory(array, source))
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        with self._at(buffer):
+            return self._added(buffer, key, values)
+
+    def _added(self, buffer: Any, key: Any, values: Any) -> Any:
         if is_basic_key(key):
             part = buffer[key]
             part += values

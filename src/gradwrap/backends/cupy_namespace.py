@@ -26,7 +26,7 @@ CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
 
 
-def extended(xp: Any) -> ModuleType:
+def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
     """The namespace with what is different."""
     made, linalg, fft = (ModuleType(part.__name__) for part in (xp, xp.linalg, xp.fft))
     made.__dict__.update(vars(xp))
@@ -36,9 +36,10 @@ def extended(xp: Any) -> ModuleType:
         fftfreq=_frequencies(xp.fft.fftfreq),
         rfftfreq=_frequencies(xp.fft.rfftfreq),
     )
+    if has_several_devices:
+        made.__dict__.update({name: _placed(getattr(xp, name)) for name in CREATION})
+        made.__dict__.update({name: _placed_like(getattr(xp, name)) for name in CREATION_LIKE})
     made.__dict__.update(
-        {name: _placed(getattr(xp, name)) for name in CREATION},
-        **{name: _placed_like(getattr(xp, name)) for name in CREATION_LIKE},
         asarray=_asarray,
         clip=_clip,
         fft=fft,

@@ -59,12 +59,16 @@ def here() -> Place:
 
 
 class Streams:
-    """The places of all that is recorded on CuPy's arrays."""
+    """The places of all that is recorded on CuPy's arrays.
+
+    As long as all of it ran on one device, on its default stream, nodes are as for any library.
+    """
 
     def __init__(self, devices: int) -> None:
         self._has_none = not devices
         self._has_several_devices = devices > 1
-        self._in_use = self._has_several_devices
+        self._home: int | None = None if self._has_several_devices else 0
+        self._in_use = False
         self.node: Any = self._node if devices else Node
 
     def _node(  # noqa: PLR0913  as Node
@@ -79,26 +83,25 @@ class Streams:
     ) -> Node:
         """A node that knows its place, where that is not the usual one."""
         if not self._in_use:
-            if cupy.cuda.get_current_stream().ptr == DEFAULT:
+            if self._is_usual(_device_of(meta) if self._has_several_devices else 0):
                 return Node(parent, formula, saved, index, meta, op, more)
             self._in_use = True
         node = PlacedNode(parent, formula, saved, index, meta, op, more)
-        node.place = self._place_of(meta)
+        device = _device_of(meta)
+        node.place = Place(device, cupy.cuda.get_current_stream(device))
         return node
 
-    def _place_of(self, meta: Any) -> Place:
-        if not self._has_several_devices:
-            return here()
-        device = _device_of(meta)
-        return Place(device, cupy.cuda.get_current_stream(device))
+    def _is_usual(self, device: int) -> bool:
+        if self._home is None:
+            self._home = device
+        return device == self._home and cupy.cuda.get_current_stream(device).ptr == DEFAULT
 
     def placement(self) -> Journey | None:
         """For a backward pass that starts now."""
-        if self._has_none:
+        if self._has_none or (not self._in_use and self._is_usual(cupy.cuda.Device().id)):
             return None
-        if not self._in_use and cupy.cuda.get_current_stream().ptr == DEFAULT:
-            return None
-        return Journey(self._has_several_devices)
+        home = Place(self._home or 0, cupy.cuda.Stream.null)
+        return Journey(home, has_several_devices=self._has_several_devices)
 
 
 def _device_of(meta: Any) -> int:
@@ -108,10 +111,10 @@ def _device_of(meta: Any) -> int:
 class Journey:
     """One backward pass, from stream to stream."""
 
-    def __init__(self, has_several_devices: bool) -> None:
+    def __init__(self, usual: Place, *, has_several_devices: bool) -> None:
         self._has_several_devices = has_several_devices
         self._start = self._now = here()
-        self._usual = Place(self._start.device, cupy.cuda.Stream.null)
+        self._usual = usual
         self._before: dict[int, Any] = {}  # the stream that was current on each device
         self._visited: list[Place] = []
 
@@ -168,7 +171,7 @@ def _recorded(stream: Any) -> Any:
 # Several devices ---------------------------------------------------------------------------------
 
 
-def on_own_device(function: Callable[..., Any]) -> Callable[..., Any]:
+def on_own_device(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A function that runs on the device of its arrays, whichever is the current one."""
 
     @functools.wraps(function)
@@ -177,7 +180,7 @@ def on_own_device(function: Callable[..., Any]) -> Callable[..., Any]:
         if len(devices) > 1:
             names = " and ".join(map(str, sorted(devices)))
             raise MixedDevicesError(
-                f"{function.__name__} got arrays of the devices {names}. Fix: bring them to one "
+                f"{name} got arrays of the devices {names}. Fix: bring them to one "
                 "before the call, x.to_device(y.device)."
             )
         for device in devices:

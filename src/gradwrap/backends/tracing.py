@@ -122,7 +122,7 @@ class _Symbol:
         return self._arithmetic("/", other, self)
 
     def __pow__(self, other: Any) -> Any:
-        if other == 2 and not isinstance(other, _Symbol):
+        if not isinstance(other, _Symbol) and other == 2:
             return self * self
         return self.trace.line(f"pow({self.trace.text(self)}, {self.trace.text(other)})")
 

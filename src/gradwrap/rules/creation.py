@@ -26,6 +26,8 @@ def asarray(
     backend = cls._backend
     if isinstance(obj, (list, tuple)):
         stacked = cls._stacked(obj)
+        if device is not None and stacked.device != device:
+            stacked = stacked.to_device(device)
         return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
     return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
 
