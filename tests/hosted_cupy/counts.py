@@ -17,8 +17,8 @@ class Counts:
         depend on values.
     uploads
         What was copied from the host to the device.
-    live, peak
-        Bytes of device memory in use, and the most there have been.
+    live, peak, total
+        Bytes of device memory in use, the most there have been, and all that were allocated.
     """
 
     def __init__(self) -> None:
@@ -27,15 +27,18 @@ class Counts:
         self.uploads: list[str] = []
         self.live = 0
         self.peak = 0
+        self.total = 0
 
     def reset(self) -> None:
         self.launches.clear()
         self.synchronisations.clear()
         self.uploads.clear()
         self.peak = self.live
+        self.total = 0
 
     def allocated(self, size: int) -> None:
         self.live += size
+        self.total += size
         self.peak = max(self.peak, self.live)
 
     def released(self, size: int) -> None:

@@ -104,6 +104,9 @@ class CupyBackend(Backend):
     def may_be_view(self, array: Any, source: Any) -> bool:
         return bool(cupy.may_share_memory(array, source))
 
+    def write(self, array: Any, key: Any, value: Any) -> None:
+        _write(array, key, value)
+
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         with self._at(buffer):
             return self._added(buffer, key, values)
@@ -113,8 +116,13 @@ class CupyBackend(Backend):
             part = buffer[key]
             part += values
             return buffer
+        key = _on_device(key)
         if _is_mask(key):
             return buffer + _spread(key, values, buffer)
+        if isinstance(key, tuple):  # masks among others: reading by them has waited, too
+            key = tuple(
+                one for part in key for one in (cupy.nonzero(part) if _is_mask(part) else (part,))
+            )
         letter = buffer.dtype.char
         if letter in "FD":  # no atomic addition of pairs: the parts are added each by itself
             cupy.add.at(buffer.real, key, values.real)
@@ -124,6 +132,13 @@ class CupyBackend(Backend):
         else:
             return scatter_add_generic(self, buffer, key, values)
         return buffer
+
+
+def _on_device(key: Any) -> Any:
+    """A key whose lists, and NumPy's arrays, are arrays of CuPy."""
+    if isinstance(key, tuple):
+        return tuple(_on_device(part) for part in key)
+    return cupy.asarray(key) if isinstance(key, (list, np.ndarray)) else key
 
 
 def _is_mask(key: Any) -> bool:

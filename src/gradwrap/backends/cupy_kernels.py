@@ -11,6 +11,8 @@ import copy
 import inspect
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
 from gradwrap.core.rule import Formula
 
@@ -88,6 +90,8 @@ def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 kinds += (NUMBER,)
             elif value is None:
                 kinds += (None,)
+            elif isinstance(value, np.generic):  # a number of NumPy's, in the code around it
+                return launch(xp, g, *(v.item() if isinstance(v, np.generic) else v for v in saved))
             else:
                 return function(xp, g, *saved)
         kernel, given = kernels[kinds], saved

@@ -7,6 +7,7 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,9 @@ class Backend:
     def ones_like(self, array: Any) -> Any:
         """The cotangent to start from."""
         return self.xp.ones_like(array)
+
+    write: Any = staticmethod(operator.setitem)
+    """Write a value to an array at a key, in place."""
 
     def copy(self, array: Any) -> Any:
         return self.xp.asarray(array, copy=True)

@@ -174,7 +174,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     is_mapped = any(True for _ in batched_parts([variable, value, key]))
     if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
-            variable._data[key] = native(value)
+            variable._backend.write(variable._data, key, native(value))
             _refresh_views(variable, recorded=False)
         else:
             _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=False)

@@ -283,7 +283,7 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
         data = value._data
     else:
         data, node = _as_data(bound, value), None
-    x._data[key] = data
+    bound.backend.write(x._data, key, data)
     meta = backend_meta(x._data, level) if x._node is None else x._node.meta
     words = {"key": key, "value_meta": None}
     if node is not None:
