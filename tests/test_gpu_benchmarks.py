@@ -20,9 +20,9 @@ from benchmarks.checking import check
 from benchmarks.gpu import __main__ as command
 from benchmarks.gpu.candidates import CANDIDATES, by_hand, gradwrap, jax, torch
 from benchmarks.gpu.cases import CASES, Case
-from benchmarks.gpu.devices import NoGpuError, _pool_peak, host
+from benchmarks.gpu.devices import NoGpuError, _pool_peak, gpu, host
 from benchmarks.gpu.measuring import Measured, Peak, Times, measure
-from benchmarks.gpu.record import HERE, Record, insert, misses, section
+from benchmarks.gpu.record import HERE, NOT_WANTED, Record, insert, misses, section
 from benchmarks.gpu.testing import ROOT, Outcome, count, on_gpu, run_tests
 from benchmarks.timing import Effort
 
@@ -146,6 +146,48 @@ def test_the_pools_hook_finds_the_peak() -> None:
     assert not hooks
 
 
+def test_the_code_for_a_gpu_runs_on_the_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the clock: what CuPy is asked for is there, and events stand around the calls."""
+    cupy: Any = pytest.importorskip("cupy")
+    from hosted_cupy import has_gpu, hosted
+
+    if has_gpu():
+        pytest.skip("there is a GPU")
+    properties = {"name": b"A double", "totalGlobalMem": 80 * 2**30}
+    asked: list[Any] = []
+
+    def elapsed(start: Any, end: Any) -> float:
+        asked.append((start.stream, end.stream))
+        return 30.0  # milliseconds
+
+    with hosted() as counts:
+        monkeypatch.setattr(cupy, "is_available", lambda: True)
+        monkeypatch.setattr(cupy.cuda, "get_elapsed_time", elapsed)
+        monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: 0)
+        monkeypatch.setattr(cupy.cuda.runtime, "getDeviceProperties", lambda device: properties)
+        monkeypatch.setattr(cupy.cuda.runtime, "driverGetVersion", lambda: 13010)
+        device = gpu()
+        assert device.machine["device"] == "A double"
+        assert device.machine["memory"] == "80 GiB"
+        assert device.machine["driver supports CUDA"] == "13.1"
+        calls: list[int] = []
+        counts.reset()
+        assert device.seconds(lambda: calls.append(1), calls.append, 3) == pytest.approx(0.01)
+        assert calls == [1, 1, 1, None]
+        assert counts.synchronisations == ["Device.synchronize", "Event.synchronize"]
+        assert asked == [(cupy.cuda.Stream.null, cupy.cuda.Stream.null)]
+        for case in CASES:
+            brief = dataclasses.replace(
+                case,
+                workload=dataclasses.replace(case.workload, data=case.few),
+                memory_bound=None,  # the double has no pool
+            )
+            faults: list[str] = []
+            found = measure(device, brief, [by_hand(device), gradwrap(device)], BRIEF, faults)
+            assert not faults
+            assert set(found.times) == {"by-hand", "gradwrap"}
+
+
 # The record ---------------------------------------------------------------------------------------
 
 TESTS = Outcome(
@@ -266,14 +308,14 @@ def test_a_record_says_what_was_missed() -> None:
     assert list(misses(record)) == [
         "1 tests failed",
         "1 files of tests could not be run",
-        "the tests were stopped before the last",
+        "the tests did not come to an end",
         "gradwrap FAILED on tiny",
         "large <= 1.1 NOT MET",
         "large <= PyTorch NOT MET",
         "memory of large",
         "tiny not measured: NOT MET",
     ]
-    assert "Tests: **812 passed, 1 failed, 3 skipped**, stopped before the last." in text
+    assert "Tests: **812 passed, 1 failed, 3 skipped**, and not all were run." in text
     assert "- failed: `tests/test_x.py::test_a['b/c']: assert 1 == 2`" in text
     assert "- skipped: SciPy is missing" in text
     assert "- could not be run: tests/test_y.py: No module named 'hypothesis'" in text
@@ -282,10 +324,13 @@ def test_a_record_says_what_was_missed() -> None:
     assert text.count("**Verdict**: missed: ") == 1
 
 
-def test_no_tests_is_said() -> None:
-    record = dataclasses.replace(RECORD, tests=None)
-    assert "Tests: not run (`--no-tests`)." in section(record)
-    assert not list(misses(record))
+def test_it_says_why_there_were_no_tests() -> None:
+    unwanted = dataclasses.replace(RECORD, tests=NOT_WANTED)
+    assert "Tests: not run, as `--no-tests` says." in section(unwanted)
+    assert not list(misses(unwanted))
+    impossible = dataclasses.replace(RECORD, tests="pytest is not installed")
+    assert "Tests: not run, pytest is not installed." in section(impossible)
+    assert list(misses(impossible)) == ["no test was run: pytest is not installed"]
 
 
 def test_a_run_without_any_test_is_a_miss() -> None:
@@ -438,7 +483,7 @@ def test_the_command_measures_and_enters_a_record(
     assert page.count("| chain of 1,000 ops on 10 elements ") == 2
     assert f"`python -m benchmarks.gpu {' '.join(options)}`" in page
     assert "- a quick run: rough figures" in page
-    assert page.count("Tests: not run (`--no-tests`).") == 2
+    assert page.count("Tests: not run, as `--no-tests` says.") == 2
 
 
 def test_a_peer_that_is_missing_is_left_out_and_named(

@@ -19,7 +19,7 @@ from .candidates import CANDIDATES, PEERS, Candidate
 from .cases import CASES
 from .devices import Device, NoGpuError, gpu
 from .measuring import FULL, QUICK, Measured, measure
-from .record import Record, insert, misses, section
+from .record import NOT_WANTED, Record, insert, misses, section
 from .testing import ROOT, Outcome, on_gpu, run_tests
 
 PAGE = ROOT / "docs" / "gpu.md"
@@ -47,7 +47,7 @@ def main(
 
     faults: list[str] = []
     notes: list[str] = []
-    tests = None if options.no_tests else _tests(options.test_seconds)
+    tests = NOT_WANTED if options.no_tests else _tests(options.test_seconds)
     candidates = _load(device, notes)
     effort = QUICK if options.quick else FULL
     measured: list[Measured] = []
@@ -137,7 +137,9 @@ def _give_up(reason: str) -> int:
     return 2
 
 
-def _tests(seconds: float) -> Outcome:
+def _tests(seconds: float) -> Outcome | str:
+    if importlib.util.find_spec("pytest") is None:
+        return "pytest is not installed"
     files = on_gpu(ROOT / "tests")
     names = " ".join(path.name for path in files)
     print(f"tests, for {seconds:g} s at most: {names} ...", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ from .testing import Outcome
 
 HERE = "<!-- records: the newest first -->"
 NONE_YET = ("<!-- none yet -->", "<!-- until here -->")
+NOT_WANTED = "as `--no-tests` says"
 FAILURES_SHOWN = 20
 
 
@@ -25,7 +26,8 @@ class Record:
     titles: Mapping[str, str]
     """The candidates' names, and what they are called in the table."""
     measured: Sequence[Measured]
-    tests: Outcome | None = None
+    tests: Outcome | str
+    """What has come of the tests, or why none was run."""
     faults: Sequence[str] = ()
     notes: Sequence[str] = field(default_factory=tuple)
 
@@ -64,16 +66,7 @@ def insert(page: str, text: str) -> str:
 
 def misses(record: Record) -> Iterator[str]:
     """What is not as it should be, in the order of the page."""
-    tests = record.tests
-    if tests is not None:
-        if tests.failed:
-            yield f"{len(tests.failed)} tests failed"
-        if tests.not_run:
-            yield f"{len(tests.not_run)} files of tests could not be run"
-        if not tests.finished:
-            yield "the tests were stopped before the last"
-        elif not tests.passed:
-            yield "no test was run"
+    yield from _untested(record.tests)
     yield from (fault.partition(":")[0] for fault in record.faults)
     for row in record.measured:
         for what in _bounds(row, record.titles):
@@ -83,13 +76,27 @@ def misses(record: Record) -> Iterator[str]:
             yield f"memory of {row.title}"
 
 
-def _tests(tests: Outcome | None) -> str:
-    if tests is None:
-        return "Tests: not run (`--no-tests`)."
+def _untested(tests: Outcome | str) -> Iterator[str]:
+    if isinstance(tests, Outcome):
+        if tests.failed:
+            yield f"{len(tests.failed)} tests failed"
+        if tests.not_run:
+            yield f"{len(tests.not_run)} files of tests could not be run"
+        if not tests.finished:
+            yield "the tests did not come to an end"
+        elif not tests.passed:
+            yield "no test was run"
+    elif tests != NOT_WANTED:
+        yield f"no test was run: {tests}"
+
+
+def _tests(tests: Outcome | str) -> str:
+    if isinstance(tests, str):
+        return f"Tests: not run, {tests}."
     counts = f"{tests.passed} passed, {len(tests.failed)} failed, {tests.skips} skipped"
     text = f"Tests: **{counts}**"
     if not tests.finished:
-        text += ", stopped before the last"
+        text += ", and not all were run"
     lines = [text + "."]
     shown = tests.failed[:FAILURES_SHOWN]
     lines += [f"- failed: `{_one_line(failure)}`" for failure in shown]
