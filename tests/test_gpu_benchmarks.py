@@ -369,7 +369,13 @@ def test_the_files_with_tests_for_a_gpu_are_found() -> None:
 
 
 @pytest.mark.slow
-def test_tests_are_run_and_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cores", [1, 4], ids=["alone", "in two processes"])
+def test_tests_are_run_and_counted(
+    tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cores > 1:
+        pytest.importorskip("xdist")
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
     (tmp_path / "test_good.py").write_text(f"""
 import pytest
 pytestmark = pytest.mark.{GPU}

@@ -128,6 +128,12 @@ assert_type(cp.fft.fft(x), Complex)
 assert_type(cp.fft.irfft(cp.fft.rfft(x)), Array)
 assert_type(special.gammaln(single), Single)
 assert_type(special.logit(x), Array)
+assert_type(cp.dot(single, single), Single)
+assert_type(cp.outer(x, x), Array)
+assert_type(cp.unique(single), Single)
+assert_type(cp.unique_counts(x).counts, Ints)
+assert_type(cp.argmax(x, axis=0), Ints)
+assert_type(cp.trace(matrix), Array)
 cp.sin(np.ones(3))  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 cp.sum(np.ones(3))  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 cp.concat(3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]

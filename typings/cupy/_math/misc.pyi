@@ -1,4 +1,4 @@
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from cupy._core.core import _ArrayLike, ndarray
@@ -10,7 +10,12 @@ _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 def clip(
     a: NDArray[_ScalarT], a_min: Any, a_max: Any, out: ndarray | None = None
 ) -> NDArray[_ScalarT]: ...
-def convolve(a: NDArray[_ScalarT], v: _ArrayLike, mode: str = "full") -> NDArray[_ScalarT]: ...
+@overload
+def convolve(
+    a: NDArray[_ScalarT], v: NDArray[_ScalarT], mode: str = "full"
+) -> NDArray[_ScalarT]: ...
+@overload
+def convolve(a: _ArrayLike, v: _ArrayLike, mode: str = "full") -> NDArray[Any]: ...
 def interp(
     x: _ArrayLike,
     xp: Any,

@@ -8,36 +8,72 @@ from numpy.typing import DTypeLike
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 _InexactT = TypeVar("_InexactT", bound=np.inexact)
 
+@overload
+def argmax(
+    a: ndarray,
+    axis: int | None = None,
+    dtype: None = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+) -> NDArray[np.int64]: ...
+@overload
 def argmax(
     a: ndarray,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     out: ndarray | None = None,
     keepdims: bool = False,
+) -> NDArray[Any]: ...
+@overload
+def argmin(
+    a: ndarray,
+    axis: int | None = None,
+    dtype: None = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
 ) -> NDArray[np.int64]: ...
+@overload
 def argmin(
     a: ndarray,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     out: ndarray | None = None,
     keepdims: bool = False,
-) -> NDArray[np.int64]: ...
+) -> NDArray[Any]: ...
 def argwhere(a: ndarray) -> NDArray[np.int64]: ...
 def flatnonzero(a: ndarray) -> NDArray[np.int64]: ...
+@overload
+def nanargmax(
+    a: ndarray,
+    axis: int | None = None,
+    dtype: None = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+) -> NDArray[np.int64]: ...
+@overload
 def nanargmax(
     a: ndarray,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     out: ndarray | None = None,
     keepdims: bool = False,
+) -> NDArray[Any]: ...
+@overload
+def nanargmin(
+    a: ndarray,
+    axis: int | None = None,
+    dtype: None = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
 ) -> NDArray[np.int64]: ...
+@overload
 def nanargmin(
     a: ndarray,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     out: ndarray | None = None,
     keepdims: bool = False,
-) -> NDArray[np.int64]: ...
+) -> NDArray[Any]: ...
 def nonzero(a: ndarray) -> tuple[NDArray[np.int64], ...]: ...
 def searchsorted(
     a: ndarray, v: _ArrayLike, side: Literal["left", "right"] = "left", sorter: Any = None

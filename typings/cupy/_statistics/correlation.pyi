@@ -1,4 +1,4 @@
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from cupy._core.core import _ArrayLike, ndarray
@@ -16,7 +16,12 @@ def corrcoef(
     *,
     dtype: DTypeLike | None = None,
 ) -> NDArray[Any]: ...
-def correlate(a: NDArray[_ScalarT], v: _ArrayLike, mode: str = "valid") -> NDArray[_ScalarT]: ...
+@overload
+def correlate(
+    a: NDArray[_ScalarT], v: NDArray[_ScalarT], mode: str = "valid"
+) -> NDArray[_ScalarT]: ...
+@overload
+def correlate(a: _ArrayLike, v: _ArrayLike, mode: str = "valid") -> NDArray[Any]: ...
 def cov(
     a: _ArrayLike,
     y: ndarray | None = None,
