@@ -45,3 +45,10 @@ def oldest(session: nox.Session) -> None:
     """Run all tests with the lowest versions of the dependencies that pyproject.toml allows."""
     session.install("-e", ".[test]", "numpy==2.0.*", "array-api-compat==1.12.*", "optree==0.13.*")
     session.run("pytest", *session.posargs)
+
+
+@nox.session(python=OLDEST)
+def cupy(session: nox.Session) -> None:
+    """Run the tests of CuPy's arrays, which need no GPU, and compare its stubs with it."""
+    session.install("-e", ".[cupy,test,types]")
+    session.run("pytest", "-m", "not gpu", "tests", "-k", "cupy or stub", *session.posargs)
