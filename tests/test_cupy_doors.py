@@ -50,7 +50,7 @@ class Asked:
     def __init__(self) -> None:
         self.kernels: list[str] = []
         self.answer: Any = None
-        self.astype = lambda dtype, copy: self
+        self.astype = lambda dtype, copy: self  # `where` asks it of a condition
 
     def _elementwise(self, kernel: Any, *args: Any, **kwargs: Any) -> Any:
         self.kernels.append(kernel.name)
@@ -99,10 +99,11 @@ def test_users_kernel_is_handed_over_as_it_is() -> None:
 
 
 def test_functions_of_ufuncs_have_these_names() -> None:
-    for name, call in {
+    calls: dict[str, Callable[[Any], Any]] = {
         "cupy_angle": lambda asked: cupy.angle(asked),
         "cupy_where": lambda asked: cupy.where(asked, hollow(3), hollow(3)),
-    }.items():
+    }
+    for name, call in calls.items():
         asked = Asked()
         asked.answer = hollow(3)
         call(asked)
