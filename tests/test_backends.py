@@ -42,6 +42,7 @@ REFUSED = {
     ("jax", "to_device[x(3), 'cpu']"),
     # Dask has these for matrices, and not for stacks of them
     ("dask", "linalg.solve[spd(2, 3), x(2, 3, 1)]"),
+    ("dask", "linalg.solve[spd(3, 3), x(3)]"),
     ("dask", "linalg.inv[spd(2, 3)]"),
     ("dask", "spectral_norm[x(2, 3, 2), ord=2]"),
     # Dask has no singular vectors beyond the rank

@@ -330,6 +330,20 @@ def test_pinv_is_numpys(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(found.get(), np.linalg.pinv(values), atol=1e-12)
 
 
+def test_solve_broadcasts_stacks() -> None:
+    random = np.random.default_rng(0)
+    one, several = random.standard_normal((3, 3)), random.standard_normal((2, 3, 3))
+    right = random.standard_normal((4, 1, 3, 2))
+
+    def f(a: Any) -> Any:
+        xp = a.__array_namespace__()
+        b = native(right, a)
+        return (xp.linalg.solve(a, xp.asarray(b)) ** 2).sum() + xp.linalg.solve(a, a[0, 0]).sum()
+
+    compare(f, several, rtol=1e-9)
+    compare(lambda a: (a.__array_namespace__().linalg.solve(a, native(right, a)) ** 2).sum(), one)
+
+
 def test_asarray_copies_or_does_not() -> None:
     xp = backend_of(array(1.0)).xp
     x = array(1.0, 2.0)

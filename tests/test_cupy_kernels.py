@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import itertools
 import re
+import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from hosted_cupy import has_gpu, hosted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from gradwrap.core.rule import Formula
     from hosted_cupy.counts import Counts
@@ -142,6 +145,39 @@ def test_a_kernel_computes_in_the_type_of_its_arrays(name: str, index: int) -> N
     assert not re.search(r"(?<![\w])\d", code), code
     assert "double" not in code
     assert traced.operations >= 2
+
+
+REDUCES_IN_DOUBLE = {"sin_0", "cos_0"}
+"""CUDA's own `sinf` and `cosf`, of large arguments."""
+
+
+def test_every_kernel_is_cuda_and_that_of_single_precision_single(tmp_path: Path) -> None:
+    """Compiled for a GPU, which takes no GPU: the double's compiler is another one."""
+    compiler = shutil.which("nvcc")
+    if compiler is None:
+        pytest.skip("nvcc, which compiles CUDA, is not installed")
+    kernels = []
+    for name, index in ALL:
+        generic, _ = formulas(name, index)
+        names = ["g_in", *(f"a{i}" for i in range(len(generic.saved)))]
+        code = trace(generic.function, [ARRAY] * len(generic.saved), names).code("y[i]")
+        for kind in ("float", "double"):
+            pointers = "".join(f"const {kind}* {one}_at, " for one in names)
+            values = " ".join(f"const T& {one} = {one}_at[i];" for one in names)
+            kernels.append(
+                f'extern "C" __global__ void {name}_{index}_{kind}({pointers}{kind}* y)'
+                f"{{ typedef {kind} T; const int i = threadIdx.x; {values} {code} }}"
+            )
+    source, assembly = tmp_path / "kernels.cu", tmp_path / "kernels.ptx"
+    source.write_text("\n".join(kernels).replace("special.", "special_"))
+
+    subprocess.run([compiler, "-ptx", "-w", "-o", str(assembly), str(source)], check=True)
+
+    found = dict(
+        re.findall(r"\.visible \.entry (\w+)_float\((.*?)\n}", assembly.read_text(), re.DOTALL)
+    )
+    assert len(found) == len(ALL)
+    assert {name for name, body in found.items() if ".f64" in body} <= REDUCES_IN_DOUBLE
 
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {

@@ -41,7 +41,7 @@ def array(*values: float) -> Any:
 
 def waits(stream: Any) -> list[Any]:
     """The streams that a stream has waited for, in order."""
-    return [event.stream for word, event in stream.log if word == "wait"]
+    return [event.stream for word, event, _ in stream.log if word == "wait"]
 
 
 def spy(seen: list[Any]) -> Callable[[Any], Any]:
@@ -262,6 +262,60 @@ def test_a_move_waits_on_the_devices_for_what_it_moves(several: Counts) -> None:
     assert x.grad.device.id == 1
     assert several.synchronisations == []
     assert several.launches.count("copy between devices") == 2
+
+
+@pytest.mark.usefixtures("several")
+def test_default_streams_of_two_devices_wait_for_each_other() -> None:
+    """They are one object, which stands for that of the current device."""
+    null = cupy.cuda.Stream.null
+    x = gw.wrap(on(1, 1.0, 2.0), requires_grad=True)
+    y = (x * x).to_device(cupy.cuda.Device(2))
+    loss = (y * y).sum()
+    null.log.clear()
+
+    loss.backward()
+
+    recorded: dict[Any, int] = {}
+    waited = []
+    for word, event, device in null.log:
+        if word == "record":
+            recorded[event] = device
+        else:
+            waited.append((device, recorded[event]))
+    assert all(waiting != done for waiting, done in waited)
+    assert waited[0] == (2, 0)  # the caller is on device 0, the newest node on 2
+    assert (1, 2) in waited
+    assert waited[-1][0] in (0, 2)
+    assert cupy.cuda.Device().id == 0
+
+
+@pytest.mark.usefixtures("several")
+def test_a_cotangent_that_is_no_block_of_memory_is_moved() -> None:
+    """That of a sum is one element, repeated; CuPy does not copy such between devices."""
+
+    def f(x: Any) -> Any:
+        moved = (x * x).to_device(cupy.cuda.Device(2))
+        return moved.sum()
+
+    gradient = gw.grad(f)(on(1, 1.0, 2.0))
+
+    assert gradient.device.id == 1
+    np.testing.assert_array_equal(gradient.get(), [2.0, 4.0])
+
+
+@pytest.mark.usefixtures("several")
+def test_streams_of_other_devices_are_used_there() -> None:
+    with cupy.cuda.Device(1):
+        stream = cupy.cuda.Stream()
+    x = gw.wrap(on(1, 1.0, 2.0), requires_grad=True)
+    with cupy.cuda.Device(1), stream:
+        y = (x * x).sum()
+
+    y.backward()
+
+    assert waits(stream) == [cupy.cuda.Stream.null]
+    assert cupy.cuda.get_current_stream(1) == cupy.cuda.Stream.null
+    assert cupy.cuda.Device().id == 0
 
 
 @pytest.mark.usefixtures("several")

@@ -159,7 +159,7 @@ def test_streams_keep_who_waits_for_whom() -> None:
     second.wait_event(event)
 
     assert cupy.cuda.get_current_stream() == cupy.cuda.Stream.null
-    assert second.log == [("wait", event)]
+    assert second.log == [("wait", event, 0)]
 
 
 def test_a_tracked_value_reaches_nothing_that_no_protocol_reaches() -> None:

@@ -1,6 +1,8 @@
 """Stand-ins for devices, streams and events: nothing runs on them, but who waits for whom is kept.
 
-A stream's `log` has what it was asked for, in order: `("record", event)`, `("wait", event)`.
+A stream's `log` has what it was asked for, in order: `("record", event, device)` or
+`("wait", event, device)`, with the number of the device that was current. The default stream is one
+object for all devices, as in CuPy, and stands for that of the current one.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ class Event:
 
     def record(self, stream: Stream | None = None) -> None:
         self.stream = current_stream() if stream is None else stream
-        self.stream.log.append(("record", self))
+        self.stream.log.append(("record", self, Device.current[-1]))
 
     def synchronize(self) -> None:
         COUNTS.synchronisations.append("Event.synchronize")
@@ -82,10 +84,18 @@ class Stream:
 
     def __init__(self, null: bool = False, *_: Any, **__: Any) -> None:
         self.ptr: int = 0 if null else next(_numbers)
-        self.device_id: int = Device.current[-1]
-        self.log: list[tuple[str, Event]] = []
+        self.device_id: int = -1 if null else Device.current[-1]
+        self.log: list[tuple[str, Event, int]] = []
+
+    def _check_device(self) -> None:
+        if self.device_id not in (-1, Device.current[-1]):
+            raise RuntimeError(
+                f"The device that the stream is created on ({self.device_id}) does not match with "
+                f"the current device ({Device.current[-1]})"
+            )
 
     def __enter__(self) -> Self:
+        self._check_device()
         _stack().append(self)
         return self
 
@@ -93,6 +103,7 @@ class Stream:
         _stack().pop()
 
     def use(self) -> Stream:
+        self._check_device()
         _stack()[-1] = self
         return self
 
@@ -102,7 +113,7 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
-        self.log.append(("wait", event))
+        self.log.append(("wait", event, Device.current[-1]))
 
     def synchronize(self) -> None:
         COUNTS.synchronisations.append("Stream.synchronize")

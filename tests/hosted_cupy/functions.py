@@ -119,6 +119,8 @@ def _array(  # as CuPy's
 ) -> Any:
     if isinstance(obj, cupy.ndarray):
         if obj.device.id != current_device().id:
+            if not (obj.flags.c_contiguous or obj.flags.f_contiguous):
+                raise NotImplementedError("CuPy cannot copy non-contiguous array between devices.")
             COUNTS.launches.append("copy between devices")
             obj, copy = returned(view(obj)), False
         array = obj if dtype is None else obj.astype(dtype, copy=False)
@@ -167,7 +169,18 @@ def _contiguous(a: Any, dtype: Any = None, order: str = "C") -> Any:
     return array.copy(order=order)
 
 
+def _solve(a: Any, b: Any) -> Any:
+    """Stacks of matrices are not broadcast by CuPy."""
+    if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
+        raise ValueError(
+            "a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b"
+        )
+    COUNTS.launches.append("linalg.solve")
+    return returned(np.linalg.solve(lent(a), lent(b)))
+
+
 OWN: dict[str, Any] = {
+    "linalg.solve": _solve,
     "array": _array,
     "asarray": _asarray,
     "asanyarray": _asarray,

@@ -36,6 +36,10 @@ def _ufunc(kernel: Any, args: Any, out: Any = None, **kwargs: Any) -> Any:
     if any(isinstance(arg, (list, tuple)) for arg in args):
         raise TypeError("Unsupported type <class 'list'>")
     inputs = [lent(arg) for arg in args[: kernel.nin]]
+    if any(getattr(value, "dtype", np.dtype(bool)).kind == "c" for value in inputs) and not any(
+        "D" in types.partition("->")[0] for types in kernel.types
+    ):
+        raise TypeError(f"Wrong type of arguments for {kernel.name}: complex")
     result = _numpys(kernel.name)(*inputs, **{k: lent(v) for k, v in kwargs.items()})
     outs = args[kernel.nin :] or ((out,) if out is not None else ())
     if not outs:

@@ -1,7 +1,8 @@
 """The namespace of CuPy's arrays, with functions that neither wait nor lose the device.
 
 array_api_compat's `clip`, `pinv` and `sign` write by masks, and CuPy counts a mask's elements on
-the host; its creation functions take a device and do not look at it.
+the host; its creation functions take a device and do not look at it; CuPy's `solve` does not
+broadcast.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
     """The namespace with what is different."""
     made, linalg, fft = (ModuleType(part.__name__) for part in (xp, xp.linalg, xp.fft))
     made.__dict__.update(vars(xp))
-    linalg.__dict__.update(vars(xp.linalg), pinv=_pinv)
+    linalg.__dict__.update(vars(xp.linalg), pinv=_pinv, solve=_solve)
     fft.__dict__.update(
         vars(xp.fft),
         fftfreq=_frequencies(xp.fft.fftfreq),
@@ -44,10 +45,22 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
         clip=_clip,
         fft=fft,
         linalg=linalg,
+        matmul=_matmul,
+        pow=_pow,
         sign=_sign,
         to_device=moved,
     )
     return made
+
+
+def _matmul(x1: Any, x2: Any, /) -> Any:
+    """As `cupy.matmul`, without the Python around it."""
+    return x1 @ x2
+
+
+def _pow(x1: Any, x2: Any, /) -> Any:
+    """As `cupy.power`, which does not know that x**2 is a square."""
+    return x1**x2
 
 
 def _on(device: Any) -> Any:
@@ -129,6 +142,15 @@ def _sign(x: Any, /) -> Any:
     if x.dtype.kind != "f":
         return cupy.sign(x)
     return cupy.where(x != x, x, cupy.sign(x))  # noqa: PLR0124  NaN; CuPy 13 gives 0 for it
+
+
+def _solve(x1: Any, x2: Any, /) -> Any:
+    """As the standard's: CuPy's does not broadcast stacks of matrices."""
+    if x2.ndim > 1 and x1.shape[:-2] != x2.shape[:-2]:
+        stack = cupy.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+        x1 = cupy.broadcast_to(x1, stack + x1.shape[-2:])
+        x2 = cupy.broadcast_to(x2, stack + x2.shape[-2:])
+    return cupy.linalg.solve(x1, x2)
 
 
 def _pinv(x: Any, /, *, rtol: Any = None) -> Any:

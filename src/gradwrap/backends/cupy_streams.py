@@ -137,9 +137,10 @@ class Journey:
         now = self._now
         if place.is_same(now):
             return
-        place.stream.wait_event(_recorded(now.stream))
+        done = _recorded(now.stream)
         if place.device != now.device:
             cupy.cuda.Device(place.device).use()
+        place.stream.wait_event(done)  # the default stream is that of the current device
         if place.device not in self._before:
             self._before[place.device] = cupy.cuda.get_current_stream()
         place.stream.use()
@@ -154,6 +155,7 @@ class Journey:
         done = _recorded(last.stream)
         for place in (self._start, *self._visited):
             if not place.is_same(last):
+                cupy.cuda.Device(place.device).use()
                 place.stream.wait_event(done)
         for device, stream in self._before.items():
             cupy.cuda.Device(device).use()
@@ -205,12 +207,13 @@ def moved(array: Any, device: Any) -> Any:
     if target.id == array.data.device_id:
         return array
     with cupy.cuda.Device(array.data.device_id):
-        source = cupy.cuda.get_current_stream()
-        computed = _recorded(source)
+        whole = cupy.ascontiguousarray(array)  # CuPy copies no other between devices
+        computed = _recorded(cupy.cuda.get_current_stream())
     with target:
         stream = cupy.cuda.get_current_stream()
         stream.wait_event(computed)
-        copy = cupy.array(array, copy=True)
+        copy = cupy.array(whole, copy=True)
         read = _recorded(stream)
-    source.wait_event(read)  # before its memory is used again
+    with cupy.cuda.Device(array.data.device_id):
+        cupy.cuda.get_current_stream().wait_event(read)  # before the memory is used again
     return copy

@@ -19,9 +19,10 @@ from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
     """Giles 2.3.1: the cotangent of b is A^-T g, that of A is minus its product with out^T."""
+    if len(x2_meta.shape) == 1:  # b is one column, also for a stack of matrices
+        of_b = xp.linalg.solve(transpose(xp, x1), xp.expand_dims(g, axis=-1))
+        return -(of_b * xp.expand_dims(out, axis=-2)), of_b[..., 0]
     of_b = xp.linalg.solve(transpose(xp, x1), g)
-    if len(x2_meta.shape) == 1:
-        return -(xp.expand_dims(of_b, axis=-1) * xp.expand_dims(out, axis=-2)), of_b
     return -xp.matmul(of_b, transpose(xp, out)), of_b
 
 
@@ -184,6 +185,7 @@ register(
                 f"{SQUARE}, x(3)",
                 f"{SQUARE}, x(3, 2)",
                 "spd(2, 3), x(2, 3, 1)",
+                "spd(3, 3), x(3)",
                 "spd(0), x(0, 2)",
             ),
         ),
