@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from types import ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from gradwrap.core.backend import Backend, NamespaceByType
+from gradwrap.core.backend import Backend
 from gradwrap.core.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
 
@@ -25,24 +25,25 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
-def _direct(xp: ModuleType) -> ModuleType:
-    """The namespace for formulas, without the Python around what NumPy has in C.
-
-    Of these functions, array_api_compat's and NumPy's own do nothing but call what stands here;
-    on small arrays that call costs as much as the work.
-    """
-    direct = ModuleType(xp.__name__)
-    direct.__dict__.update(vars(xp))
-    direct.__dict__.update(matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum)
-    return direct
-
-
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
+    elsewhere = MappingProxyType({"special": "scipy.special"})
+
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
-        self.namespaces: NamespaceByType = NamespaceByType(_direct(xp))
+
+    def for_formulas(self, xp: Any) -> Any:
+        """The namespace without the Python around what NumPy has in C.
+
+        Of these functions, array_api_compat's and NumPy's own do nothing but call what stands
+        here; on small arrays that call costs as much as the work.
+        """
+        direct = super().for_formulas(xp)
+        direct.__dict__.update(
+            matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum
+        )
+        return direct
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, (np.ndarray, np.generic))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.table import out_position
+from gradwrap.core import protocol
 
 __all__ = ["find"]
 
@@ -115,8 +117,11 @@ def find(name: str) -> Method | None:
         return own
     function = getattr(np, name)
     implementation = IMPLEMENTATIONS[function]
+    out = out_position(function) - 1
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None or (len(args) > out and args[out] is not None):
+            return protocol.call_function(type(x), function, (x, *args), kwargs)
         return implementation(x._namespace, x, *args, **kwargs)
 
     method.__name__ = name

@@ -10,8 +10,10 @@ from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     Implementation,
     check_constant,
+    constant,
     implements,
     moved_last,
+    on_host,
     put_back,
 )
 from gradwrap.core.unwrapping import native
@@ -26,8 +28,9 @@ def _quantiles(
     rows = moved_last(xp, a, axis)
     ordered = xp.sort(rows, axis=-1)
     values = native(ordered)
-    counts = np.sum(~np.isnan(values), axis=-1) if skip_nan else np.int64(values.shape[-1])
-    q = np.asarray(native(q))
+    length = np.int64(values.shape[-1])
+    counts = on_host((values == values).sum(axis=-1)) if skip_nan else length
+    q = on_host(q)
     shape = (*q.shape, *values.shape[:-1])
     ranks = np.zeros(shape)
     for count in np.unique(counts):
@@ -40,16 +43,14 @@ def _quantiles(
     below = _at(xp, ordered, low)
     if share.any():
         above = _at(xp, ordered, np.minimum(low + 1, values.shape[-1] - 1))
-        below = below + (above - below) * share if share.shape else _mixed(below, above, share)
+        part = constant(xp, share) if share.shape else share[()]
+        below = below + (above - below) * part
     if not skip_nan:  # NaN is sorted last, and spreads
         last = ordered[..., -1]
         unknown = np.isnan(native(last))
-        below = xp.where(unknown, last, below) if np.any(unknown) else below
+        is_numpys = isinstance(unknown, (np.ndarray, np.generic))  # elsewhere, any() would wait
+        below = below if is_numpys and not unknown.any() else xp.where(unknown, last, below)
     return put_back(xp, below, a, axis, keepdims)
-
-
-def _mixed(below: Any, above: Any, share: Any) -> Any:
-    return below + (above - below) * share[()]
 
 
 def _at(xp: Any, ordered: Any, places: Any) -> Any:
@@ -106,7 +107,7 @@ def _quantile(name: str, scale: float) -> Implementation:
         if weights is not None:
             raise NoRuleError(f"np.{name} with weights= has no rule. Fix: leave the weights out.")
         check_constant("np." + name, q=q)
-        q = np.asarray(native(q)) / scale
+        q = on_host(q) / scale
         skip_nan = name.startswith("nan")
         return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan)
 
@@ -143,7 +144,7 @@ def cov(
     free = (0 if bias else 1) if ddof is None else ddof
     weights: Any = None
     if fweights is not None:
-        weights = np.asarray(native(fweights), dtype=np.float64)
+        weights = constant(xp, on_host(fweights).astype(np.float64))
     if aweights is not None:
         weights = xp.asarray(aweights) if weights is None else weights * xp.asarray(aweights)
     if weights is None:
