@@ -251,6 +251,7 @@ def test_reduction_kernel_is_a_primitive() -> None:
     kernel = cupy.ReductionKernel(
         "float64 x", "float64 y", "x * x", "a + b", "y = sqrt(a)", "0", "two_norm"
     )
+
     @gw.primitive
     def two_norm(x: Any) -> Any:
         return kernel(x)
