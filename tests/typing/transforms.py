@@ -119,7 +119,7 @@ assert_type(second(2.0), float)
 # The parameters of lambdas are Any
 from_lambda: Callable[[Array], Array] = gw.grad(lambda x: float(x @ x))
 gw.grad(lambda x: x.sum() * x.unknown_attribute)(w)
-gw.grad(lambda a, b: np.sum(a * b), (0, 1))(w, w)
+gw.grad(lambda a, b: (a * b).sum(), (0, 1))(w, w)
 
 # value_and_grad -----------------------------------------------------------------------------------
 
