@@ -11,8 +11,8 @@ collect_ignore = [
     # for type checkers, by tests/test_typing.py and tests/test_downstream.py
     "tests/typing",
     "tests/downstream",
-    # the double of CuPy derives from its classes
-    *(["tests/hosted_cupy"] if find_spec("cupy") is None else []),
+    # the double of CuPy derives from its classes, the drop-in has its names
+    *(["tests/hosted_cupy", "src/gradwrap/cupy.py"] if find_spec("cupy") is None else []),
     # the docstrings of a backend are tests where its library is installed
     *(
         str(path.relative_to(ROOT))

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.backends import cupy_protocol
 from gradwrap.core.batched import Batched
 from gradwrap.core.classes import wrapper_class
 from gradwrap.core.dual import Dual
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 cupy: Any = pytest.importorskip("cupy")
 import cupyx  # noqa: E402  after the skip
 import cupyx.scipy.special as cupy_special  # noqa: E402  after the skip
+
+from gradwrap.backends import cupy_protocol  # noqa: E402  after the skip
 
 ELEMENTWISE, REDUCTION = (
     "__cupy_override_elementwise_kernel__",

@@ -48,6 +48,8 @@ def call(case: Case, dtype: np.dtype[Any] = REAL) -> Call:
 
 @parametrize(REAL_CASES)
 def test_cupy_gives_what_numpy_gives(case: Case) -> None:
+    if case.rule.name == "special.polygamma" and "i(" not in case.pattern and not has_gpu():
+        pytest.skip("the double launches no ufunc of numbers alone")
     check(call(case))
 
 

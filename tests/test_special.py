@@ -236,8 +236,22 @@ def test_log_functions_do_not_overflow() -> None:
     np.testing.assert_allclose(XP.special.softmax(gw.wrap(x)).data, special.softmax(x))
     log = XP.special.log_softmax(gw.wrap(x[:2]))
     np.testing.assert_allclose(log.data, special.log_softmax(x[:2]))
-    assert gw.grad(special.log_ndtr)(-1e3) == pytest.approx(1e3, rel=1e-5)
+    assert gw.grad(special.log_ndtr)(-1e9) == pytest.approx(1e9)
+    assert gw.grad(special.log_ndtr)(50.0) == 0.0
     assert gw.grad(special.log_expit)(-800.0) == 1.0
+
+
+@pytest.mark.parametrize("x", [19.0, 21.0, 300.0, 1e8])
+def test_scaled_error_function_does_not_cancel(x: float) -> None:
+    """Its derivative is -1/(sqrt(pi) x**2) for large x."""
+    squares = 1 / x**2
+    wanted = -squares / np.sqrt(np.pi) * (1 - squares * (1.5 - squares * (3.75 - squares * 13.125)))
+    assert gw.grad(special.erfcx)(x) == pytest.approx(wanted, rel=1e-8)
+    assert gw.grad(gw.grad(special.erfcx))(x) == pytest.approx(2 / x**3 / np.sqrt(np.pi), rel=0.02)
+
+
+def test_left_of_zero_polygamma_is_right_too() -> None:
+    assert gw.grad(special.digamma)(-0.5) == pytest.approx(special.polygamma(1, -0.5))
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])

@@ -18,6 +18,7 @@ from gradwrap.core.rule import elementwise, nondifferentiable
 
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
+FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
 ORDER_AND_X = ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)")
 ALONG_Q = ("1.5, x(3)", "2.5, x(2, 3)", "3.7, x()", "1.5, x(0)")
 LAST_OF_THREE = ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()")
@@ -49,6 +50,14 @@ def _exprel_slope(xp: Any, x: Any, out: Any) -> Any:
     near, small, large = near_zero(xp, x)
     slopes = [k * c for k, c in enumerate(OVER_FACTORIALS)][1:]
     return xp.where(near, power_series(small, slopes), (xp.exp(large) - out) / large)
+
+
+def _erfcx_slope(xp: Any, x: Any, out: Any) -> Any:
+    """2 x erfcx(x) - 2/sqrt(pi), DLMF 7.10.2; what cancels for large x is left out by 7.12.1."""
+    far = x > 20.0
+    over = 1.0 / xp.where(far, x, 1.0)
+    series = -over * over / math.sqrt(math.pi) * power_series(over * over, FAR_TERMS)
+    return xp.where(far, series, 2 * xp.where(far, 0.0, x) * out - 2 / math.sqrt(math.pi))
 
 
 def _normal_density(xp: Any, x: Any) -> Any:
@@ -106,7 +115,7 @@ register(
         elementwise(
             "special.erfcx",
             "x",
-            lambda xp, g, x, out: g * (2 * x * out - 2 / math.sqrt(math.pi)),
+            lambda xp, g, x, out: g * _erfcx_slope(xp, x, out),
             only_real=True,
         ),
         elementwise(
@@ -136,7 +145,7 @@ register(
         elementwise(
             "special.log_ndtr",
             "x",
-            lambda xp, g, x, out: g * (xp.exp(-0.5 * x * x - out) / math.sqrt(2 * math.pi)),
+            lambda xp, g, x: g * (math.sqrt(2 / math.pi) / xp.special.erfcx(x * -math.sqrt(0.5))),
             only_real=True,
         ),
         # the gamma function and its relatives: DLMF 5.2.2, 5.12.1, 5.15
