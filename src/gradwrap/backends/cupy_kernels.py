@@ -66,7 +66,8 @@ def _fused(rule: Rule, index: int, formula: Formula) -> Formula:
         return formula
     if traced.operations < 2:
         return formula
-    return Formula(_launching(f"gradwrap_{rule.name}_{index}", formula.function), formula.saved)
+    name = f"gradwrap_{rule.name.replace('.', '_')}_{index}"
+    return Formula(_launching(name, formula.function), formula.saved)
 
 
 def _traced(function: Callable[..., Any], kinds: tuple[Any, ...]) -> Traced:
