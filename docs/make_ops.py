@@ -47,6 +47,9 @@ TITLES = {  # the chapters, in this order; one that is not here comes last, unde
     "matrix_functions": "Functions of matrices",
     "decompositions": "Decompositions",
     "fft": "Fourier transforms",
+    "special": "Special functions",
+    "bessel": "Bessel functions",
+    "softmax": "Softmax",
     "creation": "Creation",
     "numpy_ufuncs": "NumPy's own functions",
 }

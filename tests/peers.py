@@ -93,9 +93,28 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "linalg.qr[x(4, 2), mode='complete']": "mode='complete' of a tall matrix",
         "linalg.svd[x(2, 2, 4)]": "the cotangents of the added vectors are left out",
         "linalg.svd[x(4, 2)]": "the cotangents of the added vectors are left out",
+        "special.digamma": "its derivative is right to 1e-9",
+        "special.psi": "its derivative is right to 1e-9",
     },
 }
 """What a peer has not or has otherwise: a row's name, a case, or either and a dtype."""
+
+
+SPECIAL: dict[str, frozenset[str]] = {
+    library: frozenset(f"special.{name}" for name in names.split())
+    for library, names in {
+        "jax": """
+            beta betainc betaln digamma entr erf erfc erfcx erfinv expit gamma gammainc gammaincc
+            gammaln i0 i0e i1 i1e kl_div log_ndtr loggamma logit ndtr ndtri rel_entr
+            xlog1py xlogy zeta
+        """,
+        "torch": """
+            digamma entr erf erfc erfcx erfinv expit gammainc gammaincc gammaln i0 i0e i1 i1e
+            log_ndtr logit ndtr ndtri psi xlog1py xlogy zeta
+        """,
+    }.items()
+}
+"""The special functions that a peer has, and for arrays as all arguments."""
 
 
 def keys_of(case: Case, dtype: np.dtype[Any]) -> list[str]:
@@ -106,6 +125,8 @@ def keys_of(case: Case, dtype: np.dtype[Any]) -> list[str]:
 
 def reason_to_leave_out(case: Case, dtype: np.dtype[Any], library: str) -> str | None:
     reasons = LEFT_OUT[library]
+    if case.rule.name.startswith("special.") and case.rule.name not in SPECIAL[library]:
+        return "no such function"
     return next((reasons[key] for key in keys_of(case, dtype) if key in reasons), None)
 
 
@@ -113,6 +134,11 @@ def _function(name: str, library: str) -> Callable[..., Any]:
     xp = namespace(library)
     if name in CALLS[library]:
         return functools.partial(CALLS[library][name], xp)
+    if library == "jax" and name.startswith("special."):
+        import jax.scipy.special
+
+        found: Callable[..., Any] = getattr(jax.scipy.special, name.removeprefix("special."))
+        return found
     function: Callable[..., Any] = operator.attrgetter(name)(xp)
     return function
 

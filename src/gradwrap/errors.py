@@ -93,7 +93,7 @@ class MixedDevicesError(GradwrapError, ValueError):
 
 
 class MissingToolError(GradwrapError, ImportError, RuntimeError):
-    """A package or a program that a drawing needs is not installed."""
+    """A package or a program that is needed is not installed."""
 
 
 class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):

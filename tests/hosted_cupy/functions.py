@@ -32,6 +32,13 @@ fftshift ifftshift
 WAITING = frozenset({"argwhere", "bincount", "flatnonzero", "nonzero", "unique"})
 """Those whose result's shape depends on values."""
 
+ASKING = frozenset(
+    ["argpartition", "argsort", "dot", "linalg.norm", "outer", "repeat", "roll", "sort"]
+)
+"""Those that ask what is no array of CuPy's for a method; that is CuPy's own code here, too."""
+ORIGINAL: dict[str, FunctionType] = {}
+"""The functions as CuPy has them, by their paths."""
+
 FLAG_KEYWORDS, FLAG_VARARGS = 0x08, 0x04
 
 
@@ -48,8 +55,27 @@ def exchanged() -> dict[FunctionType, CodeType]:
         function = getattr(importlib.import_module(module), name, None)
         if isinstance(function, FunctionType):
             found[function] = _code(function, path)
+            ORIGINAL.setdefault(path, _copy_of(function))
             function.__globals__["_hosted_call_"] = call
     return found
+
+
+def _copy_of(function: FunctionType) -> FunctionType:
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+def _is_foreign(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_foreign, value))
+    return hasattr(type(value), "_bind")
 
 
 def _code(function: FunctionType, path: str) -> CodeType:
@@ -88,6 +114,8 @@ def _code(function: FunctionType, path: str) -> CodeType:
 def call(path: str, *args: Any, **kwargs: Any) -> Any:
     """Carry out a function of CuPy: what it was given, but for defaults, is handed to NumPy's."""
     name = path.partition(".")[2]
+    if name in ASKING and _is_foreign((args, tuple(kwargs.values()))):
+        return ORIGINAL[path](*args, **kwargs)
     if name in OWN:
         return OWN[name](*args, **kwargs)
     COUNTS.launches.append(name)

@@ -150,6 +150,7 @@ def _setitem(self: Any, key: Any, value: Any) -> None:
     if hasattr(type(value), "__cupy_override_elementwise_kernel__") and not isinstance(
         value, cupy.ndarray
     ):
+        np.array(value)  # CuPy asks it for `__array__`, which refuses
         raise TypeError(f"Unsupported type {type(value)}")
     COUNTS.launches.append("setitem")
     target, held = lent(self), lent(value)

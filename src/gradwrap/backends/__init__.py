@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_ufuncs
+from gradwrap.backends import numpy_ufuncs, special_functions
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core import protocol
 from gradwrap.core.backend import register_backend
@@ -27,6 +27,7 @@ def register_all() -> None:
     register_backend("dask", _dask)
     register_backend("cupy", _cupy)
     numpy_ufuncs.register_all()
+    special_functions.register_all()
     protocol.install(_numpy_handlers)
 
 
@@ -37,6 +38,12 @@ def _torch(xp: Any, kind: type) -> Backend:
     from gradwrap.backends.torch import TorchBackend
 
     return TorchBackend(xp, kind)
+
+
+def _cupy(xp: Any, kind: type) -> Backend:
+    from gradwrap.backends.cupy import CupyBackend
+
+    return CupyBackend(xp, kind)
 
 
 def _jax(xp: Any, kind: type) -> Backend:
@@ -51,12 +58,6 @@ def _dask(xp: Any, kind: type) -> Backend:
     return DaskBackend(xp, kind)
 
 
-def _cupy(xp: Any, kind: type) -> Backend:
-    from gradwrap.backends.cupy import CupyBackend
-
-    return CupyBackend(xp, kind)
-
-
 def _numpy_handlers() -> protocol.Handlers:
     from gradwrap.backends import numpy_methods, numpy_protocol
     from gradwrap.backends.numpy_functions.table import WRITING
@@ -65,5 +66,6 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_protocol.call_ufunc,
         numpy_protocol.call_function,
         numpy_methods.find,
+        numpy_methods.NAMES,
         frozenset(WRITING),
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from array_api_compat import to_device
 
+from gradwrap.backends import cupy_protocol
 from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
@@ -47,6 +49,7 @@ class CupyBackend(Backend):
     Where there are several devices, each operation runs on that of its arrays.
     """
 
+    elsewhere = MappingProxyType({"special": "cupyx.scipy.special"})
     has_operators = False  # with a number, `x * 2.0` takes CuPy ten times as long to find its way
 
     def __init__(self, xp: Any, kind: type) -> None:
@@ -58,6 +61,10 @@ class CupyBackend(Backend):
         self._fused: dict[Rule, Rule] = {}
         streams = placers[self.name] = Streams(devices)
         self.node: Any = streams.node
+
+    def class_attributes(self) -> dict[str, Any]:
+        """What CuPy's ufuncs, kernels and reductions ask for."""
+        return cupy_protocol.class_attributes()
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, cupy.ndarray)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
@@ -23,6 +24,8 @@ class JaxBackend(Backend):
 
     Tracers are arrays too, so gradients are compiled by `jax.jit` like any other function.
     """
+
+    elsewhere = MappingProxyType({"special": "jax.scipy.special"})
 
     def __init__(self, xp: Any, kind: type) -> None:
         with jax.ensure_compile_time_eval():  # also where the first array met is a tracer

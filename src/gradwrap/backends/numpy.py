@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from types import ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from gradwrap.core.backend import Backend, NamespaceByType
+from gradwrap.core.backend import Backend
 from gradwrap.core.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
 
@@ -25,24 +25,25 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
-def _direct(xp: ModuleType) -> ModuleType:
-    """The namespace for formulas, without the Python around what NumPy has in C.
-
-    Of these functions, array_api_compat's and NumPy's own do nothing but call what stands here;
-    on small arrays that call costs as much as the work.
-    """
-    direct = ModuleType(xp.__name__)
-    direct.__dict__.update(vars(xp))
-    direct.__dict__.update(matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum)
-    return direct
-
-
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
+    elsewhere = MappingProxyType({"special": "scipy.special"})
+
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
-        self.namespaces: NamespaceByType = NamespaceByType(_direct(xp))
+
+    def for_formulas(self, xp: Any) -> Any:
+        """The namespace without the Python around what NumPy has in C.
+
+        Of these functions, array_api_compat's and NumPy's own do nothing but call what stands
+        here; on small arrays that call costs as much as the work.
+        """
+        direct = super().for_formulas(xp)
+        direct.__dict__.update(
+            matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum
+        )
+        return direct
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, (np.ndarray, np.generic))
@@ -70,7 +71,7 @@ class NumPyBackend(Backend):
         return np.asarray(value)
 
     def ones_like(self, array: Any) -> Any:
-        return np.ones_like(array) if array.ndim else array.dtype.type(1)
+        return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
     def copy(self, array: Any) -> Any:
         return np.array(array)
@@ -85,6 +86,14 @@ class NumPyBackend(Backend):
             return False
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
+
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        return np.diag(diagonal)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        total = np.array(matrix, order="C")
+        total.reshape(-1)[:: matrix.shape[-1] + 1] += diagonal
+        return total
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if is_basic_key(key) or _is_mask(key):

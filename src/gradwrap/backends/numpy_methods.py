@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.table import out_position
+from gradwrap.core import protocol
 
-__all__ = ["find"]
+__all__ = ["NAMES", "find"]
 
 Method = Callable[..., Any]
 
@@ -32,7 +34,6 @@ SAME_NAME = frozenset(
         "nonzero",
         "prod",
         "ptp",
-        "put",
         "ravel",
         "repeat",
         "round",
@@ -96,6 +97,10 @@ def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return np.compress(condition, x, axis, out)
 
 
+def _put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+    IMPLEMENTATIONS[np.put](x._namespace, x, indices, values, mode)
+
+
 OWN: dict[str, Method] = {
     "astype": _astype,
     "compress": _compress,
@@ -103,9 +108,11 @@ OWN: dict[str, Method] = {
     "conjugate": _conj,
     "fill": _fill,
     "flatten": _flatten,
+    "put": _put,
     "sort": _sort,
     "view": _view,
 }
+NAMES = SAME_NAME | OWN.keys()
 
 
 def find(name: str) -> Method | None:
@@ -115,8 +122,11 @@ def find(name: str) -> Method | None:
         return own
     function = getattr(np, name)
     implementation = IMPLEMENTATIONS[function]
+    out = out_position(function) - 1
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None or (len(args) > out and args[out] is not None):
+            return protocol.call_function(type(x), function, (x, *args), kwargs)
         return implementation(x._namespace, x, *args, **kwargs)
 
     method.__name__ = name

@@ -10,11 +10,11 @@ from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
 from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.record import is_recorded
-from gradwrap.core.registry import op_of_function
+from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError
 
-__all__ = ["call_function", "call_ufunc"]
+__all__ = ["are_plain", "call_function", "call_ufunc", "check_targets", "into", "targets"]
 
 
 def call_ufunc(
@@ -26,12 +26,12 @@ def call_ufunc(
         return NotImplemented
     out = kwargs.pop("out", None)
     name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-    if not is_recorded(inputs) and (method == "at" or _are_plain(out)):
+    if not is_recorded(inputs) and (method == "at" or are_plain(out)):
         return _natively(cls, getattr(ufunc, method), inputs, kwargs, out)
     if method == "at":
         return ufunc_methods.at(cls, ufunc, *inputs)
     if out is not None:
-        _check_targets(name, out, update=method == "__call__" and ufunc.nin == 2)
+        check_targets(name, out, update=method == "__call__" and ufunc.nin == 2)
     if method == "__call__":
         result = _call(cls, ufunc, inputs, kwargs, out)
     else:
@@ -39,15 +39,15 @@ def call_ufunc(
         if perform is None:
             raise NoRuleError(f"{name} has no rule. Fix: write it with array functions.")
         result = perform(cls, ufunc, *inputs, **kwargs)
-    return result if out is None else _into(out, result)
+    return result if out is None else into(out, result)
 
 
-def _are_plain(out: Any) -> bool:
+def are_plain(out: Any) -> bool:
     """Whether `out=` is not given, or names plain arrays, which then can hold the result."""
-    return out is None or not any(isinstance(part, Variable) for part in _targets(out))
+    return out is None or not any(isinstance(part, Variable) for part in targets(out))
 
 
-def _targets(out: Any) -> tuple[Any, ...]:
+def targets(out: Any) -> tuple[Any, ...]:
     return out if isinstance(out, tuple) else (out,)
 
 
@@ -63,10 +63,10 @@ def _natively(
     return cls._plain(function(*unwrapped_key(args), **named))
 
 
-def _check_targets(name: str, out: Any, *, update: bool = False) -> None:
+def check_targets(name: str, out: Any, *, update: bool = False) -> None:
     """Refuse `out=` a plain array, which cannot hold a tracked value."""
     more = "; for a += x on a plain array a, write a = a + x" if update else ""
-    for target in _targets(out):
+    for target in targets(out):
         if target is not None and not isinstance(target, Variable):
             raise OutArgumentError(
                 f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
@@ -74,12 +74,11 @@ def _check_targets(name: str, out: Any, *, update: bool = False) -> None:
             )
 
 
-def _into(out: Any, result: Any) -> Any:
+def into(out: Any, result: Any) -> Any:
     """Write results in place to the variables that `out=` names."""
-    targets = _targets(out)
     results = result if isinstance(result, tuple) else (result,)
     written = []
-    for target, part in zip(targets, results, strict=True):
+    for target, part in zip(targets(out), results, strict=True):
         if target is not None:
             target[...] = part
         written.append(part if target is None else target)
@@ -102,7 +101,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
         return composed(xp, *(xp.asarray(x) for x in inputs))
-    op = op_of_function(ufunc)
+    op = search_function(ufunc)
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
@@ -124,10 +123,10 @@ def _is_default(name: str, value: Any) -> bool:
 def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: Any) -> Any:
     """Where a mask is not set, neither value nor derivative is looked at; `out` stays there."""
     xp = cls._namespace
-    mask = np.asarray(where, dtype=bool)
+    mask = xp.astype(xp.asarray(where), xp.bool, copy=False)
     safe = tuple(xp.where(mask, xp.asarray(x), 1) for x in inputs)
     result = _call(cls, ufunc, safe, {}, None)
-    target = None if out is None else _targets(out)[0]
+    target = None if out is None else targets(out)[0]
     if isinstance(result, tuple):
         raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: np.where.")
     return xp.where(mask, result, 0 if target is None else target)
@@ -148,9 +147,9 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
     out = kwargs.get("out")
     if out is not None:
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
-        if is_recorded([args, kwargs]) or not _are_plain(out):
-            _check_targets(f"np.{function.__name__}", out)
-            return _into(out, call_function(cls, function, args, kwargs))
+        if is_recorded([args, kwargs]) or not are_plain(out):
+            check_targets(f"np.{function.__name__}", out)
+            return into(out, call_function(cls, function, args, kwargs))
         named = {k: unwrapped_key(v) for k, v in kwargs.items()}
         return function(*unwrapped_key(args[:at]), **named, out=out)
     if function not in ALWAYS and cls._backend.name == "numpy" and not is_recorded([args, kwargs]):

@@ -122,7 +122,8 @@ def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
     xp = cls._namespace
     key = unwrapped_key(key)
     value = xp.asarray(values[0])
-    shape = np.empty(target.shape, dtype=bool)[key].shape
+    is_numpys = cls._backend.name == "numpy"  # the others' indices are not for NumPy's arrays
+    shape = (np.empty(target.shape, dtype=bool) if is_numpys else native(target))[key].shape
     parts = xp.astype(xp.broadcast_to(value, shape), target.dtype, copy=False)
     added = xp.scatter(parts, key, tuple(target.shape), target.dtype)
     target[...] = ufunc(target, added)

@@ -66,7 +66,7 @@ NUMPY_UFUNCS = [
         "a, v, /",
         lambda xp, g, a_meta, v: _correlation(xp, g, v, a_meta.shape[0]),
         lambda xp, g, a, v_meta: _correlation(xp, g, a, v_meta.shape[0]),
-        native=lambda xp, a, v: np.convolve(a, v),
+        native=lambda xp, a, v: xp.convolve(a, v),
         samples=("x(5), x(3)", "x(2), x(4)"),
     ),
     nondifferentiable("heaviside", "x1, x2, /", "piecewise constant", arrays=2),
@@ -78,7 +78,7 @@ NUMPY_UFUNCS = [
 
 def _correlation(xp: Any, g: Any, other: Any, length: int) -> Any:
     """The part of the convolution with the other factor, reversed, that all of it is in."""
-    convolve = xp.full_convolution if hasattr(xp, "_class") else np.convolve
+    convolve = xp.full_convolution if hasattr(xp, "_class") else xp.convolve
     first = other.shape[0] - 1
     return convolve(g, xp.flip(other))[first : first + length]
 
@@ -91,6 +91,7 @@ def _shared(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
 def register_all() -> None:
     """Enter NumPy's own ufuncs, and let every ufunc find its operation."""
     register(NUMPY_UFUNCS, "numpy")
+    register(NUMPY_UFUNCS, "cupy")  # which has them too
     for op in list(ops()):
         function = OTHER_NAMES.get(op.name, getattr(np, op.name, None))
         if isinstance(function, np.ufunc):

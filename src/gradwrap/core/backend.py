@@ -7,21 +7,24 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
+import importlib
 import operator
 import threading
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import Node
-from gradwrap.errors import NotAnArrayError
+from gradwrap.errors import MissingToolError, NotAnArrayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
+    from gradwrap.core.variable import Variable
 
 __all__ = ["Backend", "backend_of", "backend_of_namespace", "find_backend", "register_backend"]
 
@@ -53,14 +56,17 @@ class Backend:
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
 
+    elsewhere: Mapping[str, str] = MappingProxyType({})
+    """The modules of extensions of the standard that its namespace does not have below it."""
+
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
-        self.wrapper_classes: dict[Any, Any] = {}
+        self.wrapper_classes: dict[type[Variable[Any]], type[Variable[Any]]] = {}
         self.name = name
         self.xp = xp
         self.array_types = array_types
         self.native_types: frozenset[type] = array_types
         self.plain_types: frozenset[type] = array_types | PYTHON_SCALARS | {type(None)}
-        self.namespaces: NamespaceByType = NamespaceByType(xp)
+        self.namespaces: NamespaceByType = NamespaceByType(self.for_formulas(xp))
         self._dtype_kinds: dict[Any, tuple[bool, bool]] = {}
 
     def __repr__(self) -> str:
@@ -120,11 +126,47 @@ class Backend:
     def native(self, path: str) -> Callable[..., Any] | None:
         """The library's own function of a (dotted) name, or None."""
         found: Any = self.xp
-        for part in path.split("."):
+        first, _, rest = path.partition(".")
+        if first in self.elsewhere:
+            found, path = self.extension(first), rest
+        for part in path.split(".") if path else ():
             found = getattr(found, part, None)
             if found is None:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
+
+    def extension(self, name: str) -> Any:
+        """An extension that the namespace does not have below it, imported when it is needed."""
+        module = self.elsewhere[name]
+        try:
+            return importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            package = module.partition(".")[0]
+            raise MissingToolError(
+                f"xp.{name} of {self.name} arrays is {module}, and {package} is not installed. "
+                f"Fix: pip install {package}."
+            ) from error
+
+    def has_extension(self, name: str) -> bool:
+        """Whether there is an extension of the standard below the namespace, installed or not."""
+        return name in self.elsewhere or self.native(name) is not None
+
+    def for_formulas(self, xp: Any) -> Any:
+        """The namespace that formulas compute with: the library's, with all extensions below it."""
+        if not self.elsewhere:
+            return xp
+        whole = ModuleType(xp.__name__)
+        whole.__dict__.update(vars(xp))
+
+        def find(name: str) -> Any:
+            if name not in self.elsewhere:
+                return getattr(xp, name)
+            found = self.extension(name)
+            setattr(whole, name, found)
+            return found
+
+        whole.__dict__["__getattr__"] = find
+        return whole
 
     def rule_of(self, op: Op) -> Rule | None:
         """The rule by which an operation on its arrays is recorded."""
@@ -156,6 +198,16 @@ class Backend:
         Where it is not, writing to a variable always copies first.
         """
         return False
+
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
+        length = diagonal.shape[0]
+        unit = self.xp.eye(length, dtype=diagonal.dtype, device=self.device(diagonal))
+        return self.xp.where(unit != 0, self.xp.expand_dims(diagonal, axis=-1), unit)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        """The sum of a matrix and of a diagonal one."""
+        return matrix + self.diagonal_matrix(diagonal)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add `values` to `buffer[key]`, once for each time an element is named."""

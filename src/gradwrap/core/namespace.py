@@ -98,7 +98,7 @@ class WrappedNamespace:
         names.update(_composites_below(self._prefix))
         if not self._prefix:
             names.update(["__name__", "newaxis"])
-            names.update(part for part in EXTENSIONS if backend.native(part) is not None)
+            names.update(part for part in EXTENSIONS if backend.has_extension(part))
         return sorted(names)
 
     def _check_version(self, asked: str) -> None:

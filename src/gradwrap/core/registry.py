@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from gradwrap.core.rule import Rule
 
@@ -23,6 +23,8 @@ __all__ = [
     "redefine",
     "register",
     "register_function",
+    "register_functions_later",
+    "search_function",
 ]
 
 GENERIC = "*"
@@ -50,6 +52,7 @@ class Op:
 _ops: dict[str, Op] = {}
 _op_of_function: dict[Hashable, Op] = {}
 _later: list[str] = []
+_functions_later: dict[str, Callable[[Any], None]] = {}
 _lock = threading.Lock()
 _changes = 0
 
@@ -121,6 +124,25 @@ def op_of_function(function: Any) -> Op | None:
         return _op_of_function.get(function)
     except TypeError:  # not hashable, so never registered
         return None
+
+
+def register_functions_later(module: str, enter: Callable[[Any], None]) -> None:
+    """Name a module whose functions `enter` registers, once somebody else has imported it."""
+    with _lock:
+        _functions_later[module] = enter
+
+
+def search_function(function: Any) -> Op | None:
+    """Like `op_of_function`, also for a function of a module that was imported meanwhile."""
+    found = op_of_function(function)
+    if found is None:
+        for name in [name for name in _functions_later if name in sys.modules]:
+            enter = _functions_later.get(name)
+            if enter is not None:  # else another thread was here
+                enter(sys.modules[name])
+                _functions_later.pop(name, None)
+        found = op_of_function(function)
+    return found
 
 
 def ops() -> Iterator[Op]:

@@ -17,8 +17,11 @@ from gradwrap.rules import (
 __all__ = ["creation", "elementwise", "linear_algebra", "manipulation", "reductions", "selection"]
 
 load_later(
+    "gradwrap.rules.bessel",
     "gradwrap.rules.decompositions",
     "gradwrap.rules.fft",
     "gradwrap.rules.matrix_functions",
     "gradwrap.rules.norms",
+    "gradwrap.rules.softmax",
+    "gradwrap.rules.special",
 )

@@ -151,7 +151,7 @@ register(
             "atan2",
             "x1 x2",
             lambda xp, g, x1, x2: _atan2_part(xp, g, x2, x1, x2),
-            lambda xp, g, x1, x2: _atan2_part(xp, g, -x1, x1, x2),
+            lambda xp, g, x1, x2: -_atan2_part(xp, g, x1, x1, x2),
             only_real=True,
             domain=(0.5, 2.0),
             convention="0 at (0, 0)",

@@ -10,7 +10,14 @@ import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradwrap.core.classes import rebind
-from gradwrap.core.registry import GENERIC, Op, find_op, op_of_function, redefine, register_function
+from gradwrap.core.registry import (
+    GENERIC,
+    Op,
+    find_op,
+    redefine,
+    register_function,
+    search_function,
+)
 from gradwrap.core.rule import FormulaFunction, Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
@@ -158,11 +165,12 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
         return found, None
     if isinstance(op, Primitive):
         return op.op, op.fun
-    known = op_of_function(op)
+    known = search_function(op)
     if known is not None:
         return known, (None if find_op(known.name) is known else op)
-    if not callable(op) or not (hasattr(op, "nin") or hasattr(op, "_implementation")):
-        name = getattr(op, "__name__", repr(op))
+    dispatches = hasattr(op, "nin") or hasattr(op, "_implementation")
+    if not callable(op) or not dispatches or hasattr(op, "reduce_expr"):  # CuPy's ReductionKernel
+        name = getattr(op, "__name__", getattr(op, "name", repr(op)))
         raise RuleDefinitionError(
             f"Nothing tells gradwrap when {name} is called: it is no ufunc, no function of "
             "NumPy, and no name of the standard. "

@@ -26,7 +26,10 @@ class Signature:
         nin = getattr(function, "nin", None)
         given = None if params is None else params.replace(",", " ").split()
         if isinstance(nin, int):
-            self.names = given or (["x"] if nin == 1 else [f"x{i + 1}" for i in range(nin)])
+            known = [p.name for p in getattr(function, "in_params", ())]  # CuPy's ElementwiseKernel
+            self.names = (
+                given or known or (["x"] if nin == 1 else [f"x{i + 1}" for i in range(nin)])
+            )
             self.text = ", ".join(self.names) + ", /"
             self.outputs = int(function.nout)
         else:

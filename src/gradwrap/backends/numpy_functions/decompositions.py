@@ -54,7 +54,8 @@ def eig(xp: Any, a: Any) -> Any:
     a = xp.asarray(a)
     found = xp.linalg.eig(a)
     if _is_real(xp, a, found[0]):
-        return type(found)(*(xp.real(part) for part in found))
+        parts = [xp.real(part) for part in found]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
     return found
 
 

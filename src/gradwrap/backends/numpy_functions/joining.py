@@ -12,6 +12,7 @@ from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     Implementation,
     implements,
+    on_host,
     sizes,
     with_axes,
 )
@@ -137,13 +138,13 @@ implements(np.dsplit, always=True)(lambda xp, ary, indices: split(xp, ary, indic
 
 @implements(np.unstack, always=True)
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]
+    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]  # a namespace is Any
 
 
 @implements(np.delete)
 def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Any:
     arr, axis = _flat_or_along(xp, arr, axis)
-    places = np.delete(np.arange(arr.shape[axis]), unwrapped_key(obj))
+    places = np.delete(np.arange(arr.shape[axis]), obj if isinstance(obj, slice) else on_host(obj))
     return arr[(slice(None),) * axis + (places,)]
 
 
@@ -154,7 +155,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     values = xp.asarray(values)
     values = xp.reshape(values, (1,) * (arr.ndim - values.ndim) + tuple(values.shape))
     obj = unwrapped_key(obj)
-    where = np.arange(arr.shape[axis])[obj] if isinstance(obj, slice) else np.asarray(obj)
+    where = np.arange(arr.shape[axis])[obj] if isinstance(obj, slice) else on_host(obj)
     if where.dtype == np.bool_:
         where = np.flatnonzero(where)
     if where.ndim == 0:

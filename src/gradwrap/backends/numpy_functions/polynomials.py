@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, implements
+from gradwrap.backends.numpy_functions.table import (
+    IMPLEMENTATIONS,
+    constant,
+    implements,
+)
 
 
 @implements(np.convolve)
@@ -75,17 +79,17 @@ IMPLEMENTATIONS[np.polysub] = lambda xp, a1, a2: _sum(xp, a1, a2, -1.0)
 def polyder(xp: Any, p: Any, m: int = 1) -> Any:
     p = xp.asarray(p)
     for _ in range(m):
-        p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
+        p = p[:-1] * constant(xp, np.arange(p.shape[0] - 1, 0, -1))
     return p
 
 
 @implements(np.polyint)
 def polyint(xp: Any, p: Any, m: int = 1, k: Any = None) -> Any:
     p = xp.asarray(p)
-    constants = np.zeros(m) if k is None else k
+    constants = constant(xp, np.zeros(m)) if k is None else k
     constants = xp.broadcast_to(xp.asarray(constants), (m,))
     for i in range(m):
-        p = xp.concat([p / np.arange(p.shape[0], 0, -1), constants[i : i + 1]])
+        p = xp.concat([p / constant(xp, np.arange(p.shape[0], 0, -1)), constants[i : i + 1]])
     return p
 
 
@@ -93,4 +97,5 @@ def polyint(xp: Any, p: Any, m: int = 1, k: Any = None) -> Any:
 def vander(xp: Any, x: Any, N: int | None = None, increasing: bool = False) -> Any:
     x = xp.asarray(x)
     powers = np.arange(x.shape[0] if N is None else N)
-    return x[:, None] ** (powers if increasing else powers[::-1]).astype(x.dtype)
+    powers = powers if increasing else powers[::-1]
+    return x[:, None] ** constant(xp, powers.astype(x.dtype))

@@ -9,12 +9,15 @@ import numpy as np
 from gradwrap.backends.numpy_functions.shapes import swapaxes
 from gradwrap.backends.numpy_functions.table import (
     NoValue,
+    check_constant,
+    constant,
     given,
     implements,
+    on_host,
     on_values,
     sizes,
 )
-from gradwrap.core.unwrapping import key_with_batches, native, unwrapped_key
+from gradwrap.core.unwrapping import key_with_batches, native
 from gradwrap.errors import NoRuleError
 
 
@@ -36,6 +39,8 @@ def rot90(xp: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 @implements(np.roll)
 def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Any:
+    check_constant("np.roll", shift=shift)
+    shift = on_host(shift)
     if axis is None:
         total = int(np.sum(shift))
         return xp.roll(a, total)
@@ -82,7 +87,11 @@ def partition(
 ) -> Any:
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), -1
-    return xp.take_along_axis(a, np.argpartition(native(a), kth, axis=axis), axis=axis)
+    values = native(a)
+    # argpartition puts what is not the kth in another order: find where partition has put it
+    rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
+    places = np.take_along_axis(np.argsort(values, axis=axis), rank, axis=axis)
+    return xp.take_along_axis(a, places, axis=axis)
 
 
 @implements(np.unique)
@@ -125,7 +134,8 @@ def take(
 def _places(indices: Any) -> Any:
     """Indices as an array: NumPy's own, or one that vmap maps over."""
     key = key_with_batches(indices)
-    return key if hasattr(type(key), "_bind") else np.asarray(key)
+    is_array = hasattr(type(key), "_bind") or hasattr(key, "get")  # or CuPy's own
+    return key if is_array else np.asarray(key)
 
 
 @implements(np.take_along_axis)
@@ -174,14 +184,14 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
     x = xp.asarray(x)
     conditions: list[Any]
     if isinstance(condlist, list) and condlist and np.ndim(native(condlist[0])):
-        conditions = [np.asarray(native(c), dtype=bool) for c in condlist]
+        conditions = [on_host(c).astype(bool) for c in condlist]
     elif not isinstance(condlist, (list, tuple)):
-        whole = np.asarray(native(condlist), dtype=bool)
+        whole = on_host(condlist).astype(bool)
         conditions = [whole] if whole.ndim == x.ndim else list(whole)
     elif x.ndim == 0:
-        conditions = [np.asarray(native(c), dtype=bool) for c in condlist]
+        conditions = [on_host(c).astype(bool) for c in condlist]
     else:
-        conditions = [np.asarray(unwrapped_key(condlist), dtype=bool)]
+        conditions = [on_host(condlist).astype(bool)]
     if len(funclist) == len(conditions) + 1:
         conditions.append(~np.any(conditions, axis=0))
     if len(funclist) != len(conditions):
@@ -192,7 +202,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
     found: Any = xp.zeros(x.shape, dtype=x.dtype)
     for condition, function in zip(conditions, funclist, strict=True):
         if not callable(function):
-            found = xp.where(condition, xp.asarray(function), found)
+            found = xp.where(constant(xp, condition), xp.asarray(function), found)
         elif x.ndim:
             found[condition] = function(x[condition], *args, **kw) if np.any(condition) else 0.0
         elif condition:
@@ -202,7 +212,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
 
 @implements(np.choose)
 def choose(xp: Any, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    places = np.asarray(native(a))
+    places = on_host(a)
     parts = [xp.asarray(choice) for choice in choices]
     shape = np.broadcast_shapes(places.shape, *(part.shape for part in parts))
     if mode != "raise":
@@ -210,17 +220,17 @@ def choose(xp: Any, a: Any, choices: Any, out: Any = None, mode: str = "raise") 
         places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
     stacked = xp.stack([xp.broadcast_to(part, shape) for part in parts], axis=-1)
     places = np.broadcast_to(places, shape)[..., None]
-    return xp.take_along_axis(stacked, places, axis=-1)[..., 0]
+    return xp.take_along_axis(stacked, constant(xp, places), axis=-1)[..., 0]
 
 
 @implements(np.compress)
 def compress(xp: Any, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    return take(xp, a, np.flatnonzero(np.asarray(unwrapped_key(condition))), axis)
+    return take(xp, a, np.flatnonzero(on_host(condition)), axis)
 
 
 @implements(np.extract)
 def extract(xp: Any, condition: Any, arr: Any) -> Any:
-    return take(xp, arr, np.flatnonzero(np.asarray(unwrapped_key(condition))))
+    return take(xp, arr, np.flatnonzero(on_host(condition)))
 
 
 @implements(np.clip)
@@ -249,7 +259,7 @@ def nonzero(xp: Any, a: Any) -> Any:
 def tril(xp: Any, m: Any, k: int = 0) -> Any:
     m = xp.asarray(m)
     if m.ndim < 2:
-        return xp.where(np.tri(m.shape[0], k=k, dtype=bool), m, 0)
+        return xp.where(constant(xp, np.tri(m.shape[0], k=k, dtype=bool)), m, 0)
     return xp.tril(m, k=k)
 
 
@@ -257,7 +267,7 @@ def tril(xp: Any, m: Any, k: int = 0) -> Any:
 def triu(xp: Any, m: Any, k: int = 0) -> Any:
     m = xp.asarray(m)
     if m.ndim < 2:
-        return xp.where(np.tri(m.shape[0], k=k - 1, dtype=bool), 0, m)
+        return xp.where(constant(xp, np.tri(m.shape[0], k=k - 1, dtype=bool)), 0, m)
     return xp.triu(m, k=k)
 
 
@@ -287,7 +297,7 @@ def diagflat(xp: Any, v: Any, k: int = 0) -> Any:
 
 @implements(np.trim_zeros)
 def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    places = np.argwhere(native(filt))
+    places = np.argwhere(on_host(filt))
     if not len(places):
         return filt[(slice(0),) * filt.ndim]
     trim = trim.lower()

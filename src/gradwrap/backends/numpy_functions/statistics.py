@@ -10,8 +10,10 @@ from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     Implementation,
     check_constant,
+    constant,
     implements,
     moved_last,
+    on_host,
     put_back,
 )
 from gradwrap.core.unwrapping import native
@@ -23,15 +25,50 @@ def _quantiles(
 ) -> Any:
     """Each is a mean of two order statistics; NumPy says which, by the quantiles of the ranks."""
     a = xp.asarray(a)
-    rows = moved_last(xp, a, axis)
-    ordered = xp.sort(rows, axis=-1)
+    ordered = xp.sort(moved_last(xp, a, axis), axis=-1)
+    quantiles = _of_numbers if skip_nan else _of_all
+    found = quantiles(xp, ordered, on_host(q), method)
+    return put_back(xp, found, a, axis, keepdims)
+
+
+def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
+    """The same two places in every row; NaN where there is one."""
+    length = ordered.shape[-1]
+    rank = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
+    low = np.floor(rank).astype(np.int64)
+    share = rank - low
+    found = _ranked(xp, ordered, low)
+    if share.any():
+        above = _ranked(xp, ordered, np.minimum(low + 1, length - 1))
+        found = found + (above - found) * _spread(xp, share, ordered)
+    last = ordered[..., -1]  # where NaN is sorted to
+    return xp.where(xp.isnan(last), last, found)
+
+
+def _ranked(xp: Any, ordered: Any, places: Any) -> Any:
+    """The elements of each row at places, whose axes are the result's first."""
+    if not places.shape:
+        return ordered[..., int(places)]
+    taken = xp.moveaxis(xp.take(ordered, xp.asarray(places.reshape(-1)), axis=-1), -1, 0)
+    return xp.reshape(taken, (*places.shape, *taken.shape[1:]))
+
+
+def _spread(xp: Any, share: Any, ordered: Any) -> Any:
+    """A number for each quantile, to be multiplied with the elements of all rows."""
+    if not share.shape:
+        return float(share)
+    share = share.reshape(share.shape + (1,) * (ordered.ndim - 1))
+    return xp.asarray(share, dtype=ordered.dtype)
+
+
+def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
+    """Of what is not NaN, which may be more in one row than in another."""
     values = native(ordered)
-    counts = np.sum(~np.isnan(values), axis=-1) if skip_nan else np.int64(values.shape[-1])
-    q = np.asarray(native(q))
+    counts = on_host((values == values).sum(axis=-1))
     shape = (*q.shape, *values.shape[:-1])
     ranks = np.zeros(shape)
     for count in np.unique(counts):
-        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]
+        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # a string
         chosen = np.broadcast_to(counts == count, shape)
         spread = np.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
         ranks = np.where(chosen, spread, ranks)
@@ -40,16 +77,9 @@ def _quantiles(
     below = _at(xp, ordered, low)
     if share.any():
         above = _at(xp, ordered, np.minimum(low + 1, values.shape[-1] - 1))
-        below = below + (above - below) * share if share.shape else _mixed(below, above, share)
-    if not skip_nan:  # NaN is sorted last, and spreads
-        last = ordered[..., -1]
-        unknown = np.isnan(native(last))
-        below = xp.where(unknown, last, below) if np.any(unknown) else below
-    return put_back(xp, below, a, axis, keepdims)
-
-
-def _mixed(below: Any, above: Any, share: Any) -> Any:
-    return below + (above - below) * share[()]
+        part = constant(xp, share) if share.shape else share[()]
+        below = below + (above - below) * part
+    return below
 
 
 def _at(xp: Any, ordered: Any, places: Any) -> Any:
@@ -106,7 +136,7 @@ def _quantile(name: str, scale: float) -> Implementation:
         if weights is not None:
             raise NoRuleError(f"np.{name} with weights= has no rule. Fix: leave the weights out.")
         check_constant("np." + name, q=q)
-        q = np.asarray(native(q)) / scale
+        q = on_host(q) / scale
         skip_nan = name.startswith("nan")
         return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan)
 
@@ -143,7 +173,7 @@ def cov(
     free = (0 if bias else 1) if ddof is None else ddof
     weights: Any = None
     if fweights is not None:
-        weights = np.asarray(native(fweights), dtype=np.float64)
+        weights = constant(xp, on_host(fweights).astype(np.float64))
     if aweights is not None:
         weights = xp.asarray(aweights) if weights is None else weights * xp.asarray(aweights)
     if weights is None:

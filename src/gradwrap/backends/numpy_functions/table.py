@@ -20,11 +20,13 @@ __all__ = [
     "Implementation",
     "NoValue",
     "check_constant",
+    "constant",
     "flag",
     "given",
     "implements",
     "is_masked",
     "moved_last",
+    "on_host",
     "on_values",
     "out_position",
     "put_back",
@@ -80,6 +82,21 @@ def out_position(function: Any) -> int:
         position = names.index("out") if "out" in names else 1000
         _out_positions[function] = position
     return position
+
+
+def on_host(value: Any) -> Any:
+    """Indices, masks, ... as NumPy's, to compute with: from a GPU, copied, which waits for it."""
+    data = unwrapped_key(value)
+    copied = getattr(data, "get", None)
+    return np.asarray(data if copied is None else copied())
+
+
+def constant(xp: Any, values: Any) -> Any:
+    """Values that were computed with NumPy, as an array of the library."""
+    backend = xp._class._backend
+    while hasattr(backend, "_base"):
+        backend = backend._base
+    return backend.asarray(values)
 
 
 def given(value: Any) -> bool:

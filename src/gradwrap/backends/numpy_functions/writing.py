@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import WRITING, Implementation, implements
+from gradwrap.backends.numpy_functions.table import (
+    WRITING,
+    Implementation,
+    implements,
+    on_host,
+)
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import OutArgumentError
@@ -43,7 +48,7 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
 def copyto(xp: Any, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     if native(src) is not src or hasattr(src, "dtype"):
         from_, to = native(src).dtype, native(dst).dtype
-        if not np.can_cast(from_, to, casting):  # type: ignore[arg-type]
+        if not np.can_cast(from_, to, casting):  # type: ignore[arg-type]  # a string
             raise TypeError(f"Cannot cast array data from {from_} to {to} according to {casting!r}")
     dst[...] = src if where is True else xp.where(native(where), src, dst)
 
@@ -64,7 +69,7 @@ def _repeated(xp: Any, values: Any, count: int) -> Any:
 
 @_writes(np.put_along_axis)
 def put_along_axis(xp: Any, arr: Any, indices: Any, values: Any, axis: Any) -> None:
-    places = np.asarray(native(indices))
+    places = on_host(indices)
     if axis is None:
         xp.reshape(arr, (-1,))[places] = values
         return
@@ -78,7 +83,7 @@ def put_along_axis(xp: Any, arr: Any, indices: Any, values: Any, axis: Any) -> N
 
 @_writes(np.put)
 def put(xp: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    places = np.asarray(unwrapped_key(ind)).reshape(-1)
+    places = on_host(ind).reshape(-1)
     if mode != "raise":
         places = places % a.size if mode == "wrap" else np.clip(places, 0, a.size - 1)
     if places.size:
@@ -90,12 +95,12 @@ def put(xp: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 @_writes(np.putmask)
 def putmask(xp: Any, a: Any, mask: Any, values: Any) -> None:
     """Each element of the mask's places gets the value at its own place."""
-    places = np.flatnonzero(np.asarray(native(mask)))
+    places = np.flatnonzero(on_host(mask))
     values = _repeated(xp, values, a.size)
     put(xp, a, places, values[places])
 
 
 @_writes(np.place)
 def place(xp: Any, arr: Any, mask: Any, vals: Any) -> None:
-    places = np.flatnonzero(np.asarray(native(mask)))
+    places = np.flatnonzero(on_host(mask))
     put(xp, arr, places, vals)

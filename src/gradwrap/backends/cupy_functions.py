@@ -1,0 +1,240 @@
+"""The functions of the `cupy` module, for `gradwrap.cupy`: with tracked values, those of NumPy."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.creating import creating, first_variable
+from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
+from gradwrap.backends.joining_keys import joining
+from gradwrap.backends.numpy_functions.table import ALWAYS
+from gradwrap.core import protocol
+from gradwrap.core.record import is_recorded
+from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.core.variable import Variable
+from gradwrap.errors import NoRuleError, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    cupy: Any  # where it is not installed, a checker takes this file for it
+else:
+    import cupy
+
+__all__ = ["DropIn", "Ufunc"]
+
+SUBMODULES = ("fft", "linalg")
+OTHER_NAMES = {"row_stack": "vstack"}
+"""What NumPy has under two names, of which one is not asked for by its protocol."""
+
+
+class DropIn:
+    """What a name of `cupy` stands for; found once, and kept."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._found: dict[str, Any] = {
+            **creating(cupy),
+            **joining(cupy),
+            "asnumpy": _asnumpy,
+            "get_array_module": functools.partial(_array_module, module),
+        }
+
+    def find(self, name: str) -> Any:
+        if name.startswith("__") and not hasattr(cupy, name):
+            raise AttributeError(f"module 'gradwrap.cupy' has no attribute {name!r}")
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = self._make(name)
+        return found
+
+    def _make(self, name: str) -> Any:
+        known = getattr(cupy, name)
+        if name in SUBMODULES:
+            return Submodule(known, getattr(np, name))
+        return _standing_for(known, np, name)
+
+
+class Submodule(ModuleType):
+    """`cupy.linalg` or `cupy.fft`."""
+
+    def __init__(self, known: ModuleType, counterpart: ModuleType) -> None:
+        super().__init__(f"gradwrap.{known.__name__}", known.__doc__)
+        self._known = known
+        self._counterpart = counterpart
+
+    def __getattr__(self, name: str) -> Any:
+        found = _standing_for(getattr(self._known, name), self._counterpart, name)
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return dir(self._known)
+
+
+def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:
+    """A function that takes tracked values; anything else as it is."""
+    if isinstance(known, cupy.ufunc):
+        return Ufunc(known)
+    if isinstance(known, (type, ModuleType)) or not callable(known):
+        return known
+    counterpart = getattr(counterparts, OTHER_NAMES.get(name, name), None)
+    if getattr(known, "__module__", "").startswith("numpy"):
+        return known  # NumPy's own, which asks its arguments
+    return _function(known, counterpart if callable(counterpart) else None)
+
+
+def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        variable = first_variable([*args, *kwargs.values()])
+        if variable is None:
+            return known(*args, **kwargs)
+        cls = type(variable)
+        if isinstance(counterpart, np.ufunc):
+            return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
+        if counterpart in ALWAYS or is_recorded([args, kwargs]) or _writes(args, kwargs):
+            if counterpart is None:
+                raise NoRuleError(_no_rule(known))
+            args, kwargs = as_numpys(known, counterpart, args, kwargs)
+            return protocol.call_function(cls, counterpart, args, kwargs)
+        named = {word: unwrapped_key(value) for word, value in kwargs.items()}
+        return cls._plain(known(*unwrapped_key(args), **named))
+
+    return functools.update_wrapper(function, known, ("__module__", "__name__", "__doc__"), ())
+
+
+def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an argument may be one to write to, which is not to be taken apart."""
+    return isinstance(kwargs.get("out"), Variable) or any(isinstance(a, Variable) for a in args[2:])
+
+
+def _no_rule(known: Callable[..., Any]) -> str:
+    name = f"{known.__module__.partition('.')[0]}.{known.__name__}"
+    return (
+        f"{name} has no rule, and an argument is tracked. Fix: write it with functions that have "
+        "one; or make the call one operation with gradwrap.primitive, and give that a rule with "
+        "gradwrap.defvjp; or .detach() the argument if its gradient is not wanted."
+    )
+
+
+def as_numpys(
+    known: Callable[..., Any],
+    counterpart: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call in the order, and under the names, of NumPy's function."""
+    theirs, ours = _parameters(known), _parameters(counterpart)
+    if theirs is None or ours is None:
+        return args, kwargs
+    bound = inspect.Signature(list(theirs.values())).bind(*args, **kwargs).arguments
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for (name, parameter), (at, _) in zip(theirs.items(), enumerate(theirs), strict=True):
+        if name not in bound:
+            continue
+        value = bound[name]
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            positional += value
+            continue
+        if parameter.kind == parameter.VAR_KEYWORD:
+            named.update(value)
+            continue
+        place = list(ours)[at] if at < len(ours) else name
+        word = name if name in ours or place in theirs else place
+        if word not in ours:
+            if value is parameter.default:
+                continue
+            raise NoRuleError(
+                f"cupy.{known.__name__} with {name}= has no rule for tracked values. "
+                "Fix: leave it away."
+            )
+        if len(positional) == at and list(ours)[at] == word and not named and _by_place(ours[word]):
+            positional.append(value)
+        else:
+            named[word] = value
+    return tuple(positional), named
+
+
+def _by_place(parameter: inspect.Parameter) -> bool:
+    return parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+
+
+@functools.cache
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter] | None:
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+
+
+def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
+    """The array on the host; refused while tracked."""
+    if is_recorded(a):
+        raise TrackedValueError(
+            "cupy.asnumpy would take a tracked value out of the graph, and drop its gradient. "
+            "Fix: call it outside of the function, or on .detach() if no gradient is wanted."
+        )
+    return cupy.asnumpy(native(a) if isinstance(a, Variable) else a, *args, **kwargs)
+
+
+def _array_module(module: ModuleType, *args: Any) -> Any:
+    """The drop-in where CuPy's arrays are, tracked or not; NumPy otherwise."""
+    if any(isinstance(a, Variable) and a._backend.name == "cupy" for a in args):
+        return module
+    found = cupy.get_array_module(*args)
+    return module if found is cupy else found
+
+
+class Ufunc:
+    """A ufunc of CuPy; with tracked values it does, methods included, what NumPy's does."""
+
+    def __init__(self, known: Any) -> None:
+        self._known = known
+        self._counterpart = COUNTERPARTS.get(known)
+        self.__name__: str = known.__name__
+        self.__doc__ = known.__doc__
+
+    def __repr__(self) -> str:
+        return repr(self._known)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._known, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        variable = first_variable([*args, *kwargs.values()])
+        if variable is None:
+            return self._known(*args, **kwargs)
+        return elementwise_kernel(variable, self._known, *args, **kwargs)
+
+    def _method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        variable = first_variable([*args, *kwargs.values()])
+        if variable is None:
+            return getattr(self._known, method)(*args, **kwargs)
+        if not isinstance(self._counterpart, np.ufunc):
+            raise NoRuleError(f"cupy.{self.__name__}.{method} has no rule for tracked values.")
+        return protocol.call_ufunc(type(variable), self._counterpart, method, args, kwargs)
+
+    def reduce(self, *args: Any, **kwargs: Any) -> Any:
+        """Fold an array along an axis."""
+        return self._method("reduce", args, kwargs)
+
+    def accumulate(self, *args: Any, **kwargs: Any) -> Any:
+        """The partial results of `reduce`."""
+        return self._method("accumulate", args, kwargs)
+
+    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
+        """Fold slices of an array."""
+        return self._method("reduceat", args, kwargs)
+
+    def outer(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply to all pairs of elements."""
+        return self._method("outer", args, kwargs)
+
+    def at(self, *args: Any, **kwargs: Any) -> None:
+        """In place, once for each time that an index names an element."""
+        return self._method("at", args, kwargs)  # type: ignore[no-any-return]  # None

@@ -1,0 +1,43 @@
+"""Special functions that are called as such: unmodified `scipy.special.erf(x)` reaches the row.
+
+SciPy's and CuPy's are ufuncs, which come to their library's protocol. Which operation they are is
+looked up by the function itself, once their module has been imported: names of CuPy's kernels are
+not always those of the functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core.registry import find_op, ops, register_function, register_functions_later
+
+__all__ = ["register_all"]
+
+SAME = ("cbrt", "exp2", "expm1", "log1p")
+"""Functions that are operations without being special."""
+
+
+def register_all() -> None:
+    """Have the functions entered when somebody has imported their module."""
+    register_functions_later("scipy.special", _enter_scipy)
+    register_functions_later("cupyx.scipy.special", _enter)
+
+
+def _enter_scipy(module: Any) -> None:
+    _enter(module)
+    _enter(module._ufuncs)  # noqa: SLF001  what a function of `special` calls in the end
+
+
+def _enter(module: Any) -> None:
+    named = {op.name.removeprefix("special."): op for op in ops() if op.name.startswith("special.")}
+    for name in SAME:
+        op = find_op(name)
+        assert op is not None
+        named[name] = op
+    for name, op in named.items():
+        function = getattr(module, name, None)
+        if function is not None:
+            register_function(function, op)
+    zeta = getattr(module, "_zeta", None)
+    if zeta is not None:
+        register_function(zeta, named["zeta"])

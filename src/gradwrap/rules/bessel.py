@@ -1,0 +1,147 @@
+"""Bessel functions: DLMF 10.6 and 10.29, as in `special.py`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradwrap.core.registry import register
+from gradwrap.core.rule import elementwise
+from gradwrap.rules.special import ORDER_AND_X, TERMS, near_zero, power_series
+
+COEFFICIENTS = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(TERMS)]
+
+
+def _over_x(xp: Any, x: Any, out: Any, sign: float) -> Any:
+    """J1(x)/x (`sign` -1) or I1(x)/x (1), near 0 by the power series, DLMF 10.2.2 and 10.25.2.
+
+    So every derivative is right at 0.
+    """
+    near, small, large = near_zero(xp, x)
+    return xp.where(near, power_series(sign * 0.25 * small * small, COEFFICIENTS), out / large)
+
+
+def _scaled_over_x(xp: Any, x: Any, out: Any) -> Any:
+    """exp(-abs(x)) I1(x)/x, near 0 likewise."""
+    near, small, large = near_zero(xp, x)
+    series = xp.exp(-xp.abs(small)) * power_series(0.25 * small * small, COEFFICIENTS)
+    return xp.where(near, series, out / large)
+
+
+register(
+    [
+        # Bessel functions: DLMF 10.6.1 to 10.6.3
+        elementwise("special.j0", "x", lambda xp, g, x: -(g * xp.special.j1(x)), only_real=True),
+        elementwise(
+            "special.j1",
+            "x",
+            lambda xp, g, x, out: g * (xp.special.j0(x) - _over_x(xp, x, out, -1.0)),
+            only_real=True,
+        ),
+        elementwise(
+            "special.y0",
+            "x",
+            lambda xp, g, x: -(g * xp.special.y1(x)),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        elementwise(
+            "special.y1",
+            "x",
+            lambda xp, g, x, out: g * (xp.special.y0(x) - out / x),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        elementwise(
+            "special.jv",
+            "v x",
+            None,
+            lambda xp, g, v, x: g * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.yv",
+            "v x",
+            None,
+            lambda xp, g, v, x: g * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        # modified Bessel functions: DLMF 10.29.1 to 10.29.3
+        elementwise("special.i0", "x", lambda xp, g, x: g * xp.special.i1(x), only_real=True),
+        elementwise(
+            "special.i1",
+            "x",
+            lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0)),
+            only_real=True,
+        ),
+        elementwise(
+            "special.i0e",
+            "x",
+            lambda xp, g, x, out: g * (xp.special.i1e(x) - xp.sign(x) * out),
+            only_real=True,
+            convention="0 at 0",
+        ),
+        elementwise(
+            "special.i1e",
+            "x",
+            lambda xp, g, x, out: (
+                g * (xp.special.i0e(x) - _scaled_over_x(xp, x, out) - xp.sign(x) * out)
+            ),
+            only_real=True,
+        ),
+        elementwise(
+            "special.k0",
+            "x",
+            lambda xp, g, x: -(g * xp.special.k1(x)),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        elementwise(
+            "special.k1",
+            "x",
+            lambda xp, g, x, out: -(g * (xp.special.k0(x) + out / x)),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        elementwise(
+            "special.k0e",
+            "x",
+            lambda xp, g, x, out: g * (out - xp.special.k1e(x)),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        elementwise(
+            "special.k1e",
+            "x",
+            lambda xp, g, x, out: g * (out - out / x - xp.special.k0e(x)),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        elementwise(
+            "special.iv",
+            "v x",
+            None,
+            lambda xp, g, v, x: g * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.kv",
+            "v x",
+            None,
+            lambda xp, g, v, x: g * (-0.5 * (xp.special.kv(v - 1, x) + xp.special.kv(v + 1, x))),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+    ]
+)

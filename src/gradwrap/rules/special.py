@@ -1,0 +1,378 @@
+"""Special functions, by SciPy's names: SciPy computes them for NumPy, CuPy and JAX their own.
+
+Numbers such as DLMF 10.6.3 are equations of the NIST Digital Library of Mathematical Functions,
+https://dlmf.nist.gov, where the derivatives are from. Formulas call no function that CuPy lacks,
+unless CuPy lacks the row's own. `same=False` in those of several arguments: SciPy makes float64 of
+float32 arrays and a number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from array_api_compat import device
+
+from gradwrap.core.registry import register
+from gradwrap.core.rule import elementwise, nondifferentiable
+
+TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
+OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
+ORDER_AND_X = ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)")
+ALONG_Q = ("1.5, x(3)", "2.5, x(2, 3)", "3.7, x()", "1.5, x(0)")
+LAST_OF_THREE = ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()")
+
+
+def power_series(x: Any, coefficients: list[float]) -> Any:
+    """The polynomial in x, lowest power first."""
+    total = 0.0 * x + coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        total = total * x + coefficient
+    return total
+
+
+def _like(xp: Any, value: Any, x: Any) -> Any:
+    """A number or integers, as an array of the dtype of x."""
+    if not hasattr(value, "dtype"):
+        return xp.asarray(value, dtype=x.dtype, device=device(x))
+    return value if xp.isdtype(value.dtype, "real floating") else xp.astype(value, x.dtype)
+
+
+def near_zero(xp: Any, x: Any) -> tuple[Any, Any, Any]:
+    """Where |x| < 1, and x with a harmless value outside of it, and inside of it."""
+    near = xp.abs(x) < 1.0
+    return near, xp.where(near, x, 0.0), xp.where(near, 1.0, x)
+
+
+def _exprel_slope(xp: Any, x: Any, out: Any) -> Any:
+    """(exp(x) - out)/x, near 0 by the power series."""
+    near, small, large = near_zero(xp, x)
+    slopes = [k * c for k, c in enumerate(OVER_FACTORIALS)][1:]
+    return xp.where(near, power_series(small, slopes), (xp.exp(large) - out) / large)
+
+
+def _normal_density(xp: Any, x: Any) -> Any:
+    """The density of the standard normal distribution."""
+    return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
+    """x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as 8.2.4."""
+    a = _like(xp, a, x)
+    return xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
+
+
+def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
+    """x**(a - 1) (1 - x)**(b - 1)/B(a, b), DLMF 8.17.1 and 8.17.2."""
+    a, b = _like(xp, a, x), _like(xp, b, x)
+    power = xp.special.xlogy(a - 1, x) + xp.special.xlog1py(b - 1, -x)
+    return xp.exp(power - xp.special.betaln(a, b))
+
+
+def _student_density(xp: Any, df: Any, t: Any) -> Any:
+    """The density of Student's: (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
+    df = _like(xp, df, t)
+    power = xp.special.xlog1py(-0.5 * (df + 1), t * t / df)
+    return xp.exp(power - xp.special.betaln(0.5 * df, _like(xp, 0.5, t))) / df**0.5
+
+
+def _digamma_difference(xp: Any, x: Any, other: Any, out: Any) -> Any:
+    """digamma(x) - digamma(x + other), DLMF 5.12.1 and 5.2.2."""
+    x = _like(xp, x, out)
+    return xp.special.digamma(x) - xp.special.digamma(x + other)
+
+
+def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
+    """x1/x2, and 0 where x1 is 0."""
+    x1 = _like(xp, x1, x2)
+    return xp.where(x1 == 0, 0.0 * x2, x1 / xp.where(x1 == 0, 1.0, x2))
+
+
+register(
+    [
+        # error functions and the normal distribution: DLMF 7.10.1 and 7.10.2
+        elementwise(
+            "special.erf",
+            "x",
+            lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(-x * x)),
+            only_real=True,
+        ),
+        elementwise(
+            "special.erfc",
+            "x",
+            lambda xp, g, x: g * (-2 / math.sqrt(math.pi) * xp.exp(-x * x)),
+            only_real=True,
+        ),
+        elementwise(
+            "special.erfcx",
+            "x",
+            lambda xp, g, x, out: g * (2 * x * out - 2 / math.sqrt(math.pi)),
+            only_real=True,
+        ),
+        elementwise(
+            "special.erfinv",
+            "x",
+            lambda xp, g, out: g * (math.sqrt(math.pi) / 2 * xp.exp(out * out)),
+            only_real=True,
+            domain=(-0.8, 0.8),
+        ),
+        elementwise(
+            "special.erfcinv",
+            "x",
+            lambda xp, g, out: g * (-math.sqrt(math.pi) / 2 * xp.exp(out * out)),
+            only_real=True,
+            domain=(0.3, 1.7),
+        ),
+        elementwise(
+            "special.ndtr", "x", lambda xp, g, x: g * _normal_density(xp, x), only_real=True
+        ),
+        elementwise(
+            "special.ndtri",
+            "x",
+            lambda xp, g, out: g / _normal_density(xp, out),
+            only_real=True,
+            domain=(0.1, 0.9),
+        ),
+        elementwise(
+            "special.log_ndtr",
+            "x",
+            lambda xp, g, x, out: g * (xp.exp(-0.5 * x * x - out) / math.sqrt(2 * math.pi)),
+            only_real=True,
+        ),
+        # the gamma function and its relatives: DLMF 5.2.2, 5.12.1, 5.15
+        elementwise(
+            "special.gamma",
+            "x",
+            lambda xp, g, x, out: g * out * xp.special.digamma(x),
+            only_real=True,
+            domain=(0.5, 3.0),
+        ),
+        *(
+            elementwise(
+                f"special.{name}",
+                "x",
+                lambda xp, g, x: g * xp.special.digamma(x),
+                only_real=True,
+                domain=(0.5, 3.0),
+            )
+            for name in ("gammaln", "loggamma")
+        ),
+        *(
+            elementwise(
+                f"special.{name}",
+                "x",
+                lambda xp, g, x: g * xp.special.zeta(2.0, x),  # DLMF 25.11.12
+                only_real=True,
+                domain=(0.5, 3.0),
+            )
+            for name in ("digamma", "psi")
+        ),
+        elementwise(
+            "special.polygamma",
+            "n x",
+            None,
+            lambda xp, g, n, x: g * xp.special.polygamma(n + 1, x),
+            only_real=True,
+            same=False,
+            domain=(0.8, 3.0),
+            samples=("1, x(3)", "i(0, 1, 2), x(2, 3)", "2, x()", "1, x(0)"),
+        ),
+        elementwise(
+            "special.beta",
+            "x1 x2",
+            lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x1, x2, out),
+            lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x2, x1, out),
+            same=False,
+            only_real=True,
+            domain=(0.5, 2.0),
+        ),
+        elementwise(
+            "special.betaln",
+            "x1 x2",
+            lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x1, x2, out),
+            lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x2, x1, out),
+            same=False,
+            only_real=True,
+            domain=(0.5, 2.0),
+        ),
+        elementwise(
+            "special.gammainc",
+            "a x",
+            None,
+            lambda xp, g, a, x: g * _gamma_density(xp, a, x),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.gammaincc",
+            "a x",
+            None,
+            lambda xp, g, a, x: -(g * _gamma_density(xp, a, x)),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.gammaincinv",
+            "a y",
+            None,
+            lambda xp, g, a, out: g / _gamma_density(xp, a, out),
+            same=False,
+            only_real=True,
+            domain=(0.2, 0.8),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.gammainccinv",
+            "a y",
+            None,
+            lambda xp, g, a, out: -(g / _gamma_density(xp, a, out)),
+            same=False,
+            only_real=True,
+            domain=(0.2, 0.8),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.betainc",
+            "a b x",
+            None,
+            None,
+            lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x),
+            same=False,
+            only_real=True,
+            domain=(0.2, 0.8),
+            samples=LAST_OF_THREE,
+        ),
+        elementwise(
+            "special.betaincc",
+            "a b x",
+            None,
+            None,
+            lambda xp, g, a, b, x: -(g * _beta_density(xp, a, b, x)),
+            same=False,
+            only_real=True,
+            domain=(0.2, 0.8),
+            samples=LAST_OF_THREE,
+        ),
+        elementwise(
+            "special.betaincinv",
+            "a b y",
+            None,
+            None,
+            lambda xp, g, a, b, out: g / _beta_density(xp, a, b, out),
+            same=False,
+            only_real=True,
+            domain=(0.2, 0.8),
+            samples=LAST_OF_THREE,
+        ),
+        elementwise(
+            "special.chdtr",
+            "v x",
+            None,
+            lambda xp, g, v, x: g * (0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.chdtrc",
+            "v x",
+            None,
+            lambda xp, g, v, x: g * (-0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
+            same=False,
+            only_real=True,
+            domain=(0.5, 3.0),
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.stdtr",
+            "df t",
+            None,
+            lambda xp, g, df, t: g * _student_density(xp, df, t),
+            same=False,
+            only_real=True,
+            samples=ORDER_AND_X,
+        ),
+        elementwise(
+            "special.zeta",
+            "x q",
+            None,
+            lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
+            same=False,
+            only_real=True,
+            domain=(0.8, 3.0),
+            samples=ALONG_Q,
+        ),
+        # exponentials and logarithms
+        elementwise("special.expit", "x", lambda xp, g, out: g * out * (1.0 - out), only_real=True),
+        elementwise(
+            "special.log_expit", "x", lambda xp, g, x: g * xp.special.expit(-x), only_real=True
+        ),
+        elementwise(
+            "special.logit",
+            "x",
+            lambda xp, g, x: g / (x * (1.0 - x)),
+            only_real=True,
+            domain=(0.1, 0.9),
+        ),
+        elementwise(
+            "special.exp10", "x", lambda xp, g, out: g * (out * math.log(10.0)), only_real=True
+        ),
+        elementwise(
+            "special.exprel",
+            "x",
+            lambda xp, g, x, out: g * _exprel_slope(xp, x, out),
+            only_real=True,
+        ),
+        elementwise(
+            "special.xlogy",
+            "x1 x2",
+            lambda xp, g, x1, x2: g * xp.log(_like(xp, x2, x1)),
+            lambda xp, g, x1, x2: g * _quotient(xp, x1, x2),
+            domain=(0.5, 2.0),
+            same=False,
+            only_real=True,
+            convention="0 in x2 where x1 is 0",
+        ),
+        elementwise(
+            "special.xlog1py",
+            "x1 x2",
+            lambda xp, g, x1, x2: g * xp.log1p(_like(xp, x2, x1)),
+            lambda xp, g, x1, x2: g * _quotient(xp, x1, 1.0 + x2),
+            domain=(0.5, 2.0),
+            same=False,
+            only_real=True,
+            convention="0 in x2 where x1 is 0",
+        ),
+        elementwise(
+            "special.entr",
+            "x",
+            lambda xp, g, x: -(g * (xp.log(x) + 1.0)),
+            only_real=True,
+            domain=(0.5, 2.0),
+        ),
+        elementwise(
+            "special.rel_entr",
+            "x1 x2",
+            lambda xp, g, x1, x2: g * (xp.log(x1 / x2) + 1.0),
+            lambda xp, g, x1, x2: -(g * x1 / x2),
+            same=False,
+            only_real=True,
+            domain=(0.5, 2.0),
+        ),
+        elementwise(
+            "special.kl_div",
+            "x1 x2",
+            lambda xp, g, x1, x2: g * xp.log(x1 / x2),
+            lambda xp, g, x1, x2: g * (1.0 - x1 / x2),
+            same=False,
+            only_real=True,
+            domain=(0.5, 2.0),
+        ),
+        nondifferentiable("special.gammasgn", "x, /", "piecewise constant"),
+    ]
+)
