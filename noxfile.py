@@ -8,6 +8,8 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 # Types are checked, and the peers installed, on the oldest version that is supported.
 OLDEST = "3.11"
+NEWEST = "3.13"
+DOWNSTREAM = ("tests/test_typing.py", "tests/test_downstream.py")
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
@@ -31,6 +33,21 @@ def types(session: nox.Session) -> None:
     session.install("-e", ".[examples,test,types]")
     session.run("mypy", "--strict")
     session.run("pyright")
+    session.run("pytest", *DOWNSTREAM)
+
+
+@nox.session(python=OLDEST)
+def types_oldest(session: nox.Session) -> None:
+    """Check what a downstream project sees, with the stubs of the oldest NumPy."""
+    session.install("-e", ".[test,types]", "numpy==2.0.*")
+    session.run("pytest", *DOWNSTREAM)
+
+
+@nox.session(python=NEWEST)
+def types_newest(session: nox.Session) -> None:
+    """The same with the newest Python and NumPy."""
+    session.install("-e", ".[test,types]")
+    session.run("pytest", *DOWNSTREAM)
 
 
 @nox.session(python=OLDEST)

@@ -111,8 +111,10 @@ def outcome(
 def _outcome(
     out: Any, leaves: list[Any], asarray: Callable[[Any], Any], asnumpy: Callable[[Any], Any]
 ) -> Outcome:
-    parts = [part for part in flat(out) if hasattr(part, "get") or isinstance(part, ARRAYS)]
-    floating = [part for part in parts if part.dtype.kind in "fc"]
+    parts: list[Any] = [
+        part for part in flat(out) if hasattr(part, "get") or isinstance(part, ARRAYS)
+    ]
+    floating: list[Any] = [part for part in parts if part.dtype.kind in "fc"]
     tracked = [isinstance(part, gw.Variable) and part.requires_grad for part in floating]
     values = [asnumpy(gw.unwrap(part)) for part in floating]
     live = [part for part, is_tracked in zip(floating, tracked, strict=True) if is_tracked]

@@ -99,10 +99,11 @@ def test_users_kernel_is_handed_over_as_it_is() -> None:
 
 
 def test_functions_of_ufuncs_have_these_names() -> None:
-    for name, call in {
+    calls: dict[str, Callable[[Any], Any]] = {
         "cupy_angle": lambda asked: cupy.angle(asked),
         "cupy_where": lambda asked: cupy.where(asked, hollow(3), hollow(3)),
-    }.items():
+    }
+    for name, call in calls.items():
         asked = Asked()
         asked.answer = hollow(3)
         call(asked)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,21 +9,18 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError, TrackedValueError
-from hosted_cupy import device_params, is_installed, on_device
+from hosted_cupy import device_params, on_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-needs_cupy = pytest.mark.skipif(not is_installed(), reason="CuPy is not installed")
-if is_installed():
-    import cupy
+cupy: Any = pytest.importorskip("cupy")
+import gradwrap.cupy  # noqa: E402  after the skip
 
-    import gradwrap.cupy
-
-    cp: Any = gradwrap.cupy
+cp: Any = gradwrap.cupy
 
 
-@pytest.fixture(scope="module", params=device_params() if is_installed() else ["none"])
+@pytest.fixture(scope="module", params=device_params())
 def device(request: pytest.FixtureRequest) -> Iterator[Any]:
     with on_device(request.param) as counted:
         yield counted
@@ -35,55 +30,9 @@ def on_host(values: Any) -> Any:
     return cupy.asnumpy(gw.unwrap(values))
 
 
-# Without CuPy, and without a GPU ------------------------------------------------------------------
-
-
-def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def test_without_cupy_the_error_names_what_to_install() -> None:
-    out = run(
-        "import sys\n"
-        "sys.modules['cupy'] = None\n"
-        "try:\n"
-        "    import gradwrap.cupy\n"
-        "except ImportError as error:\n"
-        "    print(error)\n"
-    )
-    assert out == (
-        "gradwrap.cupy is CuPy with tracked values, and CuPy is not installed. "
-        "Fix: pip install cupy-cuda12x, for CUDA 12 (cupy-cuda13x for CUDA 13; for others see "
-        "https://docs.cupy.dev/en/stable/install.html). Without a GPU: import gradwrap.numpy as np."
-    )
-
-
-@needs_cupy
-def test_import_needs_no_gpu_and_the_first_array_says_so() -> None:
-    out = run(
-        "import gradwrap.cupy as cp\n"
-        "import cupy\n"
-        "print(cp.pi, cp.float32 is cupy.float32, cp.ndarray is cupy.ndarray)\n"
-        "if not cupy.is_available():\n"
-        "    try:\n"
-        "        cp.zeros(3)\n"
-        "    except cupy.cuda.runtime.CUDARuntimeError as error:\n"
-        "        print('CUDA' in str(error))\n"
-        "else:\n"
-        "    print(True)\n"
-    )
-    assert out.splitlines() == ["3.141592653589793 True True", "True"]
-
-
-def test_gradwrap_itself_imports_no_cupy() -> None:
-    assert run("import sys, gradwrap; print('cupy' in sys.modules)") == "False"
-
-
 # What is CuPy's own -------------------------------------------------------------------------------
 
 
-@needs_cupy
 def test_names_are_cupys() -> None:
     assert set(dir(cupy)) <= set(dir(cp))
     assert cp.newaxis is None
@@ -101,7 +50,6 @@ def test_names_are_cupys() -> None:
         _ = cp.__no_such__
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 def test_plain_arrays_are_cupys_and_stay_so() -> None:
     x = cp.asarray([1.0, 2.0])
@@ -154,7 +102,6 @@ W = np.array([[0.3, -0.2], [0.5, 0.9]])
 X = np.array([[0.2, 0.4], [0.6, 0.1], [0.8, 0.3]])
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_gradient_is_that_of_the_same_program_on_numpy(program: Callable[..., Any]) -> None:
@@ -171,7 +118,6 @@ def test_gradient_is_that_of_the_same_program_on_numpy(program: Callable[..., An
         np.testing.assert_allclose(on_host(found), expected, rtol=1e-10, atol=1e-14)
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("program", [layers, inverse, ufuncs])
 def test_other_transforms_go_through_it_too(program: Callable[..., Any]) -> None:
@@ -192,7 +138,6 @@ def test_other_transforms_go_through_it_too(program: Callable[..., Any]) -> None
         np.testing.assert_allclose(on_host(found), wanted, rtol=1e-9, atol=1e-12)
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 def test_namespace_of_the_array_works_as_well() -> None:
     def f(w: Any) -> Any:
@@ -204,7 +149,6 @@ def test_namespace_of_the_array_works_as_well() -> None:
     np.testing.assert_allclose(on_host(gradient), gw.grad(f)(W), rtol=1e-12)
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 def test_arrays_made_inside_are_variables_and_integers_are_not() -> None:
     def f(x: Any) -> Any:
@@ -217,7 +161,6 @@ def test_arrays_made_inside_are_variables_and_integers_are_not() -> None:
     gw.grad(f)(cupy.asarray(W))
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 def test_keywords_of_cupys_signature_are_understood() -> None:
     v = gw.wrap(cupy.asarray(W), requires_grad=True)
@@ -233,7 +176,6 @@ def test_keywords_of_cupys_signature_are_understood() -> None:
         cp.reshape(v)
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 def test_what_has_no_rule_says_so() -> None:
     v = gw.wrap(cupy.asarray(W), requires_grad=True)
@@ -250,7 +192,6 @@ def test_what_has_no_rule_says_so() -> None:
     assert on_host(cp.histogram(v.detach(), bins=2)[0]).sum() == 4
 
 
-@needs_cupy
 @pytest.mark.usefixtures("device")
 def test_out_is_written_to_or_refused() -> None:
     v = gw.wrap(cupy.asarray(W), requires_grad=True)

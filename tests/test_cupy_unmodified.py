@@ -173,6 +173,7 @@ def test_dtype_is_the_ufuncs() -> None:
     single = cupy.exp(v, dtype="f")
     assert single.dtype == np.float32
     single.sum().backward()
+    assert v.grad is not None
     assert v.grad.dtype == np.float64
     np.testing.assert_allclose(on_host(v.grad), np.exp(V), rtol=1e-6)
 

@@ -46,6 +46,8 @@ out, push = gw.linearize(scaled, w, 2.0)
 assert_type(out, Array)
 assert_type(push(w, 1.0), Array)
 push(w, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.linearize(scaled, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+assert_type(gw.linearize(lambda x: -x, w)[1](w), Array)
 
 # vmap ---------------------------------------------------------------------------------------------
 

@@ -105,12 +105,12 @@ def elementwise_kernel(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any
 
 def _with_outputs(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keywords, with outputs that were given by position among them."""
-    outputs = tuple(args[kernel.nin :])
+    outputs: tuple[Any, ...] = args[kernel.nin :]
     if not outputs:
         return kwargs
     if kwargs.get("out") is not None:
         raise ValueError("Cannot specify 'out' as both a positional and a keyword argument")
-    return {**kwargs, "out": outputs if len(outputs) > 1 else outputs[0]}
+    return {**kwargs, "out": outputs[0] if len(outputs) == 1 else outputs}
 
 
 def _as_ufunc(

@@ -138,7 +138,7 @@ implements(np.dsplit, always=True)(lambda xp, ary, indices: split(xp, ary, indic
 
 @implements(np.unstack, always=True)
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]
+    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]  # a namespace is Any
 
 
 @implements(np.delete)
