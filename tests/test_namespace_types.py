@@ -89,7 +89,10 @@ def test_parameters_are_those_of_the_function_at_run_time(path: str) -> None:
         assert form(function) == form(declared(path))
         return
     # the library's own function, which may take more
-    signature = inspect.signature(function)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        pytest.skip("an older NumPy says nothing about these")
     ours = parameters(declared(path))
     if any(p.kind == p.VAR_POSITIONAL for p in ours):
         assert [p.kind for p in ours] == [p.kind for p in parameters(function)]

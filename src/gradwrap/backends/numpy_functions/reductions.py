@@ -230,8 +230,9 @@ def _standard_running(name: str) -> Implementation:
     return running
 
 
-IMPLEMENTATIONS[np.cumulative_sum] = _standard_running("cumulative_sum")
-IMPLEMENTATIONS[np.cumulative_prod] = _standard_running("cumulative_prod")
+if hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on
+    IMPLEMENTATIONS[np.cumulative_sum] = _standard_running("cumulative_sum")
+    IMPLEMENTATIONS[np.cumulative_prod] = _standard_running("cumulative_prod")
 
 
 @implements(np.average)
