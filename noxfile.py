@@ -8,6 +8,8 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 # Types are checked, and the peers installed, on the oldest version that is supported.
 OLDEST = "3.11"
+NEWEST = "3.13"
+DOWNSTREAM = ("tests/test_typing.py", "tests/test_downstream.py")
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
@@ -31,6 +33,21 @@ def types(session: nox.Session) -> None:
     session.install("-e", ".[examples,test,types]")
     session.run("mypy", "--strict")
     session.run("pyright")
+    session.run("pytest", *DOWNSTREAM)
+
+
+@nox.session(python=OLDEST)
+def types_oldest(session: nox.Session) -> None:
+    """Check what a downstream project sees, with the stubs of the oldest NumPy."""
+    session.install("-e", ".[test,types]", "numpy==2.0.*")
+    session.run("pytest", *DOWNSTREAM)
+
+
+@nox.session(python=NEWEST)
+def types_newest(session: nox.Session) -> None:
+    """The same with the newest Python and NumPy."""
+    session.install("-e", ".[test,types]")
+    session.run("pytest", *DOWNSTREAM)
 
 
 @nox.session(python=OLDEST)
@@ -45,3 +62,10 @@ def oldest(session: nox.Session) -> None:
     """Run all tests with the lowest versions of the dependencies that pyproject.toml allows."""
     session.install("-e", ".[test]", "numpy==2.0.*", "array-api-compat==1.12.*", "optree==0.13.*")
     session.run("pytest", *session.posargs)
+
+
+@nox.session(python=OLDEST)
+def cupy(session: nox.Session) -> None:
+    """Run the tests of CuPy's arrays, which need no GPU, and compare its stubs with it."""
+    session.install("-e", ".[cupy,test,types]")
+    session.run("pytest", "-m", "not gpu", "tests", "-k", "cupy or stub", *session.posargs)

@@ -1,9 +1,11 @@
 """Benchmarks: gradwrap beside hand-written NumPy gradients and four other libraries.
 
-``python -m benchmarks`` prints one table, ``python -m benchmarks.overhead`` a smaller one.
+``python -m benchmarks`` prints one table, ``python -m benchmarks.overhead`` a smaller one;
+``python -m benchmarks.gpu`` is for machines with a GPU.
 
-Importing the package limits every library to one thread. That has to come first, because BLAS
-and XLA read these variables when they are loaded.
+Importing the package limits every library to one thread, and JAX to the CPU. That has to come
+first, because BLAS and XLA read these variables when they are loaded. The GPU's benchmarks take it
+back.
 """
 
 import os

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from .checking import check
 from .peers import PEERS, Peer, Run, by_hand, gradwrap
 from .report import LEFT_OUT, against, milliseconds, number, table
 from .timing import FULL, QUICK, Effort, interleave
-from .workloads import WORKLOADS, Array, Growth, Workload
+from .workloads import WORKLOADS, Growth, Workload
 
 OWN = "gradwrap"
 HAND = "by-hand"
-TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 SEED = 0
 
 
@@ -111,24 +111,12 @@ def _measure(
             continue
         try:
             run = peer.prepare(workload, args)
-            _check(peer.arrays(run()), right)
+            check(peer.arrays(run()), right)
             runs[peer.name] = run
         except Exception as error:  # noqa: BLE001  whatever one library does, the others go on
             fault = f"{type(error).__name__}: {error}"
             failures.append(f"{peer.title} FAILED on {workload.name}: {fault}")
     return interleave(runs, effort)
-
-
-def _check(got: Sequence[Array], right: Sequence[Array]) -> None:
-    """Raise a ValueError that says in which way a gradient is wrong, if it is."""
-    if len(got) != len(right):
-        raise ValueError(f"{len(got)} gradients instead of {len(right)}")
-    for i, (a, b) in enumerate(zip(got, right, strict=True)):
-        if (a.shape, a.dtype) != (b.shape, b.dtype):
-            raise ValueError(f"gradient {i} is {a.dtype}{a.shape}, not {b.dtype}{b.shape}")
-        error = float(np.max(np.abs(a - b)) / np.max(np.abs(b)))
-        if not error <= TOLERANCE[b.dtype]:  # also if it is NaN
-            raise ValueError(f"gradient {i} is wrong by {error:.1e} of its greatest element")
 
 
 def _row(

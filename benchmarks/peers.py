@@ -34,7 +34,7 @@ def by_hand() -> Peer:
     """The gradient written by hand, which the others are compared with."""
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
-        return partial(workload.by_hand, *args)
+        return partial(workload.by_hand, np, *args)
 
     return Peer("by-hand", "by hand", np.__version__, prepare, tuple)
 

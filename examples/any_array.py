@@ -1,4 +1,4 @@
-"""One function, many kinds of arrays: NumPy's, and array-api-strict's on several devices.
+"""One function, many kinds of arrays: NumPy's, array-api-strict's on several devices, CuPy's.
 
 `loss` takes its functions from its argument, `w.__array_namespace__()`, as the Python Array API
 standard has it. So does its gradient, and `fit` with it: each runs on the arrays that it is given,
@@ -6,16 +6,20 @@ and what comes back is of the same library, dtype and device.
 
 array-api-strict is the standard and nothing else. It refuses to mix dtypes or devices, or to be
 taken for NumPy, and its devices stand in for those that a test machine lacks: what runs on it has
-good prospects on a GPU.
+good prospects on a GPU. `python examples/any_array.py numpy cupy` runs it there.
 
 The data are the breast tumours of the UCI Machine Learning Repository, which scikit-learn ships:
 569 of them, 30 measurements each, malignant or benign.
 """
 
+import importlib
+import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import array_api_strict
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
@@ -33,7 +37,7 @@ def loss(w: Array, x: Array, y: Array) -> Array:
 
 def fit(x: Array, y: Array, steps: int) -> Array:
     """Minimise `loss` by gradient descent."""
-    xp = x.__array_namespace__()
+    xp = array_namespace(x)  # CuPy's arrays do not have the method; the wrapped ones in `loss` do
     w = xp.zeros_like(x[0, :])
     gradient = gw.grad(loss)
     for _ in range(steps):
@@ -49,21 +53,27 @@ class Run(NamedTuple):
     accuracy: float
 
 
-def main(steps: int = 200) -> dict[str, Run]:
+def kinds(library: str) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """A library's kinds of arrays: its namespace, and what to make them with."""
+    if library == "strict":
+        xp, place = array_api_strict, {"device": array_api_strict.Device("device1")}
+    else:
+        xp, place = importlib.import_module(library), {}
+    return {
+        f"{library} float64": (xp, {"dtype": xp.float64}),
+        f"{library} float32": (xp, {"dtype": xp.float32, **place}),
+    }
+
+
+def main(steps: int = 200, libraries: Sequence[str] = ("numpy", "strict")) -> dict[str, Run]:
     data = load_breast_cancer()
     measurements = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
     x = np.column_stack([np.ones(len(measurements)), measurements])
     y = np.where(data.target == 1, 1.0, -1.0)
 
-    device = array_api_strict.Device("device1")
-    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
-        "numpy float64": (np, {"dtype": np.float64}),
-        "numpy float32": (np, {"dtype": np.float32}),
-        "strict float64": (array_api_strict, {"dtype": array_api_strict.float64}),
-        "strict float32": (array_api_strict, {"dtype": array_api_strict.float32, "device": device}),
-    }
     runs: dict[str, Run] = {}
-    for name, (xp, options) in kinds.items():
+    chosen = [item for library in libraries for item in kinds(library).items()]
+    for name, (xp, options) in chosen:
         xs, ys = xp.asarray(x, **options), xp.asarray(y, **options)
         start = xp.zeros_like(xs[0, :])
         gradient = gw.grad(loss)(start, xs, ys)
@@ -84,17 +94,18 @@ def main(steps: int = 200) -> dict[str, Run]:
         print(f"  {kind:<23}{dtype:<9}{place:<22}{values} ...")
 
     print("\nAfter the fit:\n")
-    reference = runs["numpy float64"]
+    reference = to_numpy(next(iter(runs.values())).weights)
     for name, run in runs.items():
-        largest = np.max(np.abs(to_numpy(run.weights) - reference.weights))
+        largest = np.max(np.abs(to_numpy(run.weights) - reference))
         print(f"  {name:<16}{run.accuracy:.1%} right, weights {largest:.0e} from the first run's")
     return runs
 
 
 def to_numpy(a: Array) -> NDArray[np.float64]:
     """Any array's numbers, from whatever device, to be compared."""
-    return np.from_dlpack(a).astype(np.float64)
+    host = a.get() if hasattr(a, "get") else np.from_dlpack(a)
+    return host.astype(np.float64)
 
 
 if __name__ == "__main__":
-    main()
+    main(libraries=sys.argv[1:] or ("numpy", "strict"))

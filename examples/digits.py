@@ -3,12 +3,15 @@
 The data are the 1,797 images of 8 x 8 pixels that the UCI Machine Learning Repository calls
 "Optical Recognition of Handwritten Digits"; scikit-learn ships them.
 
-Nothing in `scores` or `loss` knows of gradwrap: `gw.value_and_grad(loss)` is the whole of it.
+Nothing in `scores` or `loss` knows of gradwrap: `gw.value_and_grad(loss)` is the whole of it. Nor
+do they know where the arrays are: `python examples/digits.py cupy` trains on a GPU.
 """
 
+import importlib
 import sys
 import time
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +57,11 @@ def initial_params(rng: np.random.Generator, pixels: int, digits: int = 10) -> P
 
 
 def check_gradient(
-    rng: np.random.Generator, params: Params, images: Floats, labels: Labels
+    rng: np.random.Generator,
+    params: Params,
+    images: Floats,
+    labels: Labels,
+    array: Callable[[Any], Any],
 ) -> float:
     """Compare slopes from the gradient with central differences; the largest relative error.
 
@@ -66,16 +73,16 @@ def check_gradient(
     print("slope in a random direction   gradient  central difference  relative error")
     for names in [[name] for name in params] + [list(params)]:
         direction = {
-            name: rng.normal(size=p.shape) if name in names else np.zeros(p.shape)
+            name: array(rng.normal(size=p.shape) if name in names else np.zeros(p.shape))
             for name, p in params.items()
         }
         ahead, behind = (
             loss({name: p + h * direction[name] for name, p in params.items()}, images, labels)
             for h in (step, -step)
         )
-        numerical = (ahead - behind) / (2 * step)
+        numerical = float(ahead - behind) / (2 * step)
         slope = sum(float(np.vdot(gradient[name], direction[name])) for name in params)
-        error = float(abs(slope - numerical) / abs(numerical))
+        error = abs(slope - numerical) / abs(numerical)
         largest = max(largest, error)
         label = " ".join(names)
         print(f"  {label:<22}{slope:>14.10f}{numerical:>20.10f}{error:>16.1e}")
@@ -117,21 +124,24 @@ class Result(NamedTuple):
     gradient_error: float  # relative
 
 
-def main(epochs: int = EPOCHS) -> Result:
+def main(epochs: int = EPOCHS, library: str = "numpy") -> Result:
+    xp = importlib.import_module(library)
+    to_host: Callable[[Any], Any] = getattr(xp, "asnumpy", np.asarray)
     rng = np.random.default_rng(0)
     digits = load_digits()
     order = rng.permutation(len(digits.target))
-    images, labels = digits.data[order] / 16.0, digits.target[order]
+    images, labels = xp.asarray(digits.data[order] / 16.0), xp.asarray(digits.target[order])
     test_images, test_labels = images[:TEST_IMAGES], labels[:TEST_IMAGES]
     images, labels = images[TEST_IMAGES:], labels[TEST_IMAGES:]
-    params = initial_params(rng, pixels=images.shape[1])
+    start_at = initial_params(rng, pixels=images.shape[1])
+    params: Params = {name: xp.asarray(p) for name, p in start_at.items()}
     count = sum(p.size for p in params.values())
     print(
         f"{len(labels):,} handwritten digits to learn from, {len(test_labels)} to test with; "
         f"{count:,} parameters\n"
     )
 
-    gradient_error = check_gradient(rng, params, images, labels)
+    gradient_error = check_gradient(rng, params, images, labels, xp.asarray)
     assert gradient_error < 1e-6, "the gradient is wrong"
     print(f"gradient checked against a numerical one: they agree to {gradient_error:.0e}\n")
 
@@ -161,7 +171,8 @@ def main(epochs: int = EPOCHS) -> Result:
 
     train_accuracy = accuracy(params, images, labels)
     test_accuracy = accuracy(params, test_images, test_labels)
-    read = np.argmax(scores(params, test_images), axis=1)
+    read = to_host(np.argmax(scores(params, test_images), axis=1))
+    test_images, test_labels = to_host(test_images), to_host(test_labels)
     wrong = np.flatnonzero(read != test_labels)
     print(
         f"\n{len(test_labels) - len(wrong)} of {len(test_labels)} test images read right "
@@ -178,4 +189,4 @@ def main(epochs: int = EPOCHS) -> Result:
 
 
 if __name__ == "__main__":
-    main()
+    main(library=sys.argv[1] if len(sys.argv) > 1 else "numpy")

@@ -1,4 +1,4 @@
-"""Three programs, five array libraries, one text.
+"""Three programs, six array libraries, one text.
 
 Each program takes its functions from its arguments, as the Python Array API standard has it, and
 knows no library; the gradients come from `gradwrap`, which knows the standard too. So all of it
@@ -10,8 +10,8 @@ runs on whatever arrays it is given, and gives the numbers that NumPy gives:
 - *a chain of springs* is aimed: where to start so that after some time the last mass is where it
   should be. Its state is read by slices and written in place.
 
-A library that is not installed is left out, and the table says so. Names of libraries on the
-command line, as in `python examples/everywhere.py torch`, choose among them.
+A library that is not installed is left out, and so is CuPy without a GPU; the table says so. Names
+of libraries on the command line, as in `python examples/everywhere.py torch`, choose among them.
 """
 
 import importlib
@@ -139,7 +139,8 @@ def joined(arrays: list[Array]) -> Array:
     return xp.concat([xp.reshape(array, (-1,)) for array in arrays])
 
 
-LIBRARIES = ("numpy", "array_api_strict", "torch", "jax", "dask")
+LIBRARIES = ("numpy", "array_api_strict", "torch", "jax", "dask", "cupy")
+NO_GPU = "finds no GPU"
 
 
 def library(name: str) -> Library:
@@ -151,6 +152,10 @@ def library(name: str) -> Library:
         importlib.import_module("jax").config.update("jax_enable_x64", True)
     xp = importlib.import_module("jax.numpy" if name == "jax" else name)
     read: Any = np.from_dlpack if name == "array_api_strict" else np.asarray
+    if name == "cupy":
+        if not xp.is_available():
+            raise ImportError(NO_GPU)
+        read = xp.asnumpy
     return Library(lambda a: xp.asarray(a, dtype=xp.float64), read)
 
 
@@ -161,8 +166,8 @@ def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.flo
     for name in dict.fromkeys(["numpy", *names]):
         try:
             found = library(name)
-        except ImportError:
-            print(f"{name:<30}not installed")
+        except ImportError as error:
+            print(f"{name:<30}{NO_GPU if error.msg == NO_GPU else 'not installed'}")
             continue
         cells = []
         for title, program in PROGRAMS.items():

@@ -345,7 +345,7 @@ def chain(segments: int | None) -> Callable[[Any], Any]:
 def test_sequential_takes_the_square_root_of_the_memory() -> None:
     whole = peak_in_arrays(chain(None))
     parts = peak_in_arrays(chain(SEGMENTS))
-    print(f"\npeak in arrays: {whole:.1f} plain, {parts:.1f} in segments")  # noqa: T201
+    print(f"\npeak in arrays: {whole:.1f} plain, {parts:.1f} in segments")  # noqa: T201  shown by -s
 
     assert whole > LAYERS
     assert parts < 2 * SEGMENTS + 6

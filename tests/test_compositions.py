@@ -41,6 +41,7 @@ class Library:
     np: ModuleType
     transforms: Any
     put: Callable[[Any, int, Any], Any]
+    stop: Callable[[Any], Any]
 
 
 def written(a: Any, row: int, value: Any) -> Any:
@@ -49,7 +50,7 @@ def written(a: Any, row: int, value: Any) -> Any:
     return copy
 
 
-OURS = Library(np, gw, written)
+OURS = Library(np, gw, written, gw.stop_gradient)
 
 # Programs -----------------------------------------------------------------------------------------
 
@@ -115,6 +116,10 @@ STEPS: dict[str, Callable[[Library, Any, Any, int], Any]] = {
     "inv": lambda lib, a, b, i: lib.np.linalg.inv(matrix(lib, b)) @ a,
     "det": lambda lib, a, b, i: a * lib.np.linalg.det(matrix(lib, b)) * 0.1,
     "slogdet": lambda lib, a, b, i: a + lib.np.linalg.slogdet(matrix(lib, b))[1],
+    "sign": lambda lib, a, b, i: a * lib.np.sign(b) + b,
+    "floor": lambda lib, a, b, i: a + lib.np.floor(2 * b) * b * 0.2,
+    "chosen": lambda lib, a, b, i: a * (b > lib.np.mean(b)) + a * (a == lib.np.max(a)),
+    "constant": lambda lib, a, b, i: a * lib.stop(b * a) * 0.5 + lib.np.cos(b),
     "cholesky": lambda lib, a, b, i: lib.np.linalg.cholesky(matrix(lib, a)) @ b * 0.3,
 }
 ENDS: list[Callable[[Library, Any], Any]] = [
@@ -183,7 +188,7 @@ def shrunk(lib: Library, f: Function, shape: tuple[int, ...]) -> Function:
 
 def gradient(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
     weights = numbers.normal(size=shape)
-    return lib.transforms.grad(lambda x: lib.np.sum(f(x) * weights))  # type: ignore[no-any-return]
+    return lib.transforms.grad(lambda x: lib.np.sum(f(x) * weights))  # type: ignore[no-any-return]  # a library is Any
 
 
 def value_and_gradient(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
@@ -251,9 +256,23 @@ def mapped_stack(lib: Library, f: Function, shape: Any, numbers: Any) -> Functio
     return lambda x: lib.transforms.vmap(f)(lib.np.stack([x, lib.np.cos(x)]))
 
 
+def slopes_of_steps(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
+    """A transform whose own variables go through steps, next to those of the ones around it."""
+    rows = numbers.normal(size=(2, *SHAPE))
+
+    def run(x: Any) -> Any:
+        def scalar(z: Any) -> Any:
+            steps = lib.np.sign(z) * x + lib.np.floor(2 * x) * lib.stop(z)
+            return lib.np.sum(steps * z) * lib.np.sum(f(x))
+
+        return lib.transforms.vmap(lib.transforms.grad(scalar))(rows)
+
+    return run
+
+
 def jacobian_of(name: str) -> Callable[..., Function]:
     def make(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
-        return getattr(lib.transforms, name)(f)  # type: ignore[no-any-return]
+        return getattr(lib.transforms, name)(f)  # type: ignore[no-any-return]  # a library is Any
 
     return make
 
@@ -277,6 +296,7 @@ TRANSFORMS: dict[str, Callable[..., Function]] = {
     "vmap": mapped_copies,
     "vmap_closure": mapped_columns,
     "vmap_stack": mapped_stack,
+    "slopes_of_steps": slopes_of_steps,
     "jacrev": jacobian_of("jacrev"),
     "jacfwd": jacobian_of("jacfwd"),
     "hessian": jacobian_of("hessian"),
@@ -292,6 +312,7 @@ SHAPES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     **dict.fromkeys(("jvp", "jvp_closure", "linearize"), lambda shape: shape),
     **dict.fromkeys(("vmap", "vmap_stack"), lambda shape: (2, *shape)),
     "vmap_closure": lambda shape: (*shape, 3),
+    "slopes_of_steps": lambda shape: (2, *SHAPE),
     **dict.fromkeys(("jacrev", "jacfwd"), lambda shape: (*shape, *SHAPE)),
     "hessian": lambda shape: (*shape, *SHAPE, *SHAPE),
 }
@@ -312,7 +333,8 @@ def ours(seed: int) -> Any:
 def theirs(seed: int) -> Any:
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", val=True)
-    lib = Library(jax.numpy, jax, lambda a, row, value: a.at[row].set(value))
+    put = lambda a, row, value: a.at[row].set(value)
+    lib = Library(jax.numpy, jax, put, jax.lax.stop_gradient)
     x = argument(seed)
     composed = jax.jit(Chain(seed).of(lib, program(lib, seed), x)).lower(x)
     # run once: compiled quickly rather than well
@@ -322,7 +344,7 @@ def theirs(seed: int) -> Any:
 
 @pytest.fixture(scope="module")
 def recorded() -> list[Any]:
-    return json.loads(RESULTS.read_text())  # type: ignore[no-any-return]
+    return json.loads(RESULTS.read_text())  # type: ignore[no-any-return]  # a library is Any
 
 
 def assert_agree(found: Any, wanted: Any) -> None:

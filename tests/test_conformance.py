@@ -34,7 +34,7 @@ def values(array: Any) -> Any:
 
 @both
 def test_every_name_that_dir_lists_is_there(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     for namespace in (xp, xp.linalg, xp.fft):
         names = dir(namespace)
         assert [name for name in names if not hasattr(namespace, name)] == []
@@ -49,7 +49,7 @@ def test_dir_of_an_extension_that_the_library_does_not_have(library: Any) -> Non
 
 @both
 def test_newaxis_is_none(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     assert xp.newaxis is None
     with pytest.raises(AttributeError, match="newaxis"):
         _ = xp.linalg.newaxis
@@ -87,7 +87,7 @@ def test_functions_have_the_standards_signatures(
 @both
 def test_api_version(library: Any) -> None:
     x = gw.wrap(library.ones(2))
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     for version in (None, "2021.12", "2024.12", xp.__array_api_version__):
         assert x.__array_namespace__(api_version=version) is xp
     for version in ("1999.12", "2099.12", "newest"):
@@ -123,7 +123,7 @@ def test_dlpack_of_a_tracked_variable_is_refused(library: Any) -> None:
 
 @both
 def test_from_dlpack_keeps_the_graph(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [1.0, 2.0])
     xp.sum(xp.from_dlpack(x, copy=True) * 3.0).backward()
     np.testing.assert_array_equal(values(x.grad), [3.0, 3.0])
@@ -137,7 +137,7 @@ def test_from_dlpack_keeps_the_graph(library: Any) -> None:
 
 @both
 def test_full_of_a_tracked_value_keeps_the_graph(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [2.0, 3.0])
     made = xp.full((2, 2), x[0])
     np.testing.assert_array_equal(values(made), [[2.0, 2.0], [2.0, 2.0]])
@@ -150,7 +150,7 @@ def test_full_of_a_tracked_value_keeps_the_graph(library: Any) -> None:
 
 @both
 def test_linspace_between_tracked_values_keeps_the_graph(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [1.0, 3.0])
     points = xp.linspace(x[0], x[1], 5)
     np.testing.assert_array_equal(values(points), [1.0, 1.5, 2.0, 2.5, 3.0])
@@ -163,7 +163,7 @@ def test_linspace_between_tracked_values_keeps_the_graph(library: Any) -> None:
 
 @both
 def test_arange_of_a_tracked_value_is_refused(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     with pytest.raises(NoRuleError, match=r"arange .* is tracked\. Fix: .*\.detach\(\)"):
         xp.arange(tracked(library, 3.0))
 
@@ -223,7 +223,7 @@ def test_integer_operators_in_place_and_not(library: Any, symbol: str) -> None:
 
 @both
 def test_vecdot_keeps_small_integers_and_refuses_unequal_lengths(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = xp.asarray([1, 2], dtype=xp.int8)
     assert xp.vecdot(x, x).dtype == xp.int8
     with pytest.raises(ValueError, match=r"\(2,\) and \(1,\), of unequal length along axis -1"):
@@ -232,7 +232,7 @@ def test_vecdot_keeps_small_integers_and_refuses_unequal_lengths(library: Any) -
 
 @both
 def test_unstack_of_a_matrix(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [[1.0, 2.0], [3.0, 4.0]])
     for axis, expected in ((0, [1.0, 2.0]), (1, [1.0, 3.0])):
         np.testing.assert_array_equal(values(xp.unstack(x, axis=axis)[0]), expected)
@@ -240,7 +240,7 @@ def test_unstack_of_a_matrix(library: Any) -> None:
 
 @both
 def test_searchsorted_takes_a_wrapped_sorter(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     found = xp.searchsorted(
         xp.asarray([3.0, 1.0, 2.0]), xp.asarray([2.5]), sorter=xp.asarray([1, 2, 0])
     )
@@ -248,7 +248,7 @@ def test_searchsorted_takes_a_wrapped_sorter(library: Any) -> None:
 
 
 def test_a_function_without_a_rule_runs_under_no_grad() -> None:
-    xp = gw.wrap_namespace(np)
+    xp: Any = gw.wrap_namespace(np)
     with gw.no_grad():
         found = xp.digitize(tracked(np, [0.5, 2.0]), np.array([0.0, 1.5]))
     np.testing.assert_array_equal(found.data, [1, 2])

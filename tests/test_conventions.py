@@ -16,6 +16,12 @@ INF, NAN = np.inf, np.nan
 W3 = np.array([1.0, 2.0, 3.0])
 
 Row = tuple[str, "Callable[[Any], Any]", Any, Any]
+
+
+def masked_std(x: Any) -> Any:
+    return np.std(x, where=np.array([True, True, False]))
+
+
 REAL: list[Row] = [
     ("abs at 0", np.abs, 0.0, 0.0),
     ("abs at -0", np.abs, -0.0, 0.0),
@@ -95,6 +101,8 @@ REAL: list[Row] = [
     ("cumprod with two zeros", lambda x: np.sum(np.cumprod(x)), [0.0, 0.0, 3.0], [1.0, 0.0, 0.0]),
     ("std of a constant", np.std, [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]),
     ("std of one element", np.std, [2.0], [0.0]),
+    ("std of a constant under a mask", masked_std, [2.0, 2.0, 5.0], [0.0, 0.0, 0.0]),
+    ("nanstd of a constant", np.nanstd, [2.0, 2.0, NAN], [0.0, 0.0, 0.0]),
     ("logaddexp(-inf, -inf)", lambda x: np.logaddexp(x, -INF), -INF, NAN),
     ("logsumexp of -inf", lambda x: np.log(np.sum(np.exp(x))), [-INF, -INF], [NAN, NAN]),
     ("floor", np.floor, 1.5, 0.0),

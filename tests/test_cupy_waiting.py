@@ -9,7 +9,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.backend import backend_of
-from harness import COMPLEX, REAL, Case, cases, namespace
+from harness import COMPLEX, REAL, Case, cases, namespace, runs_on
 from hosted_cupy import has_gpu, hosted
 from test_backends import Call
 from test_cupy_rules import is_run
@@ -47,6 +47,8 @@ def counts() -> Iterator[Counts]:
     ("case", "dtype"), CASES, ids=lambda value: value.id if isinstance(value, Case) else value.name
 )
 def test_no_row_waits(case: Case, dtype: np.dtype[Any], counts: Counts) -> None:
+    if not runs_on(case, "cupy"):
+        pytest.skip(f"CuPy has no {case.rule.name}")
     call = Call(case, "cupy", dtype, device=namespace("cupy").cuda.Device())
     counts.reset()
 
@@ -57,13 +59,15 @@ def test_no_row_waits(case: Case, dtype: np.dtype[Any], counts: Counts) -> None:
 
     assert bool(forward) == (case.id in ALLOWED), forward
     assert counts.synchronisations == []
-    assert counts.uploads == []
+    assert counts.uploads == [] or case.rule.name.startswith("special.")  # numbers among arrays
 
 
 @pytest.mark.parametrize(
     ("case", "dtype"), CASES, ids=lambda value: value.id if isinstance(value, Case) else value.name
 )
 def test_no_tangent_waits(case: Case, dtype: np.dtype[Any], counts: Counts) -> None:
+    if not runs_on(case, "cupy"):
+        pytest.skip(f"CuPy has no {case.rule.name}")
     call = Call(case, "cupy", dtype, device=namespace("cupy").cuda.Device())
     tangents = [call.xp.ones_like(a) for a in call.arrays]
     counts.reset()

@@ -572,7 +572,7 @@ def test_a_call_that_does_not_fit_the_function() -> None:
     gw.defvjp(double, lambda xp, g: 2 * g)
     message = r"double\(\) got an unexpected keyword argument 'y'"
     with pytest.raises(TypeError, match=message):
-        gw.grad(lambda x: double(x, y=x))(1.0)  # type: ignore[call-arg]
+        gw.grad(lambda x: double(x, y=x))(1.0)  # type: ignore[call-arg]  # to be refused
 
 
 @pytest.mark.parametrize(("out", "kind"), [(None, "None"), ("a", "a str"), ({}, "a dict")])

@@ -160,7 +160,7 @@ def test_a_method_under_grad_says_that_self_comes_first() -> None:
         def loss(self, x: Any) -> Any:
             return np.sum(x)
 
-    assert message(NotAnArrayError, lambda: Model().loss(X)) == (  # type: ignore[arg-type,unused-ignore]
+    assert message(NotAnArrayError, lambda: Model().loss(X)) == (  # type: ignore[arg-type,unused-ignore]  # to be refused
         "argument self is a test_a_method_under_grad_says_that_self_comes_first.<locals>.Model, "
         "which cannot be differentiated. "
         "Fix: on a method, self is argument 0; take argnums=1 for the one after it."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,15 @@ def test_everywhere_says_what_is_not_installed(
     monkeypatch.setitem(sys.modules, "torch", None)
     run("everywhere.py", names=("torch",))
     assert "torch                         not installed" in capsys.readouterr().out
+
+
+def test_everywhere_says_that_cupy_finds_no_gpu(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = types.SimpleNamespace(is_available=lambda: False)
+    monkeypatch.setitem(sys.modules, "cupy", without)
+    run("everywhere.py", names=("cupy",))
+    assert "cupy                          finds no GPU" in capsys.readouterr().out
 
 
 def test_training_loop() -> None:

@@ -289,7 +289,7 @@ def test_arrays_that_several_operations_save_are_copied_once() -> None:
             made.append(array)
             super().__init__(array)
 
-    original, watching._Snapshot = watching._Snapshot, Counted  # type: ignore[misc]
+    original, watching._Snapshot = watching._Snapshot, Counted  # type: ignore[misc]  # a class is replaced
     try:
         x = leaf()
         with gw.guard_buffers():
@@ -297,7 +297,7 @@ def test_arrays_that_several_operations_save_are_copied_once() -> None:
             for _ in range(10):
                 y = y + np.sin(x)
     finally:
-        watching._Snapshot = original  # type: ignore[misc]
+        watching._Snapshot = original  # type: ignore[misc]  # a class is replaced
 
     assert len(made) == 1
     y.sum().backward()

@@ -835,7 +835,7 @@ class TestBesidePyTorch:
     @pytest.mark.parametrize("order", [1, 2, 3])
     def test_legendre_polynomial_has_the_same_derivatives(self, order: int) -> None:
         def program(library: Any) -> Any:
-            class LegendrePolynomial3(library.Function):  # type: ignore[misc]
+            class LegendrePolynomial3(library.Function):  # type: ignore[misc]  # torch's or ours
                 @staticmethod
                 def forward(ctx: Any, x: Any) -> Any:
                     ctx.save_for_backward(x)
@@ -858,7 +858,7 @@ class TestBesidePyTorch:
 
     def test_double_backward_through_an_output(self) -> None:
         def program(library: Any) -> Any:
-            class Exponential(library.Function):  # type: ignore[misc]
+            class Exponential(library.Function):  # type: ignore[misc]  # torch's or ours
                 @staticmethod
                 def forward(ctx: Any, x: Any) -> Any:
                     out = library.exp(x)
@@ -881,7 +881,7 @@ class TestBesidePyTorch:
     @pytest.mark.parametrize("count", [0, 2, 3])
     def test_wrong_number_of_gradients_has_pytorchs_text(self, count: int) -> None:
         def program(library: Any) -> Any:
-            class Wrong(library.Function):  # type: ignore[misc]
+            class Wrong(library.Function):  # type: ignore[misc]  # torch's or ours
                 @staticmethod
                 def forward(ctx: Any, x: Any) -> Any:
                     return x * 2
@@ -899,7 +899,7 @@ class TestBesidePyTorch:
 
     def test_wrong_shape_is_an_error_where_pytorch_sums(self) -> None:
         def program(library: Any) -> Any:
-            class Wrong(library.Function):  # type: ignore[misc]
+            class Wrong(library.Function):  # type: ignore[misc]  # torch's or ours
                 @staticmethod
                 def forward(ctx: Any, x: Any) -> Any:
                     return x * 2

@@ -209,8 +209,92 @@ def test_under_vmap() -> None:
     a = np.array([2.0, 3.0])
     np.testing.assert_allclose(gw.vmap(root)(a), np.sqrt(a))
     np.testing.assert_allclose(gw.vmap(gw.grad(root))(a), 0.5 / np.sqrt(a))
-    with pytest.raises(NoRuleError, match=r"Fix: differentiate inside, vmap\(grad\(f\)\)"):
-        gw.grad(lambda a: np.sum(gw.vmap(root)(a)))(a)
+
+
+def coupled(a: Any) -> Any:
+    """The root of a system of two equations that has no closed form."""
+
+    def f(x: Any) -> Any:
+        return np.stack([x[0] + 0.2 * np.sin(x[1]) - a[0], x[1] + 0.3 * x[0] ** 2 - a[1]])
+
+    def iterate(f: Any, x: Any) -> Any:
+        for _ in range(80):
+            x = x - f(x)
+        return x
+
+    return gw.custom_root(f, np.zeros(2), iterate)
+
+
+POINTS = np.array([[0.1, 0.4], [0.5, -0.3], [-0.2, 0.2]])
+
+
+def test_of_a_vmap_from_outside() -> None:
+    def total(f: Any) -> Any:
+        return lambda a: np.sum(gw.vmap(f)(a))
+
+    a = np.array([4.0, 9.0])
+    np.testing.assert_allclose(gw.grad(total(square_root))(a), 0.5 * a**-0.5)
+    np.testing.assert_allclose(gw.jacfwd(gw.vmap(square_root))(a), np.diag(0.5 * a**-0.5))
+    hessian = gw.hessian(total(square_root))(a)
+    np.testing.assert_allclose(hessian, np.diag(-0.25 * a**-1.5), atol=1e-14)
+    third = gw.jacrev(gw.hessian(total(square_root)))(a)
+    np.testing.assert_allclose(third[[0, 1], [0, 1], [0, 1]], 0.375 * a**-2.5)
+
+
+def test_of_a_vmap_from_both_sides() -> None:
+    a = np.array([4.0, 9.0])
+    slopes = gw.vmap(gw.grad(square_root))
+    np.testing.assert_allclose(gw.jacrev(slopes)(a), np.diag(-0.25 * a**-1.5), atol=1e-14)
+    np.testing.assert_allclose(gw.jacfwd(slopes)(a), np.diag(-0.25 * a**-1.5), atol=1e-14)
+    nested = gw.vmap(gw.vmap(square_root))
+    found = gw.grad(lambda a: np.sum(nested(a)))(a[None, :])
+    np.testing.assert_allclose(found, 0.5 * a[None, :] ** -0.5)
+
+
+def test_of_a_system_under_vmap() -> None:
+    one_by_one = [gw.jacrev(coupled)(a) for a in POINTS]
+    np.testing.assert_allclose(gw.vmap(gw.jacrev(coupled))(POINTS), one_by_one, rtol=1e-12)
+    np.testing.assert_allclose(gw.vmap(gw.jacfwd(coupled))(POINTS), one_by_one, rtol=1e-12)
+    outside = gw.jacrev(gw.vmap(coupled))(POINTS)
+    for i, block in enumerate(one_by_one):
+        np.testing.assert_allclose(outside[i, :, i, :], block, rtol=1e-12)
+    weights = np.array([1.0, -2.0])
+    curved = [gw.hessian(lambda a: coupled(a) @ weights)(a) for a in POINTS]
+    mapped = gw.vmap(gw.hessian(lambda a: coupled(a) @ weights))(POINTS)
+    np.testing.assert_allclose(mapped, curved, rtol=1e-10)
+    total = gw.hessian(lambda a: np.sum(gw.vmap(coupled)(a) @ weights))(POINTS)
+    for i, block in enumerate(curved):
+        np.testing.assert_allclose(total[i, :, i, :], block, rtol=1e-10)
+
+
+def test_values_of_the_solver_are_kept_under_vmap() -> None:
+    def rough(a: Any) -> Any:
+        return gw.custom_root(lambda x: x * x - a, 1.0, lambda f, x: x * 0 + 2.25)
+
+    a = np.array([5.0, 6.0])
+    value, _ = gw.value_and_grad(lambda a: np.sum(gw.vmap(rough)(a)))(a)
+    assert value == 4.5
+
+
+def test_linear_solve_of_a_vmap_from_outside() -> None:
+    def dense(matvec: Any, b: Any) -> Any:
+        matrix = np.stack([matvec(row) for row in np.eye(3)], axis=1)
+        return np.linalg.solve(matrix, b)
+
+    def total(matrix: Any, rows: Any) -> Any:
+        def one(b: Any) -> Any:
+            return gw.custom_linear_solve(lambda x: matrix @ x, b, dense, dense)
+
+        return np.sum(gw.vmap(one)(rows) ** 2)
+
+    def plain(matrix: Any, rows: Any) -> Any:
+        return np.sum(np.linalg.solve(matrix, rows.T) ** 2)
+
+    rows = np.stack([B, V])
+    for found, wanted in zip(
+        gw.grad(total, (0, 1))(A, rows), gw.grad(plain, (0, 1))(A, rows), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 # Linear systems -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def tracked(library: Any, values: Any = (0.5, 1.0, 2.0)) -> Any:
 
 @both
 def test_there_is_one_namespace_per_library(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x, y = tracked(library), gw.wrap(library.ones(2))
     assert gw.wrap_namespace(library) is xp
     assert x.__array_namespace__() is xp
@@ -62,14 +62,14 @@ def test_the_namespace_is_the_same_inside_a_transform(library: Any) -> None:
 
 @both
 def test_dir_lists_the_librarys_names(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     assert {"exp", "float64"} <= set(dir(xp))
     assert "svd" in dir(xp.linalg)
 
 
 @both
 def test_extensions_lie_below(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     assert xp.linalg is xp.linalg
     assert xp.linalg.__name__ == f"gradwrap.{library.__name__}.linalg"
     matrix = tracked(library, [[2.0, 1.0], [1.0, 3.0]])
@@ -79,7 +79,7 @@ def test_extensions_lie_below(library: Any) -> None:
 
 @both
 def test_an_attribute_the_library_does_not_have(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     with pytest.raises(AttributeError, match=f"{xp.__name__} has no attribute nonsense$"):
         _ = xp.nonsense
     with pytest.raises(AttributeError, match=r"\.linalg has no attribute nonsense$"):
@@ -89,7 +89,7 @@ def test_an_attribute_the_library_does_not_have(library: Any) -> None:
 
 @both
 def test_constants_and_dtypes_are_the_librarys(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     assert xp.pi == library.pi
     assert xp.float32 is library.float32
     assert xp.__array_api_version__ >= "2024.12"
@@ -101,7 +101,7 @@ def test_constants_and_dtypes_are_the_librarys(library: Any) -> None:
 
 @both
 def test_functions_about_arrays_take_variables(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x, single = tracked(library), xp.ones(2, dtype=xp.float32)
     assert xp.result_type(x, single) == library.float64
     assert xp.result_type(single, xp.float32) == library.float32
@@ -152,14 +152,14 @@ def test_new_arrays_like_a_variable(library: Any, name: str) -> None:
 
 @both
 def test_meshgrid_of_plain_arrays(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     grids = xp.meshgrid(xp.ones(2), xp.zeros(3))
     assert all(isinstance(part, gw.Variable) and part.shape == (3, 2) for part in grids)
 
 
 @both
 def test_asarray_keeps_the_graph(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library)
     assert xp.asarray(x) is x
     assert xp.asarray(x, copy=True) is not x
@@ -172,7 +172,7 @@ def test_asarray_keeps_the_graph(library: Any) -> None:
 
 @both
 def test_asarray_of_nested_tracked_values(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library)
     matrix = xp.asarray([[x[0], 1.0], [0.0, x[1] * x[2]]])
     assert matrix.shape == (2, 2)
@@ -184,7 +184,7 @@ def test_asarray_of_nested_tracked_values(library: Any) -> None:
 
 
 def test_a_function_without_a_rule_takes_what_is_not_tracked() -> None:
-    xp = gw.wrap_namespace(np)
+    xp: Any = gw.wrap_namespace(np)
     x = tracked(np)
     with pytest.raises(NoRuleError, match=r"digitize .* no rule.*Fix: gradwrap\.defvjp"):
         xp.digitize(x, np.array([0.0, 1.5]))

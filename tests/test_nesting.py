@@ -313,3 +313,55 @@ def test_derivative_inside_no_grad_is_a_constant_to_the_outer_one(outer: Any, in
 
     assert outer(function, np.float64(2.0)) == 12.0
     np.testing.assert_allclose(gw.vmap(lambda x: outer(function, x))(X), 3 * X**2)
+
+
+# Values that a transform inside of others does not track -----------------------------------------
+
+
+def stepped(x: Any, rows: Any) -> Any:
+    """`sign(rows) * x + floor(x)`, by a transform whose own steps have no derivative."""
+
+    def slope(row: Any) -> Any:
+        return gw.grad(lambda z: np.sum(np.sign(z) * x * z + np.floor(x) * z))(row)
+
+    return gw.vmap(slope)(rows)
+
+
+def directly(x: Any, rows: Any) -> Any:
+    return np.sign(rows) * x + np.floor(x)
+
+
+@pytest.mark.parametrize("function", [stepped, directly])
+def test_steps_times_what_an_outer_transform_maps_or_tracks(function: Any) -> None:
+    rng = np.random.default_rng(11)
+    points, rows = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
+    signs = np.sign(rows)
+    np.testing.assert_allclose(function(points[0], rows), signs * points[0] + np.floor(points[0]))
+    mapped = gw.vmap(lambda x: function(x, rows))(points)
+    np.testing.assert_allclose(mapped, [directly(x, rows) for x in points])
+
+    def total(x: Any) -> Any:
+        return np.sum(function(x, rows) ** 2)
+
+    wanted = [2 * np.sum((signs * x + np.floor(x)) * signs, axis=0) for x in points]
+    np.testing.assert_allclose(gw.vmap(gw.grad(total))(points), wanted)
+    whole = gw.grad(lambda xs: np.sum(gw.vmap(total)(xs)))(points)
+    np.testing.assert_allclose(whole, wanted)
+    pushed = gw.vmap(lambda x: gw.jvp(total, (x,), (np.ones(3),))[1])(points)
+    np.testing.assert_allclose(pushed, np.sum(wanted, axis=1))
+    curved = gw.vmap(gw.hessian(total))(points)
+    np.testing.assert_allclose(curved, [np.diag(2.0 * np.sum(signs**2, axis=0))] * 4)
+
+
+def test_without_recording_what_is_mapped_stays_mapped_once() -> None:
+    def constant(x: Any) -> Any:
+        with gw.no_grad():
+            first = np.stack([x[1], x[0]]) - x
+            second = gw.stop_gradient(x) + first
+        return np.sum(second * x)
+
+    points = np.array([[1.0, 2.0], [3.0, 5.0]])
+    np.testing.assert_allclose(gw.vmap(gw.grad(constant))(points), points[:, ::-1])
+    np.testing.assert_allclose(
+        gw.vmap(lambda x: gw.jvp(constant, (x,), (x,))[1])(points), 2 * points[:, 0] * points[:, 1]
+    )

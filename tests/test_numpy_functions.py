@@ -602,13 +602,13 @@ def test_what_has_no_rule_says_so(function: Callable[[Any], Any], text: str) -> 
         lambda x: np.gradient(x, 1.0, 1.0, 1.0),
         lambda x: np.take_along_axis(x, np.array([0]), 0),
         lambda x: np.take(x, 99),
-        lambda x: np.piecewise(x, [x > 1], [1.0, 2.0, 3.0]),  # pyright: ignore[reportCallIssue]
+        lambda x: np.piecewise(x, [x > 1], [1.0, 2.0, 3.0]),  # pyright: ignore[reportCallIssue]  # NumPy's stubs: arrays only
     ],
 )
 def test_what_numpy_refuses_is_refused_with_its_error(function: Callable[[Any], Any]) -> None:
     with pytest.raises(Exception) as expected:  # noqa: PT011  whatever NumPy raises
         function(A)
-    with pytest.raises(Exception) as raised:  # noqa: PT011
+    with pytest.raises(Exception) as raised:  # noqa: PT011  NumPy's own kind of error
         function(gw.wrap(A, requires_grad=True))
     builtins = [kind for kind in expected.type.__mro__ if kind.__module__ == "builtins"]
     assert issubclass(raised.type, builtins[0])
@@ -656,3 +656,27 @@ def test_concatenate_costs_little_more_than_numpys() -> None:
         return min(timeit.repeat(lambda: np.concatenate(arrays), number=100, repeat=20)) / 100
 
     assert seconds([x, x]) - seconds([plain, plain]) < 20e-6
+
+
+@pytest.mark.parametrize("kth", [0, 3, 9, (2, 7)])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_partition_puts_every_element_where_numpy_puts_it(kth: Any, axis: Any) -> None:
+    x = np.random.default_rng(3).normal(size=(40, 30))
+    value, gradient = gw.value_and_grad(lambda x: weighted(np.partition(x, kth, axis=axis)))(x)
+    parted = np.partition(x, kth, axis=axis)
+    assert value == weighted(parted)
+    if axis is None:
+        x, gradient, axis = x.reshape(-1), gradient.reshape(-1), 0
+    by_value = np.take_along_axis(gradient, np.argsort(x, axis=axis), axis=axis)
+    wanted = np.take_along_axis(
+        weights(x.size).reshape(x.shape), np.argsort(parted, axis=axis), axis=axis
+    )
+    np.testing.assert_array_equal(by_value, wanted)
+
+
+def weights(size: int) -> Any:
+    return np.sin(np.arange(1.0, size + 1))
+
+
+def weighted(parted: Any) -> Any:
+    return np.sum(np.reshape(parted, -1) * weights(parted.size))

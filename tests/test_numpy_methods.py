@@ -214,7 +214,7 @@ def test_copies_and_pickles() -> None:
 
 
 def test_an_unknown_attribute_is_an_attribute_error() -> None:
-    x = gw.wrap(A)
+    x: Any = gw.wrap(A)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = x.nothing
     assert not hasattr(x, "__cuda_array_interface__")

@@ -33,7 +33,7 @@ class Params:
 
 
 register: Any = optree.register_pytree_node
-registry: Any = optree.registry  # pyright: ignore[reportAttributeAccessIssue]
+registry: Any = optree.registry  # pyright: ignore[reportAttributeAccessIssue]  # not exported
 register(
     Params,
     lambda p: ((p.w, p.b), p.name, ("w", "b")),
@@ -226,7 +226,7 @@ def test_registration_is_refused() -> None:
     with pytest.raises(PytreeError, match=r"give both of flatten and unflatten, or neither"):
         gw.register_pytree(object, lambda o: ((), None))  # type: ignore[call-overload]  # on purpose
     with pytest.raises(PytreeError, match=r"takes a class; it got a Interval"):
-        gw.register_pytree(Interval(1, 2, True))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        gw.register_pytree(Interval(1, 2, True))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]  # to be refused
 
 
 def test_a_dataclass_that_is_not_registered() -> None:

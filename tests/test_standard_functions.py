@@ -28,7 +28,7 @@ def tracked(library: Any, values: Any) -> Any:
 
 @both
 def test_meshgrid_sums_the_gradient_of_each_line(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x, y = tracked(library, [1.0, 2.0]), tracked(library, [3.0, 4.0, 5.0])
     for indexing, shape in (("xy", (3, 2)), ("ij", (2, 3))):
         a, b = xp.meshgrid(x, y, indexing=indexing)
@@ -43,7 +43,7 @@ def test_meshgrid_sums_the_gradient_of_each_line(library: Any) -> None:
 
 @both
 def test_full_of_a_tracked_value_sums_its_gradient(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, 2.0)
     made = xp.full((2, 3), x, dtype=library.float32)
     assert made.dtype == library.float32
@@ -57,7 +57,7 @@ def test_full_of_a_tracked_value_sums_its_gradient(library: Any) -> None:
 
 @both
 def test_linspace_between_tracked_ends(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, 1.0)
     points = xp.linspace(x, 3.0, 5)
     np.testing.assert_array_equal(np.asarray(points.data), [1.0, 1.5, 2.0, 2.5, 3.0])
@@ -68,14 +68,14 @@ def test_linspace_between_tracked_ends(library: Any) -> None:
 
 @both
 def test_numbers_from_tracked_bounds_have_no_rule(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     with pytest.raises(NoRuleError, match=r"arange on \w+ arrays has no rule.*\.detach\(\)"):
         xp.arange(tracked(library, 3.0))
 
 
 @both
 def test_from_dlpack_keeps_the_graph_of_a_variable(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [1.0, 2.0])
     assert xp.from_dlpack(x) is x
     assert xp.from_dlpack(x, copy=True).requires_grad
@@ -88,7 +88,7 @@ def test_from_dlpack_keeps_the_graph_of_a_variable(library: Any) -> None:
 
 
 def test_gradient_comes_back_from_another_device() -> None:
-    xp = gw.wrap_namespace(strict)
+    xp: Any = gw.wrap_namespace(strict)
     here, there = strict.Device("CPU_DEVICE"), strict.Device("device1")
     moves: list[Callable[[Any], Any]] = [
         lambda x: x.to_device(there),
@@ -115,7 +115,7 @@ def test_device_that_numpy_does_not_have_is_its_own_error() -> None:
 
 @both
 def test_unique_values_give_their_gradient_to_the_first_occurrence(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     weights = library.asarray([1.0, 10.0, 100.0])
     values = [[3.0, 1.0], [3.0, 2.0]]
     for take in (
@@ -131,7 +131,7 @@ def test_unique_values_give_their_gradient_to_the_first_occurrence(library: Any)
 
 @both
 def test_positions_and_counts_are_not_tracked(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [3.0, 1.0, 3.0])
     found = xp.unique_all(x)
     assert found._fields == ("values", "indices", "inverse_indices", "counts")
@@ -174,7 +174,7 @@ def test_numpys_unique_functions_are_differentiated() -> None:
 
 @both
 def test_searchsorted_takes_variables_and_numbers(library: Any) -> None:
-    xp = gw.wrap_namespace(library)
+    xp: Any = gw.wrap_namespace(library)
     x = tracked(library, [3.0, 1.0, 2.0])
     order = xp.argsort(x)
     places = xp.searchsorted(x, xp.asarray([1.5, 2.5]), sorter=order)

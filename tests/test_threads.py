@@ -44,7 +44,7 @@ def test_nested_gradients_in_many_threads() -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         wrong = sum(pool.map(work, range(THREADS)))
     took = time.perf_counter() - began
-    print(f"\n{CALLS:,} nested gradients in {THREADS} threads: {took:.1f} s")  # noqa: T201
+    print(f"\n{CALLS:,} nested gradients in {THREADS} threads: {took:.1f} s")  # noqa: T201  shown by -s
     assert wrong == 0
     assert took < 20
 
@@ -103,7 +103,7 @@ class Worker:
         (w @ w).backward()
         before = w.data.copy()
         with gw.no_grad():
-            w -= 0.25 * w.grad  # type: ignore[operator]
+            w -= 0.25 * w.grad  # type: ignore[operator]  # not None here
         self.expect(w.data, before / 2.0)
         w.data[:] = self.random.normal(size=3)
 

@@ -58,7 +58,7 @@ def test_aux() -> None:
     np.testing.assert_array_equal(aux["cube"], X**3)
     np.testing.assert_array_equal(pull(np.ones(3))[0], 2 * X)
     with pytest.raises(NotAnArrayError, match=r"returns a pair \(out, aux\); .* returned a Var"):
-        gw.vjp(lambda x: x, X, has_aux=True)  # type: ignore[call-overload,unused-ignore]
+        gw.vjp(lambda x: x, X, has_aux=True)  # type: ignore[call-overload,unused-ignore]  # to be refused
 
 
 def test_output_that_depends_on_nothing() -> None:

@@ -291,7 +291,7 @@ ones_like, zeros_like = _creation_like(np.ones_like), _creation_like(np.zeros_li
 
 
 def eye(n: int, m: int | None = None, /, *, k: int = 0, **options: Any) -> Array:
-    return _creation(np.eye)(n, m, k=k, **options)  # type: ignore[no-any-return]
+    return _creation(np.eye)(n, m, k=k, **options)  # type: ignore[no-any-return]  # a tiny array
 
 
 def isdtype(dtype: DType, kind: Any) -> bool:

@@ -1,6 +1,6 @@
 """The workloads, one small file for each kind: function, gradient by hand, data, bound."""
 
-from .base import Array, Growth, Workload
+from .base import Array, Growth, Namespace, Workload
 from .black_scholes import BLACK_SCHOLES
 from .chain import LARGE, SMALL
 from .jacobian import HESSIAN, JACOBIAN
@@ -26,4 +26,4 @@ WORKLOADS: tuple[Workload | Growth, ...] = (
     PER_EXAMPLE_GAIN,
 )
 
-__all__ = ["WORKLOADS", "Array", "Growth", "Workload"]
+__all__ = ["MLP", "SMALL", "WORKLOADS", "Array", "Growth", "Namespace", "Workload"]

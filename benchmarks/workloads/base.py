@@ -25,8 +25,8 @@ class Workload:
     """One function, its gradient by hand, its data, and what is expected of gradwrap.
 
     ``fun(np, *args)`` is ordinary NumPy code, with a scalar result but for Jacobians;
-    ``by_hand(*args)`` is its gradient (or what ``transform`` says) with respect to ``args[i]`` for
-    each ``i`` in ``argnums``, as good plain NumPy code.
+    ``by_hand(np, *args)`` is its gradient (or what ``transform`` says) with respect to ``args[i]``
+    for each ``i`` in ``argnums``, as good plain code for NumPy, or for CuPy.
     """
 
     name: str

@@ -19,7 +19,7 @@ def price(np: Namespace, s: Traced, k: Traced, t: Traced, sigma: Traced) -> Trac
     return np.sum(s * n1 - k * np.exp(-RATE * t) * n2)
 
 
-def price_by_hand(s: Array, k: Array, t: Array, sigma: Array) -> tuple[Array, ...]:
+def price_by_hand(np: Namespace, s: Array, k: Array, t: Array, sigma: Array) -> tuple[Array, ...]:
     """With respect to every argument, common subexpressions computed once."""
     root = np.sqrt(t)
     spread = sigma * root
@@ -41,12 +41,13 @@ def price_by_hand(s: Array, k: Array, t: Array, sigma: Array) -> tuple[Array, ..
     )
 
 
-def _data(rng: np.random.Generator) -> tuple[Array, ...]:
+def data(rng: np.random.Generator, *, n: int = N) -> tuple[Array, ...]:
+    """Prices, strikes, times and volatilities as on a market."""
     return (
-        rng.uniform(80, 120, N),
-        rng.uniform(80, 120, N),
-        rng.uniform(0.2, 2, N),
-        rng.uniform(0.1, 0.4, N),
+        rng.uniform(80, 120, n),
+        rng.uniform(80, 120, n),
+        rng.uniform(0.2, 2, n),
+        rng.uniform(0.1, 0.4, n),
     )
 
 
@@ -55,7 +56,7 @@ BLACK_SCHOLES = Workload(
     title="Black-Scholes-like formula, n = 1,000,000",
     fun=price,
     by_hand=price_by_hand,
-    data=_data,
+    data=data,
     argnums=(0, 1, 2, 3),
     bound=2.0,
     expected={"autograd": 2.4, "torch": 2.3},

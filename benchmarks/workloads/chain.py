@@ -9,10 +9,10 @@ from .base import Array, Namespace, Traced, Workload
 TURNS = 125  # of eight ops each
 
 
-def chain(np: Namespace, x: Traced, b: Traced) -> Traced:
+def chain(np: Namespace, x: Traced, b: Traced, *, turns: int = TURNS) -> Traced:
     """Eight unary and binary ops, again and again."""
     y = x
-    for _ in range(TURNS):
+    for _ in range(turns):
         y = np.sin(y)
         y = y * x
         y = y + b
@@ -24,11 +24,11 @@ def chain(np: Namespace, x: Traced, b: Traced) -> Traced:
     return np.sum(y)
 
 
-def chain_by_hand(x: Array, b: Array) -> tuple[Array]:
+def chain_by_hand(np: Namespace, x: Array, b: Array, *, turns: int = TURNS) -> tuple[Array]:
     """Keep in a list what the way back needs, then walk the list backward."""
     y = x
     saved = []
-    for _ in range(TURNS):
+    for _ in range(turns):
         s = np.sin(y)
         r = np.sqrt((s * x + b) * 0.9 - 0.1 + 1.0)
         saved.append((y, s, r))
@@ -45,7 +45,8 @@ def chain_by_hand(x: Array, b: Array) -> tuple[Array]:
     return (gx + g,)
 
 
-def _data(rng: np.random.Generator, *, n: int) -> tuple[Array, ...]:
+def data(rng: np.random.Generator, *, n: int) -> tuple[Array, ...]:
+    """Numbers of moderate size, which the chain keeps so."""
     return rng.uniform(0.5, 1.5, n), rng.uniform(0.05, 0.1, n)
 
 
@@ -54,7 +55,7 @@ SMALL = Workload(
     title="chain of 1,000 ops on 10 elements",
     fun=chain,
     by_hand=chain_by_hand,
-    data=partial(_data, n=10),
+    data=partial(data, n=10),
     bound=3.0,
     expected={"autograd": 13.6, "torch": 5.6},
 )
@@ -63,7 +64,7 @@ LARGE = Workload(
     title="chain of 1,000 ops on 100,000 elements",
     fun=chain,
     by_hand=chain_by_hand,
-    data=partial(_data, n=100_000),
+    data=partial(data, n=100_000),
     bound=1.3,
     expected={"autograd": 1.0, "torch": 0.6},
 )

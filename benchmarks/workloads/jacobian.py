@@ -12,7 +12,7 @@ def layer(np: Namespace, x: Traced, w: Traced) -> Traced:
     return np.tanh(w @ x)
 
 
-def layer_by_hand(x: Array, w: Array) -> tuple[Array, ...]:
+def layer_by_hand(np: Namespace, x: Array, w: Array) -> tuple[Array, ...]:
     """The rows of the matrix, scaled."""
     y = np.tanh(w @ x)
     return ((1 - y * y)[:, None] * w,)
@@ -23,7 +23,7 @@ def bowl(np: Namespace, x: Traced, a: Traced) -> Traced:
     return np.log(np.sum(np.exp(x))) + 0.5 * (x @ (a @ x))
 
 
-def bowl_by_hand(x: Array, a: Array) -> tuple[Array, ...]:
+def bowl_by_hand(np: Namespace, x: Array, a: Array) -> tuple[Array, ...]:
     """The covariance of the softmax, plus the symmetric part of the matrix."""
     e = np.exp(x - np.max(x))
     p = e / np.sum(e)

@@ -18,7 +18,7 @@ def loss(  # noqa: PLR0913  the parameters of two layers
 
 
 def gradients_by_hand(  # noqa: PLR0913  the arguments of the function
-    w1: Array, b1: Array, w2: Array, b2: Array, x: Array, y: Array
+    np: Namespace, w1: Array, b1: Array, w2: Array, b2: Array, x: Array, y: Array
 ) -> tuple[Array, ...]:
     """Back-propagation for the whole batch, without the sums over it."""
     h = np.tanh(x @ w1 + b1)

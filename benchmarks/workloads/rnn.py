@@ -17,7 +17,7 @@ def loss(np: Namespace, x: Traced, h: Traced, *weights: Traced) -> Traced:
     return np.sum(h * h)
 
 
-def loss_by_hand(x: Array, h: Array, *weights: Array) -> tuple[Array, ...]:
+def loss_by_hand(np: Namespace, x: Array, h: Array, *weights: Array) -> tuple[Array, ...]:
     """Back-propagation through time, the states kept in a list."""
     w, u, b = weights
     states = [h]

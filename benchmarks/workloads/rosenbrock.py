@@ -15,7 +15,7 @@ def loop(np: Namespace, x: Traced) -> Traced:  # noqa: ARG001  nothing but opera
     return total
 
 
-def loop_by_hand(x: Array) -> tuple[Array]:
+def loop_by_hand(np: Namespace, x: Array) -> tuple[Array]:
     """Element by element too: a loop is compared with a loop."""
     g = np.zeros_like(x)
     for i in range(len(x) - 1):
@@ -31,7 +31,7 @@ def vectorised(np: Namespace, x: Traced) -> Traced:
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-def vectorised_by_hand(x: Array) -> tuple[Array]:
+def vectorised_by_hand(np: Namespace, x: Array) -> tuple[Array]:
     """The closed form, by slices."""
     g = np.zeros_like(x)
     d = x[1:] - x[:-1] ** 2

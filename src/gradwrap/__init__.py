@@ -31,6 +31,7 @@ __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import testing as testing
+    from gradwrap import typing as typing
     from gradwrap.drawing import draw as draw
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
@@ -43,10 +44,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
     from gradwrap.transforms.function import once_differentiable as once_differentiable
+    from gradwrap.transforms.hessian import hessian as hessian
+    from gradwrap.transforms.hessian import hvp as hvp
     from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
     from gradwrap.transforms.implicit import custom_root as custom_root
-    from gradwrap.transforms.jacobian import hessian as hessian
-    from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
@@ -61,6 +62,7 @@ else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
         "testing": "gradwrap.testing",
+        "typing": "gradwrap.typing",
         "draw": "gradwrap.drawing",
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
@@ -76,8 +78,8 @@ else:
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",
         "once_differentiable": "gradwrap.transforms.function",
-        "hessian": "gradwrap.transforms.jacobian",
-        "hvp": "gradwrap.transforms.jacobian",
+        "hessian": "gradwrap.transforms.hessian",
+        "hvp": "gradwrap.transforms.hessian",
         "jacfwd": "gradwrap.transforms.jacobian",
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",
@@ -96,7 +98,7 @@ else:
         if module is None:
             raise AttributeError(f"module 'gradwrap' has no attribute {name!r}")
         loaded = importlib.import_module(module)
-        found = globals()[name] = loaded if name == "testing" else getattr(loaded, name)
+        found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
     def __dir__() -> list[str]:

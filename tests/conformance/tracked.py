@@ -71,7 +71,7 @@ def lift_refusal() -> None:
     def read(self: Any, what: str, fix: str) -> Any:
         return native(self)
 
-    Conversions._untracked_data = read  # type: ignore[method-assign]
+    Conversions._untracked_data = read  # type: ignore[method-assign]  # in the place of the refusal
 
 
 def namespace(xp: ModuleType) -> TrackedNamespace:

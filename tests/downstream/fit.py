@@ -34,7 +34,8 @@ clipped.defvjp(_clipped_forward, _clipped_backward)
 
 
 def predict(params: Params, x: Array) -> Array:
-    return np.tanh(clipped(x @ params["weights"], limit=10.0) + params["bias"])
+    out: Array = np.tanh(clipped(x @ params["weights"], limit=10.0) + params["bias"])
+    return out
 
 
 def loss(params: Params, x: Array, y: Array, *, decay: float = 0.0) -> np.float64:

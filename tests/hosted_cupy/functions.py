@@ -48,6 +48,7 @@ def exchanged() -> dict[FunctionType, CodeType]:
     paths += [f"cupy.linalg.{name}" for name in LINALG.split()]
     paths += [f"cupy.fft.{name}" for name in FFT.split()]
     paths += ["cupy.asarray", "cupy.array", "cupy.asanyarray", "cupy.asnumpy"]
+    paths += ["cupyx.scipy.special.polygamma"]
     found: dict[FunctionType, CodeType] = {}
     for path in paths:
         module, _, name = path.rpartition(".")
@@ -207,7 +208,16 @@ def _solve(a: Any, b: Any) -> Any:
     return returned(np.linalg.solve(lent(a), lent(b)))
 
 
+def _polygamma(n: Any, x: Any) -> Any:
+    """CuPy calls ufuncs on numbers alone, which no hook sees."""
+    import scipy.special
+
+    COUNTS.launches.append("polygamma")
+    return returned(scipy.special.polygamma(lent(n), lent(x)))
+
+
 OWN: dict[str, Any] = {
+    "scipy.special.polygamma": _polygamma,
     "linalg.solve": _solve,
     "array": _array,
     "asarray": _asarray,

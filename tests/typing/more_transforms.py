@@ -46,6 +46,8 @@ out, push = gw.linearize(scaled, w, 2.0)
 assert_type(out, Array)
 assert_type(push(w, 1.0), Array)
 push(w, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.linearize(scaled, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+assert_type(gw.linearize(lambda x: -x, w)[1](w), Array)
 
 # vmap ---------------------------------------------------------------------------------------------
 
@@ -120,6 +122,23 @@ model.opaque("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentTyp
 assert_type(gw.grad(model.loss)(w, x=w), Array)
 assert_type(gw.grad(model)(w, x=w), Array)
 from_partial: Callable[[Array, Array], Array] = gw.grad(functools.partial(loss, rate=1.0))
+partly = functools.partial(scaled, factor=3.0)
+assert_type(gw.vjp(partly, w)[1](w), tuple[Array])
+assert_type(gw.jvp(partly, (w,), (w,)), tuple[Array, Array])
+assert_type(gw.linearize(partly, w)[1](w), Array)
+assert_type(gw.checkpoint(partly)(w), Array)
+assert_type(gw.vmap(partly)(w), Array)
+assert_type(gw.value_and_grad(model.loss, (0, 1))(w, w), tuple[np.float64, tuple[Array, Array]])
+assert_type(gw.value_and_grad(model)(w, x=w), tuple[np.float64, Array])
+assert_type(gw.hessian(model.loss)(w, x=w), Array)
+assert_type(gw.vmap(model.loss)(w, x=w), np.float64)
+assert_type(gw.checkpoint(model)(w, x=w), np.float64)
+assert_type(gw.vjp(model, w, w)[1](np.float64(1.0)), tuple[Array, Array])
+assert_type(gw.jvp(model.loss, (w, w), (w, w)), tuple[np.float64, np.float64])
+assert_type(gw.hvp(model, (w, w), (w, w)), tuple[Array, Array])
+assert_type(gw.elementwise_grad(model.layer)(w, scale=2.0), Array)
+assert_type(gw.custom_vjp(model.layer)(w, scale=2.0), Array)
+assert_type(gw.primitive(model)(w, x=w), np.float64)
 
 
 @gw.value_and_grad
@@ -128,6 +147,39 @@ def value_and_slope(w: Array, *, rate: float = 1.0) -> np.float64:
 
 
 assert_type(value_and_slope(w, rate=2.0), tuple[np.float64, Array])
+
+
+@functools.partial(gw.grad, argnums=1)
+def slope_in_x(w: Array, x: Array) -> np.float64:
+    return loss(w, x)
+
+
+@gw.hessian
+def curvature(w: Array, *, rate: float = 1.0) -> np.float64:
+    return loss(w, w, rate=rate)
+
+
+@gw.jacobian
+def slopes(w: Array, *, rate: float = 1.0) -> Array:
+    return w * rate
+
+
+@gw.elementwise_grad
+def derivative(w: Array, *, rate: float = 1.0) -> Array:
+    return w * rate
+
+
+@functools.partial(gw.custom_jvp, nondiff_argnums=(1,))
+def to_the_power(w: Array, n: int) -> Array:
+    return w**n
+
+
+in_x: Array = slope_in_x(w, w)
+assert_type(curvature(w, rate=2.0), Array)
+assert_type(slopes(w, rate=2.0), Array)
+assert_type(derivative(w, rate=2.0), Array)
+to_the_power.defjvps(None)
+derivative(w, rate="a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 # The gradients of the tape are of the type of its inputs ------------------------------------------
 

@@ -56,6 +56,14 @@ def formula(xp: Any, g: Any, x: Any) -> Any:
     return g * xp.exp(x)
 
 
+def formula_of_strings() -> str:
+    return "g"
+
+
+def formula_that_needs_a_keyword(xp: Any, g: Any, *, scale: float) -> Any:
+    return g * scale
+
+
 @gw.primitive
 def power(x: Array, k: int = 2) -> Array:
     return x**k
@@ -73,6 +81,12 @@ gw.defvjp(power, formula_of_one)  # type: ignore[arg-type]  # pyright: ignore[re
 gw.defvjp(power, formula, bakend="numpy")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 gw.defvjp(3.0, formula)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.defjvp(power, "t * x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defjvp(power, formula_of_one)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defjvp(3.0, formula)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defjvp(power, formula, parms="x")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+gw.defvjp(power, formula_of_strings)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defvjp(power, formula_that_needs_a_keyword)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.defvjp(power, [formula])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.defvjp(power, 3.0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.defvjp(power, formula)
 gw.testing.check_grads(power, [array], order=1)
@@ -100,6 +114,10 @@ scaled.defvjp(lambda x, scale: (x * scale, scale), lambda scale, g: (g * scale, 
 assert_type(scaled(array, scale=3.0), Array)
 scaled("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 scaled.defvjp(lambda x, scale: x, lambda scale, g: None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+scaled.defvjp(lambda x, scale: (x, None))  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+scaled.defvjp(3, 4)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.custom_vjp(scaled, nondiff_argnums="x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.custom_vjp(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 @gw.custom_jvp
@@ -116,6 +134,28 @@ assert_type(shifted(array), Array)
 assert_type(shifted_jvp((array,), (array,)), tuple[Array, Array])
 shifted.defjvps(lambda t, out, x: t)
 shifted.defjvp(3)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
+shifted.defjvps(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.primitive(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+class Cube(gw.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Array) -> Array:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    @gw.once_differentiable
+    def backward(ctx: Any, g: Array) -> Array:
+        x: Array = ctx.saved_tensors[0]
+        return g * 3 * x**2
+
+
+assert_type(Cube.apply(array), Any)
+assert_type(Cube.backward(None, array), Array)
+with gw.saved_tensors_hooks(lambda a: a.copy(), lambda kept: kept), gw.save_on_cpu():
+    pass
+gw.saved_tensors_hooks(3, 4)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 # Implicit differentiation -------------------------------------------------------------------------
 

@@ -117,9 +117,9 @@ second = gw.grad(slope)
 assert_type(second(2.0), float)
 
 # The parameters of lambdas are Any
-from_lambda: Callable[[Array], Array] = gw.grad(lambda x: np.sum(x**2))
+from_lambda: Callable[[Array], Array] = gw.grad(lambda x: float(x @ x))
 gw.grad(lambda x: x.sum() * x.unknown_attribute)(w)
-gw.grad(lambda a, b: np.sum(a * b), (0, 1))(w, w)
+gw.grad(lambda a, b: (a * b).sum(), (0, 1))(w, w)
 
 # value_and_grad -----------------------------------------------------------------------------------
 
@@ -151,3 +151,6 @@ assert_type(pull(w), tuple[Array, float])
 assert_type(gw.vjp(scaled, w)[1](w), tuple[Array])
 assert_type(gw.vjp(loss_and_aux, w, w, has_aux=True)[2], dict[str, int])
 pull("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.vjp(scaled, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+assert_type(gw.vjp(np.tanh, w)[0], Any)
+assert_type(gw.vjp(lambda x: -x, w)[1](w), tuple[Array])

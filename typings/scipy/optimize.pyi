@@ -1,6 +1,6 @@
 # What the examples and tests use; SciPy has no types of its own.
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,34 @@ class OptimizeResult:
     message: str
     nfev: int
 
+@overload
 def minimize(
-    fun: Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]],
+    fun: Callable[..., tuple[Any, NDArray[np.float64]]],
     x0: ArrayLike,
-    *,
+    args: tuple[Any, ...] = (),
     method: str | None = None,
+    *,
     jac: Literal[True],
+    hess: Callable[..., Any] | None = None,
+    hessp: Callable[..., Any] | None = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    callback: Callable[..., object] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> OptimizeResult: ...
+@overload
+def minimize(
+    fun: Callable[..., Any],
+    x0: ArrayLike,
+    args: tuple[Any, ...] = (),
+    method: str | None = None,
+    jac: Callable[..., Any] | Literal["2-point", "3-point", "cs", False] | None = None,
+    hess: Callable[..., Any] | None = None,
+    hessp: Callable[..., Any] | None = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    callback: Callable[..., object] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> OptimizeResult: ...

@@ -1,4 +1,7 @@
-# What the examples use; scikit-learn has no types of its own.
+# What the examples use; scikit-learn has no types of its own. With other arguments the functions
+# return other things, which no example asks for.
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +24,16 @@ class _BreastCancer:
 class _Wine:
     DESCR: str
 
-def load_digits() -> _Digits: ...
-def load_diabetes() -> _Diabetes: ...
-def load_breast_cancer() -> _BreastCancer: ...
-def load_wine() -> _Wine: ...
+def load_digits(
+    *, n_class: int = 10, return_X_y: Literal[False] = False, as_frame: Literal[False] = False
+) -> _Digits: ...
+def load_diabetes(
+    *,
+    return_X_y: Literal[False] = False,
+    as_frame: Literal[False] = False,
+    scaled: bool = True,
+) -> _Diabetes: ...
+def load_breast_cancer(
+    *, return_X_y: Literal[False] = False, as_frame: Literal[False] = False
+) -> _BreastCancer: ...
+def load_wine(*, return_X_y: Literal[False] = False, as_frame: Literal[False] = False) -> _Wine: ...

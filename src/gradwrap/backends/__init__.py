@@ -66,5 +66,6 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_protocol.call_ufunc,
         numpy_protocol.call_function,
         numpy_methods.find,
+        numpy_methods.NAMES,
         frozenset(WRITING),
     )

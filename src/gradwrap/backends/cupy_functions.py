@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.backends.creating import creating, first_variable
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
+from gradwrap.backends.joining_keys import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
 from gradwrap.core.record import is_recorded
@@ -38,6 +39,7 @@ class DropIn:
     def __init__(self, module: ModuleType) -> None:
         self._found: dict[str, Any] = {
             **creating(cupy),
+            **joining(cupy),
             "asnumpy": _asnumpy,
             "get_array_module": functools.partial(_array_module, module),
         }

@@ -71,7 +71,7 @@ class NumPyBackend(Backend):
         return np.asarray(value)
 
     def ones_like(self, array: Any) -> Any:
-        return np.ones_like(array) if array.ndim else array.dtype.type(1)
+        return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
     def copy(self, array: Any) -> Any:
         return np.array(array)
@@ -86,6 +86,14 @@ class NumPyBackend(Backend):
             return False
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
+
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        return np.diag(diagonal)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        total = np.array(matrix, order="C")
+        total.reshape(-1)[:: matrix.shape[-1] + 1] += diagonal
+        return total
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if is_basic_key(key) or _is_mask(key):

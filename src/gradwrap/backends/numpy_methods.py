@@ -11,7 +11,7 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import out_position
 from gradwrap.core import protocol
 
-__all__ = ["find"]
+__all__ = ["NAMES", "find"]
 
 Method = Callable[..., Any]
 
@@ -34,7 +34,6 @@ SAME_NAME = frozenset(
         "nonzero",
         "prod",
         "ptp",
-        "put",
         "ravel",
         "repeat",
         "round",
@@ -98,6 +97,10 @@ def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return np.compress(condition, x, axis, out)
 
 
+def _put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+    IMPLEMENTATIONS[np.put](x._namespace, x, indices, values, mode)
+
+
 OWN: dict[str, Method] = {
     "astype": _astype,
     "compress": _compress,
@@ -105,9 +108,11 @@ OWN: dict[str, Method] = {
     "conjugate": _conj,
     "fill": _fill,
     "flatten": _flatten,
+    "put": _put,
     "sort": _sort,
     "view": _view,
 }
+NAMES = SAME_NAME | OWN.keys()
 
 
 def find(name: str) -> Method | None:

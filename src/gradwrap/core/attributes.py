@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gradwrap.typing import ArrayNamespace, Namespace
+    from gradwrap.typing.attributes import HasDevice, HasDType, Holds
+
 __all__ = ["Attributes"]
 
+A = TypeVar("A")
+D = TypeVar("D")
 
-class Attributes:
+
+class Attributes(Generic[A]):
     """What is asked of the native array, and the parts and views that are operations."""
 
     __slots__ = ()
 
     _data: Any
     _backend: Any
-    _namespace: Any
+    _namespace: ArrayNamespace[Any, Self, Any]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes."""
-        return self._data.shape  # type: ignore[no-any-return]
+        return self._data.shape  # type: ignore[no-any-return]  # Any: a native array
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self: Holds[HasDType[D]]) -> D:
         """The dtype of the native array."""
-        return self._data.dtype
+        return self._data.dtype  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def ndim(self) -> int:
@@ -45,34 +51,38 @@ class Attributes:
         return size
 
     @property
-    def device(self) -> Any:
+    def device(self: Holds[HasDevice[D]]) -> D:
         """The device of the native array."""
-        return self._backend.device(self._data)
+        return self._backend.device(self._data)  # type: ignore[no-any-return]  # Any: a native array
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on another device; the gradient comes back to this one."""
-        return self._namespace.to_device(self, device, stream=stream)  # type: ignore[no-any-return]
+        namespace: Any = self._namespace  # beyond the standard
+        moved: Self = namespace.to_device(self, device, stream=stream)
+        return moved
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
         """The namespace whose functions record; the same object for all arrays of a library."""
+        namespace: Any = self._namespace
         if api_version is not None:
-            self._namespace._check_version(api_version)
-        return self._namespace
+            namespace._check_version(api_version)
+        found: Namespace[A] = namespace
+        return found
 
     @property
     def nbytes(self) -> int:
         """The size of the native array in bytes."""
-        return self._data.nbytes  # type: ignore[no-any-return]
+        return self._data.nbytes  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def itemsize(self) -> int:
         """The size of an element in bytes."""
-        return self._data.dtype.itemsize  # type: ignore[no-any-return]
+        return self._data.dtype.itemsize  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return self._data.strides  # type: ignore[no-any-return]
+        return self._data.strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:
@@ -80,31 +90,34 @@ class Attributes:
         return inplace.native(self).flags
 
     @property
-    def T(self) -> Self:  # noqa: N802
+    def T(self) -> Self:  # noqa: N802  the standard's name
         """The array with its axes in reverse order."""
         order = tuple(range(self.ndim))[::-1]
-        return self._namespace.permute_dims(self, order)  # type: ignore[no-any-return]
+        return self._namespace.permute_dims(self, order)
 
     @property
-    def mT(self) -> Self:  # noqa: N802
+    def mT(self) -> Self:  # noqa: N802  the standard's name
         """The array with its last two axes exchanged."""
-        return self._namespace.matrix_transpose(self)  # type: ignore[no-any-return]
+        return self._namespace.matrix_transpose(self)
 
     @property
     def real(self) -> Self:
         """The real part."""
-        if not self._backend.dtype_kind(self.dtype)[1]:
+        if not self._backend.dtype_kind(self._data.dtype)[1]:
             return self
-        return self._namespace.real(self)  # type: ignore[no-any-return]
+        found: Self = self._namespace.real(self)
+        return found
 
     @property
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array."""
-        if not self._backend.dtype_kind(self.dtype)[1]:
-            return self._namespace.zeros_like(self)  # type: ignore[no-any-return]
-        return self._namespace.imag(self)  # type: ignore[no-any-return]
+        if not self._backend.dtype_kind(self._data.dtype)[1]:
+            return self._namespace.zeros_like(self)
+        found: Self = self._namespace.imag(self)
+        return found
 
     @property
     def flat(self) -> Iterator[Self]:
         """An iterator over the elements."""
-        return iter(self._namespace.reshape(self, (-1,)))
+        elements: Any = self._namespace.reshape(self, (-1,))
+        return iter(elements)

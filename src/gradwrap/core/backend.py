@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
+    from gradwrap.core.variable import Variable
 
 __all__ = ["Backend", "backend_of", "backend_of_namespace", "find_backend", "register_backend"]
 
@@ -59,7 +60,7 @@ class Backend:
     """The modules of extensions of the standard that its namespace does not have below it."""
 
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
-        self.wrapper_classes: dict[Any, Any] = {}
+        self.wrapper_classes: dict[type[Variable[Any]], type[Variable[Any]]] = {}
         self.name = name
         self.xp = xp
         self.array_types = array_types
@@ -197,6 +198,16 @@ class Backend:
         Where it is not, writing to a variable always copies first.
         """
         return False
+
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
+        length = diagonal.shape[0]
+        unit = self.xp.eye(length, dtype=diagonal.dtype, device=self.device(diagonal))
+        return self.xp.where(unit != 0, self.xp.expand_dims(diagonal, axis=-1), unit)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        """The sum of a matrix and of a diagonal one."""
+        return matrix + self.diagonal_matrix(diagonal)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add `values` to `buffer[key]`, once for each time an element is named."""

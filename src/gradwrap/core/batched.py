@@ -8,7 +8,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batched_namespace import BatchedNamespace
 from gradwrap.core.batching import perform_batched
 from gradwrap.core.dual import uncompiled_operator
-from gradwrap.core.fast_batched import fast_elementwise
+from gradwrap.core.fast_batched import fast_batched
 from gradwrap.core.meta import Meta, size_of
 from gradwrap.core.record import UNTRACKED, around, perform, untracked
 from gradwrap.core.variable import Variable
@@ -28,18 +28,27 @@ class Batch:
     """In the place of a node: the data have a batch axis, the first.
 
     `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` holds the
-    diagonal where the data are known to be a diagonal matrix, as those that the columns of a
-    Jacobian start from are: a product with it scales rows.
+    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
+    diagonal where the data are a diagonal matrix (`gradwrap.core.diagonals`); `is_unit` where
+    that is the unit matrix, as what the columns of a Jacobian start from is.
     """
 
-    __slots__ = ("diagonal", "fallback", "meta", "size")
+    __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
 
-    def __init__(self, meta: Meta, size: int, fallback: str, diagonal: Any = None) -> None:
+    def __init__(
+        self,
+        meta: Meta,
+        size: int,
+        fallback: str,
+        diagonal: Any = None,
+        *,
+        is_unit: bool = False,
+    ) -> None:
         self.meta: Meta = meta
         self.size: int = size
         self.fallback: str = fallback
         self.diagonal: Any = diagonal
+        self.is_unit: bool = is_unit
 
 
 class Batched(Variable[A]):
@@ -53,12 +62,16 @@ class Batched(Variable[A]):
 
     @classmethod
     def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        return fast_elementwise(bound, bound.apply)
+        bound.quick = fast_batched(bound, bound.apply)
+        return bound.quick or bound.apply
 
     @classmethod
     def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
         general = uncompiled_operator(bound, swapped=swapped)
-        return general if swapped else fast_elementwise(bound, general)
+        if not swapped:
+            return fast_batched(bound, general) or general
+        quick = fast_batched(bound, lambda x1, x2: general(x2, x1))
+        return general if quick is None else lambda x2, x1: quick(x1, x2)
 
     @classmethod
     def _interpret(
@@ -83,11 +96,36 @@ class Batched(Variable[A]):
         made = cls._around(type(out))
         return made(out, Batch(meta, batch.size, batch.fallback))
 
+    @classmethod
+    def _of_diagonal(cls, batch: Batch) -> Any:
+        """A batch that is a diagonal matrix: its data are made when they are asked for."""
+        made = cls.__new__(cls)
+        made._node = batch
+        return made
+
+    def _snapshot(self) -> Any:
+        node = self._node
+        if node is None or node.diagonal is None:
+            return super()._snapshot()
+        return self._of_diagonal(node)
+
+    if not TYPE_CHECKING:  # as in `Variable`
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_data":
+                self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
+                return made
+            return super().__getattr__(name)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes of one example."""
-        shape = self._data.shape
-        return tuple(shape) if self._node is None else tuple(shape[1:])
+        return tuple(self._data.shape) if self._node is None else self._node.meta.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the native array."""
+        return self._data.dtype if self._node is None else self._node.meta.dtype
 
     @property
     def ndim(self) -> int:

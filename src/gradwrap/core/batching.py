@@ -14,7 +14,6 @@ A batching formula's parameter names say what it is given, as everywhere in the 
 `statics`      all of them, by name
 `size`         how many examples there are
 `level`        the level of the `vmap`, to find the batches in an index
-`diagonals`    of arrays whose data are known to be diagonal matrices, None for the others
 `loop`         to perform the operation example by example after all
 `batched`      for each argument whether it has the batch axis; they are then given as they are
 =============  ============================================================================
@@ -89,7 +88,6 @@ def perform_batched(
     batch = next(node for node in (*nodes, *keys) if node is not None)
     flags = [node is not None for node in nodes]
     call = _Call(bound, level, data, flags, statics, batch)
-    call.nodes = nodes
     formula = _formulas.get(rule.name) if rule.kind != "user" else None
     if formula is not None and (not keys or "level" in formula[1]):
         return batch, call.by_formula(formula)
@@ -129,7 +127,6 @@ class _Call:
         self.flags = flags
         self.statics = statics
         self.batch = batch
-        self.nodes: Sequence[Any] = ()
         self.xp = namespace_of(bound, data)
 
     def by_formula(self, formula: BatchingFormula) -> Any:
@@ -146,7 +143,6 @@ class _Call:
             "batched": self.flags,
             "level": self.level,
             "loop": self.loop,
-            "diagonals": [None if node is None else node.diagonal for node in self.nodes],
             "statics": statics,
             **statics,
         }

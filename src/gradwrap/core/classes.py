@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.registry import Op
+    from gradwrap.typing import Namespace
 
 __all__ = [
     "WrappedBackend",
@@ -96,7 +97,7 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
     """The class of the wrappers of a kind (`Variable`, `Dual`, `Batched`) of a backend's arrays."""
     known = backend.wrapper_classes.get(kind)
     if known is not None:
-        return known  # type: ignore[no-any-return]
+        return known
     with backends._lock:
         if kind not in backend.wrapper_classes:
             attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
@@ -110,7 +111,7 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
             made.__array_ufunc__ = fast_array_ufunc(made)
             backends._by_type[made] = WrappedBackend(made)
             backend.wrapper_classes[kind] = made
-    return backend.wrapper_classes[kind]  # type: ignore[no-any-return]
+    return backend.wrapper_classes[kind]
 
 
 def variable_class(backend: Backend) -> type[Variable[Any]]:
@@ -139,10 +140,11 @@ def untracked_copy(x: Any) -> Variable[Any]:
         return variable_class(backend_of(data))(data)
     below = data_of(mapped)
     stopped = untracked_copy(below) if isinstance(below, Variable) else below
-    return mapped._around(type(stopped))(stopped, mapped._node)  # type: ignore[no-any-return]
+    around: type[Variable[Any]] = mapped._around(type(stopped))
+    return around(stopped, mapped._node)
 
 
-def wrap_namespace(xp: Any) -> Any:
+def wrap_namespace(xp: Any) -> Namespace[Any]:
     """An Array API namespace whose arrays are variables, creation functions included.
 
     `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
@@ -155,7 +157,8 @@ def wrap_namespace(xp: Any) -> Any:
     >>> xp.sum(xp.ones(3))
     Variable(np.float64(3.0))
     """
-    return variable_class(backend_of_namespace(xp))._namespace
+    namespace: Namespace[Any] = variable_class(backend_of_namespace(xp))._namespace
+    return namespace
 
 
 def rebind(op: Op) -> None:

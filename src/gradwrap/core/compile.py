@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.modes import compiled_threshold
 from gradwrap.core.record import apply, record_watched
 from gradwrap.core.rule import passes
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.unwrapping import settled, unwrapped_key
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "watched": record_watched,
         "meta_of": bound.backend.meta,
         "native": bound.native,
+        "is_tracked": lambda data: hasattr(type(settled(data)), "_bind"),
         "unwrapped_key": unwrapped_key,
         "BatchedValueError": BatchedValueError,
         "plain": bound.variable_class._plain,
@@ -105,7 +106,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
     function = scope[name]
     function.__module__ = "gradwrap"
     function.__doc__ = getattr(bound.native, "__doc__", None)
-    return function  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]  # made by exec
 
 
 def _indent(lines: list[str]) -> list[str]:
@@ -125,6 +126,8 @@ def _body(bound: BoundOp) -> list[str]:
         lines += [f"    {array}_n = {array}._node; {array}_d = {array}._data"]
         if rule.lacks(index):
             lines += [f"    if {array}_n is not None: {elsewhere}"]
+        if bound.backend.depth:  # it may hold what belongs to a higher level than the others
+            lines += [f"    if {array}_n is None and is_tracked({array}_d): {elsewhere}"]
         lines += [f"elif type({array}) in PLAIN:"]
         lines += [f"    {array}_n = None; {array}_d = {array}"]
         lines += ["else:", f"    {elsewhere}"]

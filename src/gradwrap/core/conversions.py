@@ -89,7 +89,7 @@ class Conversions:
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Type and number of the device, as DLPack counts them."""
-        return _exchangeable(inplace.native(self)).__dlpack_device__()  # type: ignore[no-any-return]
+        return _exchangeable(inplace.native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
 
     def __float__(self) -> float:
         return float(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.fast_dual import fast_dual
 from gradwrap.core.forward import push_forward
 from gradwrap.core.record import apply, interpret
 from gradwrap.core.unwrapping import native
@@ -32,11 +33,13 @@ class Dual(Variable[A]):
 
     @classmethod
     def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        return bound.apply
+        bound.quick = fast_dual(bound, bound.apply)
+        return bound.quick or bound.apply
 
     @classmethod
     def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
-        return uncompiled_operator(bound, swapped=swapped)
+        general = uncompiled_operator(bound, swapped=swapped)
+        return fast_dual(bound, general, swapped=swapped) or general
 
     @classmethod
     def _interpret(

@@ -7,19 +7,17 @@ values of an array, so nothing here waits for a device.
 
 from __future__ import annotations
 
-import math
 from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.checking import check_result
+from gradwrap.core.fitting import PARTS, fit
 from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.inspection import inspection_of
-from gradwrap.core.meta import same_shape, size_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.placing import placement_of, placers
-from gradwrap.core.record import output_node
+from gradwrap.core.revisiting import conjugate, conjugated, rewrapped
 from gradwrap.core.scatter import OutputPart, Scattered, zeros_of
 from gradwrap.errors import GraphFreedError, RuleResultError
 
@@ -28,11 +26,10 @@ if TYPE_CHECKING:
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.inspection import Inspection
-    from gradwrap.core.meta import Meta
     from gradwrap.core.placing import Placement
     from gradwrap.core.record import BoundOp
 
-__all__ = ["backward_pass", "fit"]
+__all__ = ["backward_pass"]
 
 Root = tuple["Node | Leaf", Any]
 # what has arrived at a node so far: the node, the sum, and whether its buffer is the engine's own
@@ -140,7 +137,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         next_seq = 0
         parent, saved, index, more = node.parent, node.saved, node.index, node.more
         while True:
-            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]
+            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if type(saved) is tuple:
                     cotangent = formula(xp, g, *saved)
                 else:
@@ -214,12 +211,12 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
     if op.watch is not None:
         edges = op.watch.restored(op.name, edges, on_path, targets)
     if create_graph:
-        edges = _rewrapped(node, edges)
+        edges = rewrapped(node, edges)
     if inspection is not None and not op.selects:
         edges = inspection.around(node, edges)
     if node.meta.is_complex and op.holomorphic:
-        edges = _conjugated(edges)
-        g, owned = _conjugate(xp, g), True
+        edges = conjugated(edges)
+        g, owned = conjugate(xp, g), True
     if op.consumes and not owned:  # its formula may write to the cotangent
         g = xp.asarray(g, copy=True)
     if hooks is not None and hooks.after:
@@ -242,9 +239,6 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
         held, (pending, heap, arguments, hooks) = pending, later
         for parent, cotangent in after_node(arguments, hooks, held, seen):
             _arrive(pending, heap, parent, cotangent, op)
-
-
-PARTS = frozenset({Scattered, OutputPart})
 
 
 def _arrive(  # noqa: PLR0913  the state of the pass
@@ -351,7 +345,7 @@ def _arrive_jointly(
             continue
         if type(cotangent) not in PARTS:
             xp = op.namespaces[type(cotangent)]
-            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901
+            cotangent = fit(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901  the fitted one takes its place
         _arrive(pending, heap, parent, cotangent, op, owned=op.consumes and index == 0)
 
 
@@ -361,52 +355,6 @@ def _freed(node: Node) -> GraphFreedError:
         f"freed by the first backward (met at {node.op.name}). "
         "Fix: pass retain_graph=True to the first one."
     )
-
-
-def fit(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:
-    """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
-    if type(cotangent) in PARTS:
-        return cotangent
-    if node.op.check:
-        check_result(cotangent, meta, node, index)
-    if cotangent.shape != meta.shape:
-        cotangent = _unbroadcast(xp, cotangent, meta.shape)
-    dtype = cotangent.dtype
-    if dtype != meta.dtype:
-        if not meta.is_complex and op_is_complex(node, dtype):
-            cotangent = xp.real(cotangent)
-        if cotangent.dtype != meta.dtype:
-            cotangent = xp.astype(cotangent, meta.dtype)
-    return cotangent
-
-
-def op_is_complex(node: Node, dtype: Any) -> bool:
-    """Whether a dtype of the node's library is complex."""
-    return bool(node.op.backend.dtype_kind(dtype)[1])
-
-
-def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
-    """Sum over the axes along which an argument of this shape was repeated."""
-    have = cotangent.shape
-    extra = len(have) - len(shape)
-    if extra < 0:  # a formula may leave out axes of length one
-        return xp.broadcast_to(cotangent, shape)
-    axes = tuple(range(extra)) + tuple(
-        axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
-    )
-    if axes:
-        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
-    if cotangent.shape == shape:
-        return cotangent
-    if size_of(cotangent.shape) == size_of(shape):
-        return xp.reshape(cotangent, shape)
-    if math.isnan(size_of(shape)):  # of a lazy array that does not know its shape
-        for axis, length in enumerate(shape):
-            if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
-                cotangent = xp.expand_dims(cotangent, axis=axis)
-        if same_shape(cotangent.shape, shape):
-            return cotangent
-    return xp.broadcast_to(cotangent, shape)
 
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
@@ -447,82 +395,3 @@ def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
     if node.index == JOINT:
         return [one for one in node.parent if one is not None]
     return (node.parent, *node.more[::EDGE]) if node.more else (node.parent,)
-
-
-def _conjugated(edges: Any) -> Any:
-    """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
-    return tuple(
-        (parent, _ConjugateAfter(formula), saved, index) for parent, formula, saved, index in edges
-    )
-
-
-class _ConjugateAfter:
-    __slots__ = ("formula",)
-
-    def __init__(self, formula: Any) -> None:
-        self.formula = formula
-
-    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        return _conjugate(xp, self.formula(xp, g, *saved))
-
-
-def _conjugate(xp: Any, cotangent: Any) -> Any:
-    if cotangent is None:
-        return None
-    if isinstance(cotangent, (tuple, list)):
-        return tuple(_conjugate(xp, part) for part in cotangent)
-    if type(cotangent) is Scattered:
-        return Scattered(cotangent.key, xp.conj(cotangent.values))
-    return xp.conj(cotangent)
-
-
-def _rewrapped(node: Node, edges: list[Any]) -> list[Any]:
-    """Give what the formulas saved its place in the graph again, so that they can be recorded."""
-    rule = getattr(node.op, "rule", None)
-    if rule is None:
-        return edges
-    parents: dict[str, Any] = {}
-    for parent, _, _, index in edges:
-        if index != JOINT:
-            parents[rule.arrays[index]] = parent
-        elif rule.variadic:
-            parents[rule.arrays[0]] = parent
-        else:
-            parents.update(zip(rule.arrays, parent, strict=True))
-    rewrapped = []
-    for parent, formula, saved, index in edges:
-        names = rule.formulas[0 if rule.is_joint else index].saved
-        again = tuple(
-            _rewrap_output(node, value)
-            if name == "out"
-            else _rewrap(node, value, parents.get(name))
-            for name, value in zip(names, saved, strict=True)
-        )
-        rewrapped.append((parent, formula, again, index))
-    return rewrapped
-
-
-def _rewrap(node: Node, value: Any, owner: Any) -> Any:
-    """A saved argument as a variable of the node it came from; as it is, if it was not tracked."""
-    if owner is None:
-        return value
-    variable = node.op.variable_class
-    if not isinstance(owner, tuple):
-        return variable(value, owner)
-    return tuple(
-        item if one is None else variable(item, one) for item, one in zip(value, owner, strict=True)
-    )
-
-
-def _rewrap_output(node: Node, value: Any) -> Any:
-    """A saved output as a variable of its node, or of nodes that select each of several."""
-    op = node.op
-    if not isinstance(value, (tuple, list)):
-        return op.variable_class(value, node)
-    metas: Any = node.meta
-    return tuple(
-        op.variable_class(part, output_node(node, index, meta))
-        if op.backend.dtype_kind(meta.dtype)[0]
-        else part
-        for index, (part, meta) in enumerate(zip(value, metas, strict=True))
-    )

@@ -1,4 +1,4 @@
-"""Elementwise operations on a batch, where its data are native arrays: the usual call, by itself.
+"""Operations on a batch whose data are native arrays: the usual call, by itself.
 
 The batched passes behind Jacobians and per-example gradients are mostly made of these, and on small
 arrays what decides is the Python around them.
@@ -9,37 +9,53 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
+from gradwrap.core.diagonals import diagonal_of, on_diagonals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.record import BoundOp
 
-__all__ = ["fast_elementwise"]
+__all__ = ["fast_batched"]
 
 
-def fast_elementwise(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:
-    """A quicker call of an operation, which leaves whatever is unusual to the general one."""
+def fast_batched(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any] | None:
+    """A quicker call of an operation, if there is one; it leaves the unusual to the general one."""
     rule = bound.rule
-    if rule.kind != "elementwise" or rule.statics or bound.backend.depth or rule.native:
-        return general
-    if len(rule.arrays) == 1:
-        return _unary(bound, general)
-    return _binary(bound, general) if len(rule.arrays) == 2 else general
+    if bound.backend.depth or rule.native:
+        return None
+    usual: Callable[..., Any] | None = None
+    if rule.kind == "elementwise" and not rule.statics:
+        if len(rule.arrays) == 1:
+            usual = _unary(bound, general)
+        elif len(rule.arrays) == 2:
+            usual = _binary(bound, general)
+    special = on_diagonals(bound)
+    return usual if special is None else _with_diagonals(special, usual or general)
+
+
+def _with_diagonals(special: Callable[..., Any], usual: Callable[..., Any]) -> Callable[..., Any]:
+    """One of several ways for diagonal matrices, where an argument is one."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            if diagonal_of(arg) is not None:
+                found = special(*args, **kwargs)
+                return usual(*args, **kwargs) if found is None else found
+        return usual(*args, **kwargs)
+
+    return call
 
 
 def _unary(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:
     cls = bound.variable_class
     native = bound.native
-    keeps_diagonal = bound.name == "negative"
 
     def unary(x: Any) -> Any:
         if type(x) is not cls or x._node is None:
             return general(x)
-        data, node = x._data, x._node
-        if node.diagonal is not None:
-            node = _with_diagonal(node, native(node.diagonal) if keeps_diagonal else None)
-        return _like(cls, native(data), data, node)
+        data = x._data
+        return _like(cls, native(data), data, x._node)
 
     return unary
 
@@ -48,7 +64,6 @@ def _binary(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:
     cls = bound.variable_class
     native = bound.native
     plain = bound.backend.plain_types
-    scale = native if bound.name == "multiply" else None
 
     def binary(x1: Any, x2: Any) -> Any:
         node1 = x1._node if type(x1) is cls else None
@@ -56,11 +71,11 @@ def _binary(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:
         if node1 is not None and node2 is not None:
             one, two = x1._data, x2._data
             if node1.meta.level == node2.meta.level and len(one.shape) == len(two.shape):
-                return _like(cls, native(one, two), one, _scaled(node1, None, None))
+                return _like(cls, native(one, two), one, node1)
         elif node1 is not None and _fits(x2, x1, plain):
-            return _like(cls, native(x1._data, x2), x1._data, _scaled(node1, scale, x2))
+            return _like(cls, native(x1._data, x2), x1._data, node1)
         elif node2 is not None and _fits(x1, x2, plain):
-            return _like(cls, native(x1, x2._data), x2._data, _scaled(node2, scale, x1))
+            return _like(cls, native(x1, x2._data), x2._data, node2)
         return general(x1, x2)
 
     return binary
@@ -74,22 +89,8 @@ def _fits(value: Any, batched: Any, plain: frozenset[type]) -> bool:
     )
 
 
-def _scaled(node: Any, scale: Callable[..., Any] | None, value: Any) -> Any:
-    """The description of a batch times a value; of anything else without `scale`."""
-    if node.diagonal is None:
-        return node
-    diagonal = None if scale is None else scale(node.diagonal, value)
-    if diagonal is not None and diagonal.shape != node.diagonal.shape:
-        diagonal = None
-    return _with_diagonal(node, diagonal)
-
-
-def _with_diagonal(node: Any, diagonal: Any) -> Any:
-    return type(node)(node.meta, node.size, node.fallback, diagonal)
-
-
 def _like(cls: Any, out: Any, data: Any, node: Any) -> Any:
     """A result with the batch axis first; the description of a result like an operand is reused."""
-    if out.shape == data.shape and out.dtype == data.dtype:
+    if node.diagonal is None and out.shape == data.shape and out.dtype == data.dtype:
         return cls(out, node)
-    return cls._of_batch(node.meta.level, node, out)  # which knows of no diagonal
+    return cls._of_batch(node.meta.level, node, out)

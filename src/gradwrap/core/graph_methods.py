@@ -45,7 +45,7 @@ class GraphMethods(Generic[A]):
         one, unrecorded. Writing into it is unrecorded too: values that a formula has saved may
         change unseen. The in-place operators under `no_grad` are safe.
         """
-        return inplace.native(self)  # type: ignore[no-any-return]
+        return inplace.native(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter
     def data(self, value: A | Variable[A]) -> None:
@@ -156,7 +156,7 @@ class GraphMethods(Generic[A]):
 
     def detach(self) -> Self:
         """The same data, not tracked at any level; the graph behind this array is untouched."""
-        return self._namespace.stop_gradient(self)  # type: ignore[no-any-return]
+        return self._namespace.stop_gradient(self)  # type: ignore[no-any-return]  # of the same class
 
     def detach_(self) -> Self:
         """Take this array itself out of its graph: from now on it is a leaf, not tracked.

@@ -115,7 +115,7 @@ def hooks_of(node: Node | Leaf) -> Hooks:
         else:
             node.op = _HookedOp(node.op)
         return hooks_of(node)
-    return holder.hooks  # type: ignore[no-any-return]
+    return holder.hooks  # type: ignore[no-any-return]  # set above
 
 
 def add(callbacks: _Callbacks, hook: Callable[..., Any]) -> RemovableHandle:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 import weakref
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.hooks import follow
 from gradwrap.core.mapped import batched_parts
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from gradwrap.core.record import BoundOp
 
 __all__ = ["link", "native", "operate", "replace_data", "set_item", "unwrapped_key"]
+
+V = TypeVar("V", bound=Any)
 
 PERMUTATION = "permutation"
 INDEX = "index"
@@ -204,13 +206,14 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
     )
 
 
-def operate(variable: Any, op_name: str, other: Any) -> Any:
+def operate(variable: V, op_name: str, other: Any) -> V:
     """`variable op= other`, recorded."""
     if not hasattr(type(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
-        return _BINARY[op_name][0](variable, other)  # a NumPy scalar cannot change
+        changed: V = _BINARY[op_name][0](variable, other)  # a NumPy scalar cannot change
+        return changed
     cls = type(variable)
     if cls._is_foreign(other):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
     _check_writable(_root(variable))
     if isinstance(other, (list, tuple)):
         other = cls._stacked(other)

@@ -14,18 +14,19 @@ from gradwrap.errors import BatchedValueError, NoRuleError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Handlers", "call_function", "call_ufunc", "find_method", "install"]
+__all__ = ["Handlers", "call_function", "call_ufunc", "find_method", "install", "method_names"]
 
 
 class Handlers(NamedTuple):
     """What answers `__array_ufunc__` and `__array_function__`, and finds NumPy's methods.
 
-    `writing` are the functions that change an argument.
+    `methods` are the names of those, `writing` the functions that change an argument.
     """
 
     ufunc: Callable[..., Any]
     function: Callable[..., Any]
     method: Callable[[str], Callable[..., Any] | None]
+    methods: frozenset[str]
     writing: frozenset[Any]
 
 
@@ -70,3 +71,8 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
 def find_method(name: str) -> Callable[..., Any] | None:
     """A method of NumPy's arrays, as a function of the variable."""
     return _handlers().method(name)
+
+
+def method_names() -> frozenset[str]:
+    """The methods that `find_method` finds."""
+    return _handlers().methods

@@ -15,7 +15,7 @@ from gradwrap.core.modes import current_watch, silent_up_to
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart, is_basic_key
-from gradwrap.core.unwrapping import key_with_batches, snapshot, unwrapped_key
+from gradwrap.core.unwrapping import key_with_batches, settled, snapshot, unwrapped_key
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class BoundOp:
         "native",
         "op",
         "parts",
+        "quick",
         "rule",
         "special",
         "split",
@@ -101,6 +102,7 @@ class BoundOp:
         self.variable_class: Any = variable_class
         self.split, self.forward = _argument_handlers(rule)
         self.call: Callable[..., Any] = self.apply
+        self.quick: Callable[..., Any] | None = None  # a call that is worth taking inside a level
 
     def apply(self, *args: Any, **kwargs: Any) -> Any:
         """Call with any mixture of arguments."""
@@ -130,10 +132,10 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
     names = ", ".join(rule.parameters)
     arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
     statics = "".join(f"{s}, " for s in rule.statics)
-    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307
+    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307  the table's
     split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
     call = ", ".join(_passed(rule, name) for name in rule.parameters)
-    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307
+    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307  the table's
     return split, forward
 
 
@@ -195,6 +197,9 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         for array in arrays
     ]
     top, level = _top_of([*arrays, *keys])
+    if top is not None:
+        arrays = [settled(array) for array in arrays]
+        top, level = _top_of([*arrays, *keys])
     if top is not None and top._kind is not bound.variable_class._kind:
         bound = top._bind(bound.op)
     data: list[Any] = []
@@ -239,10 +244,14 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
             break
     if wrapper is None and bound.rule.key is not None:
         wrapper = next((type(part) for part in batched_parts(statics)), None)
+    function = bound.native
     if wrapper is not None:
-        return apply(wrapper._bind(bound.op), data, statics)
-    native_arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
-    return bound.forward(bound.native, *native_arguments)
+        bound = wrapper._bind(bound.op)
+        if bound.quick is None:
+            return apply(bound, data, statics)
+        function = bound.quick
+    arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
+    return bound.forward(function, *arguments)
 
 
 def around(bound: BoundOp, out: Any) -> BoundOp:
@@ -250,7 +259,7 @@ def around(bound: BoundOp, out: Any) -> BoundOp:
     first = out[0] if isinstance(out, (tuple, list)) and out else out
     if not hasattr(type(first), "_bind"):
         return bound
-    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]
+    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
 
 def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
@@ -310,11 +319,7 @@ def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type(array)
     if hasattr(kind, "_bind"):
-        while array._node is None:  # an array made inside of two transforms has two idle wrappers
-            array = array._data
-            if not hasattr(type(array), "_bind"):
-                return array
-        return snapshot(array)
+        return snapshot(settled(array))
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
     if isinstance(array, (list, tuple)) and not bound.check:

@@ -241,7 +241,7 @@ def _parameters_of(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of all parameters of a signature, and of those that are passed by keyword alone."""
     if any(bracket in signature for bracket in "([{") or "*" in signature.replace("*,", ""):
-        code = eval(f"lambda {signature}: None", scope).__code__  # noqa: S307
+        code = eval(f"lambda {signature}: None", scope).__code__  # noqa: S307  a signature of the table
         by_position = code.co_argcount
         names = code.co_varnames[: by_position + code.co_kwonlyargcount]
         return names, names[by_position:]

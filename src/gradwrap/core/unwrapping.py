@@ -6,7 +6,7 @@ from typing import Any
 
 from gradwrap.errors import BatchedValueError
 
-__all__ = ["innermost", "key_with_batches", "native", "snapshot", "unwrapped_key"]
+__all__ = ["innermost", "key_with_batches", "native", "settled", "snapshot", "unwrapped_key"]
 
 
 def native(variable: Any) -> Any:
@@ -30,10 +30,16 @@ def innermost(array: Any) -> Any:
     return array
 
 
+def settled(array: Any) -> Any:
+    """Without the wrappers that track nothing: a transform inside of another leaves such ones."""
+    while hasattr(type(array), "_bind") and array._node is None:
+        array = array._data
+    return array
+
+
 def snapshot(array: Any) -> Any:
     """What a variable holds now, whatever is written to it later; anything else as it is."""
-    kind = type(array)
-    return kind(array._data, array._node) if hasattr(kind, "_bind") else array
+    return array._snapshot() if hasattr(type(array), "_bind") else array
 
 
 def unwrapped_key(key: Any) -> Any:

@@ -7,11 +7,12 @@ they share; the methods of an operation are bound to a class when they are first
 from __future__ import annotations
 
 import contextlib
-import functools
 import operator
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
+from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
 from gradwrap.core.backend import find_backend
 from gradwrap.core.compile import compile_call, compile_operator
@@ -31,7 +32,7 @@ __all__ = ["Variable"]
 A = TypeVar("A")
 
 
-class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
+class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMethods[A], Generic[A]):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
@@ -113,6 +114,10 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
             return [cls._plain(part) for part in data]
         return data
 
+    def _snapshot(self) -> Any:
+        """What this holds now, whatever is written to it later."""
+        return type(self)(self._data, self._node)
+
     @classmethod
     def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
         return inplace.link(cls, result, source, bound, statics)
@@ -135,7 +140,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
 
         return stack_nested(cls, values)
 
-    def _operator(self, name: str, method: str, *, swapped: bool = False) -> Callable[..., Any]:
+    def _operator(self, name: str, method: str, *, swapped: bool = False) -> Callable[..., Self]:
         """Bind an operator to the class, in place of the general method."""
         op = find_op(name)
         assert op is not None, name
@@ -152,15 +157,16 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
         with contextlib.suppress(AttributeError):  # not bound, or another thread was here
             delattr(cls, method)
 
-    def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self._namespace, op_name)(self, *args, **kwargs)
+    def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:
+        function: Callable[..., Self] = getattr(self._namespace, op_name)
+        return function(self, *args, **kwargs)
 
     # The array as a sequence -------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self._data.shape:
             raise TypeError("len() of a 0-d array")
-        return self._data.shape[0]  # type: ignore[no-any-return]
+        return self._data.shape[0]  # type: ignore[no-any-return]  # Any: a native array
 
     def __iter__(self) -> Iterator[Self]:
         if not self._data.shape:
@@ -179,7 +185,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
         return f"Variable({text}, grad_fn={self.grad_fn!r})"
 
     def __round__(self, ndigits: int = 0) -> Self:
-        return self.round(ndigits)  # type: ignore[no-any-return]
+        return self.round(ndigits)
 
     def __format__(self, spec: str) -> str:
         return format(inplace.native(self), spec) if spec else str(self)
@@ -204,7 +210,7 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
     # Indexing and in-place ---------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Self:
-        return self._operator("getitem", "__getitem__")(self, key)  # type: ignore[no-any-return]
+        return self._operator("getitem", "__getitem__")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         inplace.set_item(self, key, value)
@@ -219,29 +225,34 @@ class Variable(Attributes, Operators, Conversions, GraphMethods[A], Generic[A]):
 
     # NumPy's methods ---------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
-        method = None if name.startswith("_") else protocol.find_method(name)
-        if method is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        setattr(Variable, name, method)  # from now on found at once; any thread's is as good
-        return functools.partial(method, self)
+    if not TYPE_CHECKING:  # a checker knows the methods from `ArrayMethods`, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            method = None if name.startswith("_") else protocol.find_method(name)
+            if method is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            setattr(Variable, name, method)  # from now on found at once; any thread's is as good
+            return MethodType(method, self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *protocol.method_names()})
 
     def transpose(self, *axes: Any) -> Self:
         """The array with its axes permuted, in reverse order by default."""
         order = _integers(axes) or tuple(range(self.ndim))[::-1]
-        return self._call("permute_dims", order)  # type: ignore[no-any-return]
+        return self._call("permute_dims", order)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
         """The same elements in another shape."""
         if order != "C":
             import numpy as np
 
-            return np.reshape(self, _integers(shape), order=order)  # type: ignore[call-overload, no-any-return]
-        return self._call("reshape", _integers(shape), copy=copy)  # type: ignore[no-any-return]
+            return np.reshape(self, _integers(shape), order=order)  # type: ignore[call-overload, no-any-return]  # a variable is no array to NumPy
+        return self._call("reshape", _integers(shape), copy=copy)
 
     def copy(self, order: str = "C") -> Self:
         """A copy that is part of the graph."""
-        return self._call("copy")  # type: ignore[no-any-return]
+        return self._call("copy")
 
     clone = copy
 

@@ -89,19 +89,8 @@ def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[An
     return x1, x2, vectors[0], vectors[1]
 
 
-def _matmul(
-    xp: Any,
-    op: Any,
-    x1: Any,
-    x2: Any,
-    batched: Sequence[bool],
-    diagonals: Sequence[Any],
-) -> Any:
+def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
     """One product for the whole batch where a factor is shared, a stack of them otherwise."""
-    if diagonals[0] is not None and not batched[1] and x2.ndim == 2:
-        return xp.expand_dims(diagonals[0], axis=-1) * x2
-    if diagonals[1] is not None and not batched[0] and x1.ndim == 2:
-        return xp.expand_dims(diagonals[1], axis=-1) * xp.matrix_transpose(x1)
     if batched[0] and not batched[1] and x2.ndim <= 2:
         return op(x1, x2)
     if batched[1] and not batched[0] and x2.ndim == 2 and x1.ndim <= 2:

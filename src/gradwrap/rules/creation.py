@@ -15,7 +15,7 @@ def asarray(
     xp: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Any:
     """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
-    cls = xp._class  # noqa: SLF001
+    cls = xp._class  # noqa: SLF001  shared with the core
     if hasattr(type(obj), "_bind"):
         found = obj
         if device is not None and obj.device != device:
@@ -43,7 +43,7 @@ def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = N
     """A variable of the library as it is; another library's array by its protocol."""
     if hasattr(type(x), "_bind"):
         return asarray(xp, x, device=device, copy=copy)
-    cls = xp._class  # noqa: SLF001
+    cls = xp._class  # noqa: SLF001  shared with the core
     options = {"device": device, "copy": copy}
     wanted = {name: value for name, value in options.items() if value is not None}
     return cls._plain(cls._backend.xp.from_dlpack(x, **wanted))
@@ -53,7 +53,7 @@ def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = N
 def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """An array of one value, which may be tracked."""
     if not is_recorded(fill_value):
-        cls = xp._class  # noqa: SLF001
+        cls = xp._class  # noqa: SLF001  shared with the core
         value = unwrapped_key(fill_value)
         return cls._plain(cls._backend.xp.full(shape, value, dtype=dtype, device=device))
     value = asarray(xp, fill_value, dtype=dtype, device=device)
@@ -81,7 +81,7 @@ def linspace(
     endpoint: bool = True,
 ) -> Any:
     """Evenly spaced numbers; between two tracked ends, each one is their mean with weights."""
-    cls = xp._class  # noqa: SLF001
+    cls = xp._class  # noqa: SLF001  shared with the core
     make = cls._backend.xp.linspace
     options = {"dtype": dtype, "device": device, "endpoint": endpoint}
     if not is_recorded((start, stop)):

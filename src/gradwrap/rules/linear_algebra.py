@@ -205,7 +205,7 @@ def einsum(xp: Any, subscripts: str, *operands: Any, **_: Any) -> Any:
     """Sums of products, by subscripts."""
     op = find_op("einsum")
     assert op is not None
-    return xp._class._bind(op).apply(list(operands), subscripts)  # noqa: SLF001
+    return xp._class._bind(op).apply(list(operands), subscripts)  # noqa: SLF001  shared with the core
 
 
 @composite("linalg.matrix_transpose")

@@ -234,6 +234,7 @@ register(
 @composite("unstack")
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split along an axis into arrays of one axis less."""
+    x = xp.asarray(x)  # a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
     return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
 

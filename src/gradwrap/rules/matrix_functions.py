@@ -249,6 +249,7 @@ def cofactors_of(xp: Any, x: Any) -> Any:
 def matrix_power(xp: Any, x: Any, n: int, /) -> Any:
     """A product of repeated squares; of the inverse for a negative power."""
     n = operator.index(n)
+    x = xp.asarray(x)  # a native array gives a variable too
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(
             f"linalg.matrix_power got an array of shape {tuple(x.shape)}. "

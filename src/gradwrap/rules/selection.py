@@ -110,7 +110,7 @@ def _namespace_of_key(xp: Any, key: Any) -> Any:
 def _native_of(xp: Any) -> Any:
     """The native namespace below a wrapped one: keys are data."""
     while hasattr(xp, "_class"):
-        xp = xp._class._backend.xp  # noqa: SLF001
+        xp = xp._class._backend.xp  # noqa: SLF001  shared with the core
     return xp
 
 
@@ -322,7 +322,7 @@ def unique_all(xp: Any, x: Any, /) -> Any:
     op = find_op("unique_all")
     assert op is not None
     x = xp.asarray(x)
-    found = xp._class._bind(op).call(x)  # noqa: SLF001
+    found = xp._class._bind(op).call(x)  # noqa: SLF001  shared with the core
     return found._replace(values=xp.take(xp.reshape(x, (-1,)), found.indices, axis=0))
 
 

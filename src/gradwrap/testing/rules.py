@@ -174,7 +174,7 @@ def _function(op: Any) -> Callable[..., Any]:
 
     def named(*values: Any, **kwargs: Any) -> Any:
         wrapped = next((value for value in values if isinstance(value, Variable)), None)
-        found = wrap_namespace(np) if wrapped is None else wrapped.__array_namespace__()
+        found: Any = wrap_namespace(np) if wrapped is None else wrapped.__array_namespace__()
         for part in op.split("."):
             found = getattr(found, part)
         out = found(*values, **kwargs)

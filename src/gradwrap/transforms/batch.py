@@ -94,7 +94,7 @@ def vmap(
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
         with differentiating():
             returned = left_behind(entering.call(), level)
-        return _out_of(fun, returned, out_axes, level, entering)  # type: ignore[no-any-return]
+        return _out_of(fun, returned, out_axes, level, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped
 

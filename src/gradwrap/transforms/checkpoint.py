@@ -77,7 +77,7 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
     def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
         inputs = map_leaves(snapshot, (args, kwargs))  # fun may write to its arguments
         began = next_sequence_number()
-        return _replaced(fun, inputs, fun(*args, **kwargs), began)  # type: ignore[no-any-return]
+        return _replaced(fun, inputs, fun(*args, **kwargs), began)  # type: ignore[no-any-return]  # as fun returned it
 
     return checkpointed
 

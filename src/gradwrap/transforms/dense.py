@@ -8,7 +8,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.tree import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["dense_solve"]
 
@@ -35,5 +35,11 @@ def dense_solve(linear: Callable[[Any], Any], y: Any) -> Any:
     right = as_vector(y)
     unit = xp.eye(sum(sizes), dtype=right.dtype, device=backend.device(parts[0]))
     columns = [as_vector(linear(as_tree(unit[i, :]))) for i in range(sum(sizes))]
+    xp = _namespace([right, *columns])
     solution = xp.linalg.solve(xp.stack(columns, axis=1), right[:, None])
     return as_tree(solution[:, 0])
+
+
+def _namespace(arrays: Sequence[Any]) -> Any:
+    """The namespace that takes all of the arrays: some may be wrapped, and others not."""
+    return max((backend_of(array) for array in arrays), key=lambda backend: backend.depth).xp

@@ -14,7 +14,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.inspection import wanted
-from gradwrap.core.node import Node
+from gradwrap.core.node import Leaf, Node
 from gradwrap.transforms.batches import batch_of
 
 __all__ = ["DiagonalStart", "diagonal_start"]
@@ -28,10 +28,13 @@ class DiagonalStart:
         self.factors = factors
         self.rows = rows
 
-    def arrived(self, first: int, last: int, level: int) -> dict[Any, Any]:
-        """What arrives at the leaves for a stretch of the rows, as one batch of this level."""
-        rows = self._some_rows(first, last)
-        found = backward_pass([(self.node, batch_of(rows, level))], retain_graph=True)
+    def arrived(self, first: int, last: int, space: Any) -> dict[Any, Any]:
+        """What arrives at the leaves for a stretch of the rows, as one batch."""
+        rows = batch_of(self._some_rows(first, last), space.level)
+        if type(self.node) is Leaf:
+            found: dict[Any, Any] = {self.node: rows}
+        else:
+            found = backward_pass([(self.node, rows)], retain_graph=last < space.total)
         leaf_hooks(found)
         return found
 
@@ -55,10 +58,12 @@ def diagonal_start(output: Any) -> DiagonalStart:
     """Go back from an output through the elementwise functions of one argument it ends in."""
     node: Any = output._node
     factors = output._backend.ones_like(output._data)
-    while isinstance(node, Node) and _keeps_diagonal(node):
+    while type(node) is Node and _keeps_diagonal(
+        node
+    ):  # one that ran elsewhere has a class of its own
         factors = _pulled(node, factors)
         node = node.parent
-    rows = _rows_of_product(node, factors) if isinstance(node, Node) else None
+    rows = _rows_of_product(node, factors) if type(node) is Node else None
     return DiagonalStart(node if rows is None else node.parent, factors, rows)
 
 
@@ -97,5 +102,4 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
     matrix = node.saved[0]
     if matrix.dtype != node.parent.meta.dtype:
         return None
-    xp = node.op.namespaces[type(factors)]
-    return xp.expand_dims(factors, axis=-1) * matrix
+    return factors[:, None] * matrix

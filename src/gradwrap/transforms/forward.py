@@ -9,6 +9,7 @@ from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import Tangent
+from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
@@ -33,6 +34,8 @@ from gradwrap.transforms.recording import Recording, described_space, out_and_au
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy as np
 
 __all__ = ["Linearization", "jvp", "linearize"]
 
@@ -169,7 +172,7 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
 def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     """An array with its tangent, checked against it."""
     primal, backend = differentiable(primal, f"argument {path}")
-    if not is_array(tangent) and isinstance(tangent, (int, float, complex)) and not primal.shape:
+    if _is_number(tangent) and not primal.shape:
         tangent = backend.ones_like(primal) * tangent
     if not is_array(tangent):
         raise TangentError(
@@ -182,14 +185,18 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
             f"the tangent of {path} is an array of {library}, the primal is one of "
             f"{backend.name}. Fix: convert it."
         )
-    given, wanted = described_space(tangent), described_space(primal)
-    if given != wanted:
+    if not same_shape(tangent.shape, primal.shape) or tangent.dtype != primal.dtype:
         raise TangentError(
-            f"the tangent of {path} is {given}, the primal is {wanted}. "
+            f"the tangent of {path} is {described_space(tangent)}, the primal is "
+            f"{described_space(primal)}. "
             "Fix: pass an array of the primal's shape and dtype."
         )
     node = Tangent(backend.meta(primal, level), snapshot(tangent))
     return wrapper_class(Dual, backend)(snapshot(primal), node)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex)) and not is_array(value)
 
 
 def _tangent_of(leaf: Any, level: int) -> Any:
@@ -222,11 +229,11 @@ def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
 
 
 @overload
+def linearize(fun: np.ufunc, *primals: Any) -> tuple[Any, Callable[..., Any]]: ...
+@overload
 def linearize(
     fun: Callable[[*Primals], R], *primals: *Primals
 ) -> tuple[R, Callable[[*Primals], R]]: ...
-@overload
-def linearize(fun: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]]: ...
 def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
     fun: Callable[..., Any], *primals: Any
 ) -> Any:

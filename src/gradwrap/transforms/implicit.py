@@ -18,6 +18,7 @@ from gradwrap.transforms.arguments import name_of, wrapped_untracked
 from gradwrap.transforms.custom_calls import settled_output
 from gradwrap.transforms.dense import dense_solve
 from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, quiet
+from gradwrap.transforms.implicit_steps import stepped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,7 +173,10 @@ def _solved(  # noqa: PLR0913  the two functions above
     problem = Problem(f, treedef, solvers, name, custom_linear_solve)
     leaves = problem.checked(found, wanted, "solve returned", "the right-hand side or guess")
     residual = problem.residual(leaves)
-    for level in sorted(levels_of(residual)):
-        if level > problem.silenced:
-            leaves = attached(problem, leaves, residual, level)
+    levels, is_outside = levels_of(residual)
+    levels = {level for level in levels if level > problem.silenced}
+    if levels and is_outside:
+        return unflatten(treedef, stepped(problem, leaves, len(levels)))
+    for level in sorted(levels):
+        leaves = attached(problem, leaves, residual, level)
     return unflatten(treedef, leaves)

@@ -195,24 +195,20 @@ class _Rule:
 # Levels -------------------------------------------------------------------------------------------
 
 
-def levels_of(values: Sequence[Any]) -> set[int]:
-    """The levels that track any of the values."""
+def levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
+    """The levels that track any of the values, and whether one does from outside of a `vmap`."""
     found = set()
+    is_outside = False
     for value in values:
         inner, is_mapped = value, False
         while isinstance(inner, Variable):
             if inner._node is not None and inner._is_batched:
                 is_mapped = True
             elif inner._node is not None:
-                if is_mapped:
-                    raise NoRuleError(
-                        "an implicit solution under vmap, differentiated from outside of it, is "
-                        "not supported. Fix: differentiate inside, vmap(grad(f)), or map over the "
-                        "examples with a loop."
-                    )
+                is_outside = is_outside or is_mapped
                 found.add(int(inner._node.meta.level))
             inner = inner._data
-    return found
+    return found, is_outside
 
 
 def quiet(leaf: Any) -> Any:

@@ -37,10 +37,10 @@ class Primitive(Generic[P, R]):
         if cls is None:
             return self.fun(*args, **kwargs)
         if self.op.rule_for(cls._backend.name) is not None:
-            return cls._bind(self.op).apply(*args, **kwargs)  # type: ignore[no-any-return]
+            return cls._bind(self.op).apply(*args, **kwargs)  # type: ignore[no-any-return]  # of the type of the function
         self._refuse_recorded(cls._backend.name, args, kwargs)
         native = {key: unwrapped_key(value) for key, value in kwargs.items()}
-        return cls._plain(self.fun(*unwrapped_key(args), **native))  # type: ignore[no-any-return]
+        return cls._plain(self.fun(*unwrapped_key(args), **native))  # type: ignore[no-any-return]  # likewise
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...

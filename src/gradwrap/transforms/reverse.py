@@ -437,20 +437,16 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
 
 @overload
 def vjp(
+    fun: np.ufunc, *primals: Any, has_aux: No = False
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(
     fun: Callable[[*Primals], R], *primals: *Primals, has_aux: No = False
 ) -> tuple[R, Callable[[R], tuple[*Primals]]]: ...
 @overload
 def vjp(
     fun: Callable[[*Primals], tuple[R, Aux]], *primals: *Primals, has_aux: Yes
 ) -> tuple[R, Callable[[R], tuple[*Primals]], Aux]: ...
-@overload
-def vjp(
-    fun: Callable[..., R], *primals: Any, has_aux: No = False
-) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
-@overload
-def vjp(
-    fun: Callable[..., tuple[R, Aux]], *primals: Any, has_aux: Yes
-) -> tuple[R, Callable[[R], tuple[Any, ...]], Aux]: ...
 def vjp(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
     fun: Callable[..., Any], *primals: Any, has_aux: bool = False
 ) -> Any:

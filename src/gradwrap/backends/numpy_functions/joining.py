@@ -136,9 +136,12 @@ implements(np.vsplit, always=True)(lambda xp, ary, indices: split(xp, ary, indic
 implements(np.dsplit, always=True)(lambda xp, ary, indices: split(xp, ary, indices, 2))
 
 
-@implements(np.unstack, always=True)
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]
+    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]  # a namespace is Any
+
+
+if hasattr(np, "unstack"):  # from NumPy 2.1 on
+    implements(np.unstack, always=True)(unstack)
 
 
 @implements(np.delete)

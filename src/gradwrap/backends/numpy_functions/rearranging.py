@@ -87,7 +87,11 @@ def partition(
 ) -> Any:
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), -1
-    return xp.take_along_axis(a, np.argpartition(native(a), kth, axis=axis), axis=axis)
+    values = native(a)
+    # argpartition puts what is not the kth in another order: find where partition has put it
+    rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
+    places = np.take_along_axis(np.argsort(values, axis=axis), rank, axis=axis)
+    return xp.take_along_axis(a, places, axis=axis)
 
 
 @implements(np.unique)

@@ -126,9 +126,15 @@ def _spread(name: str) -> Implementation:
         if real and mean is NoValue and not is_masked(where):
             return getattr(xp, name)(a, axis=axis, correction=free, keepdims=flag(keepdims))
         found = _variance(xp, a, axis, free, keepdims, where, mean)
-        return xp.sqrt(found) if name == "std" else found
+        return _root(xp, found) if name == "std" else found
 
     return spread
+
+
+def _root(xp: Any, variance: Any) -> Any:
+    """The square root, whose derivative is taken for zero where the elements are all the same."""
+    same = variance == 0
+    return xp.where(same, variance, xp.sqrt(xp.where(same, 1.0, variance)))
 
 
 def _variance(
@@ -224,8 +230,9 @@ def _standard_running(name: str) -> Implementation:
     return running
 
 
-IMPLEMENTATIONS[np.cumulative_sum] = _standard_running("cumulative_sum")
-IMPLEMENTATIONS[np.cumulative_prod] = _standard_running("cumulative_prod")
+if hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on
+    IMPLEMENTATIONS[np.cumulative_sum] = _standard_running("cumulative_sum")
+    IMPLEMENTATIONS[np.cumulative_prod] = _standard_running("cumulative_prod")
 
 
 @implements(np.average)

@@ -25,16 +25,50 @@ def _quantiles(
 ) -> Any:
     """Each is a mean of two order statistics; NumPy says which, by the quantiles of the ranks."""
     a = xp.asarray(a)
-    rows = moved_last(xp, a, axis)
-    ordered = xp.sort(rows, axis=-1)
+    ordered = xp.sort(moved_last(xp, a, axis), axis=-1)
+    quantiles = _of_numbers if skip_nan else _of_all
+    found = quantiles(xp, ordered, on_host(q), method)
+    return put_back(xp, found, a, axis, keepdims)
+
+
+def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
+    """The same two places in every row; NaN where there is one."""
+    length = ordered.shape[-1]
+    rank = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
+    low = np.floor(rank).astype(np.int64)
+    share = rank - low
+    found = _ranked(xp, ordered, low)
+    if share.any():
+        above = _ranked(xp, ordered, np.minimum(low + 1, length - 1))
+        found = found + (above - found) * _spread(xp, share, ordered)
+    last = ordered[..., -1]  # where NaN is sorted to
+    return xp.where(xp.isnan(last), last, found)
+
+
+def _ranked(xp: Any, ordered: Any, places: Any) -> Any:
+    """The elements of each row at places, whose axes are the result's first."""
+    if not places.shape:
+        return ordered[..., int(places)]
+    taken = xp.moveaxis(xp.take(ordered, xp.asarray(places.reshape(-1)), axis=-1), -1, 0)
+    return xp.reshape(taken, (*places.shape, *taken.shape[1:]))
+
+
+def _spread(xp: Any, share: Any, ordered: Any) -> Any:
+    """A number for each quantile, to be multiplied with the elements of all rows."""
+    if not share.shape:
+        return float(share)
+    share = share.reshape(share.shape + (1,) * (ordered.ndim - 1))
+    return xp.asarray(share, dtype=ordered.dtype)
+
+
+def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
+    """Of what is not NaN, which may be more in one row than in another."""
     values = native(ordered)
-    length = np.int64(values.shape[-1])
-    counts = on_host((values == values).sum(axis=-1)) if skip_nan else length
-    q = on_host(q)
+    counts = on_host((values == values).sum(axis=-1))
     shape = (*q.shape, *values.shape[:-1])
     ranks = np.zeros(shape)
     for count in np.unique(counts):
-        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]
+        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # a string
         chosen = np.broadcast_to(counts == count, shape)
         spread = np.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
         ranks = np.where(chosen, spread, ranks)
@@ -45,12 +79,7 @@ def _quantiles(
         above = _at(xp, ordered, np.minimum(low + 1, values.shape[-1] - 1))
         part = constant(xp, share) if share.shape else share[()]
         below = below + (above - below) * part
-    if not skip_nan:  # NaN is sorted last, and spreads
-        last = ordered[..., -1]
-        unknown = np.isnan(native(last))
-        is_numpys = isinstance(unknown, (np.ndarray, np.generic))  # elsewhere, any() would wait
-        below = below if is_numpys and not unknown.any() else xp.where(unknown, last, below)
-    return put_back(xp, below, a, axis, keepdims)
+    return below
 
 
 def _at(xp: Any, ordered: Any, places: Any) -> Any:

@@ -48,7 +48,7 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
 def copyto(xp: Any, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     if native(src) is not src or hasattr(src, "dtype"):
         from_, to = native(src).dtype, native(dst).dtype
-        if not np.can_cast(from_, to, casting):  # type: ignore[arg-type]
+        if not np.can_cast(from_, to, casting):  # type: ignore[arg-type]  # a string
             raise TypeError(f"Cannot cast array data from {from_} to {to} according to {casting!r}")
     dst[...] = src if where is True else xp.where(native(where), src, dst)
 

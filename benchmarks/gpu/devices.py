@@ -1,0 +1,157 @@
+"""Where the benchmarks run: how arrays get there and back, how time and memory are measured.
+
+On a GPU, time is what passes between two CUDA events on the null stream: the first is recorded
+when the GPU is idle, the second when the last call has been launched. PyTorch launches on the null
+stream too; JAX has streams of its own, so the host waits for its last result before the second.
+"""
+
+import gc
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..peers import Run
+from ..timing import sample
+from ..workloads import Array, Namespace
+
+Finish = Callable[[Any], object]
+"""Waits for a result, where the library does not launch on the null stream."""
+
+
+class NoGpuError(RuntimeError):
+    """There is no GPU, or no CuPy; the message says which."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU; or, in the tests, the host in its place."""
+
+    kind: Literal["cuda", "cpu"]
+    xp: Namespace
+    """The namespace of the gradients by hand."""
+    put: Callable[[Array], Any]
+    fetch: Callable[[Any], Array]
+    seconds: Callable[[Run, Finish, int], float]
+    """The mean time of so many calls in a row."""
+    peak: Callable[[Run], int]
+    """The most bytes that one call has in use at a time, beyond its arguments."""
+    machine: Mapping[str, str]
+
+
+def gpu() -> Device:
+    """The current GPU, through CuPy; a `NoGpuError` where it cannot be used."""
+    try:
+        cupy: Any = import_module("cupy")
+    except ImportError as error:
+        raise NoGpuError(f"CuPy is needed, and cannot be imported: {error}") from error
+    if not cupy.is_available():
+        raise NoGpuError(f"CuPy {cupy.__version__} finds no GPU with a driver for its CUDA")
+
+    def seconds(run: Run, finish: Finish, calls: int) -> float:
+        gc.collect()
+        cupy.cuda.Device().synchronize()
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        result = None
+        start.record(cupy.cuda.Stream.null)
+        for _ in range(calls):
+            result = run()
+        finish(result)
+        end.record(cupy.cuda.Stream.null)
+        end.synchronize()
+        milliseconds: float = cupy.cuda.get_elapsed_time(start, end)
+        return 1e-3 * milliseconds / calls
+
+    return Device(
+        "cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, _pool_peak(cupy), _machine(cupy)
+    )
+
+
+def host() -> Device:
+    """The host, on which the tests run what will run on a GPU."""
+
+    def seconds(run: Run, finish: Finish, calls: int) -> float:
+        return sample(lambda: finish(run()), calls)
+
+    return Device("cpu", np, np.asarray, np.asarray, seconds, _traced_peak, {"device": "host"})
+
+
+def _pool_peak(cupy: Any) -> Callable[[Run], int]:
+    """Count what CuPy's memory pool hands out and takes back during a call."""
+
+    class Peak(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy is Any here
+        name = "peak"
+
+        def __init__(self) -> None:
+            self.sizes: dict[int, int] = {}
+            self.used: int = 0
+            self.peak: int = 0
+
+        def malloc_postprocess(self, *, mem_size: int, pmem_id: int, **_: Any) -> None:
+            self.sizes[pmem_id] = mem_size
+            self.used += mem_size
+            self.peak = max(self.peak, self.used)
+
+        def free_postprocess(self, *, pmem_id: int, **_: Any) -> None:
+            self.used -= self.sizes.pop(pmem_id, 0)  # 0: it is older than the call
+
+    def peak(run: Run) -> int:
+        run()  # what libraries keep for themselves is there before
+        gc.collect()
+        counted = Peak()
+        with counted:
+            run()
+        return counted.peak
+
+    return peak
+
+
+def _traced_peak(run: Run) -> int:
+    import tracemalloc
+
+    run()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _machine(cupy: Any) -> dict[str, str]:
+    runtime = cupy.cuda.runtime
+    properties = runtime.getDeviceProperties(runtime.getDevice())
+    name = properties["name"]
+    driver, toolkit = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+    return {
+        "device": name.decode() if isinstance(name, bytes) else str(name),
+        "memory": f"{properties['totalGlobalMem'] / 2**30:.0f} GiB",
+        "driver supports CUDA": f"{driver // 1000}.{driver % 1000 // 10}",
+        "CUDA": f"{toolkit // 1000}.{toolkit % 1000 // 10}",
+        "driver": _driver(),
+    }
+
+
+def _driver() -> str:
+    """The driver's own version, as the kernel's module has it."""
+    try:
+        text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8")
+    except OSError:
+        return "unknown"
+    numbers = [word for word in text.split() if word[0].isdigit() and "." in word]
+    return numbers[0] if numbers else "unknown"
+
+
+def installed(*packages: str) -> str:
+    """The version of the first of the packages that is installed."""
+    for package in packages:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return "unknown"

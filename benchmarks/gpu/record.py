@@ -1,0 +1,161 @@
+"""A run as a section of `docs/gpu.md`: Markdown, and what it says is kept or missed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..report import LEFT_OUT, against, milliseconds, number, table
+from .candidates import HAND, OWN
+from .measuring import Measured
+from .testing import Outcome
+
+HERE = "<!-- records: the newest first -->"
+NONE_YET = ("<!-- none yet -->", "<!-- until here -->")
+NOT_WANTED = "as `--no-tests` says"
+FAILURES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that a run has found."""
+
+    when: datetime
+    command: str
+    machine: Mapping[str, str]
+    versions: Mapping[str, str]
+    titles: Mapping[str, str]
+    """The candidates' names, and what they are called in the table."""
+    measured: Sequence[Measured]
+    tests: Outcome | str
+    """What has come of the tests, or why none was run."""
+    faults: Sequence[str] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def section(record: Record) -> str:
+    """Write a record."""
+    blocks = [
+        f"### {record.when:%Y-%m-%d %H:%M} UTC, {record.machine['device']}",
+        f"`{record.command}`",
+        "\n".join(f"- {name}: {value}" for name, value in record.machine.items()),
+        ", ".join(f"{name} {version}" for name, version in record.versions.items()),
+        _tests(record.tests),
+    ]
+    if record.measured:
+        blocks += [_times(record), _memory(record.measured)]
+    remarks = [*record.faults, *record.notes]
+    if remarks:
+        blocks.append("\n".join(f"- {remark}" for remark in remarks))
+    missed = list(misses(record))
+    verdict = "nothing is missed" if not missed else "missed: " + "; ".join(missed)
+    blocks.append(f"**Verdict**: {verdict}.")
+    return "\n\n".join(block for block in blocks if block)
+
+
+def insert(page: str, text: str) -> str:
+    """The page with one more section, above those that are there."""
+    if HERE not in page:
+        raise ValueError(f"the page has no line {HERE!r}, below which records are entered")
+    start, end = NONE_YET
+    if start in page:
+        before, _, rest = page.partition(start)
+        page = before.rstrip("\n") + "\n" + rest.partition(end)[2]
+    above, _, below = page.partition(HERE)
+    return f"{above}{HERE}\n\n{text}\n\n{below.strip()}".rstrip("\n") + "\n"
+
+
+def misses(record: Record) -> Iterator[str]:
+    """What is not as it should be, in the order of the page."""
+    yield from _untested(record.tests)
+    yield from (fault.partition(":")[0] for fault in record.faults)
+    for row in record.measured:
+        for what in _bounds(row, record.titles):
+            if what.endswith("NOT MET"):
+                yield f"{row.title} {what}"
+        if row.peak is not None and row.peak.own > row.peak.bound * row.peak.by_hand:
+            yield f"memory of {row.title}"
+
+
+def _untested(tests: Outcome | str) -> Iterator[str]:
+    if isinstance(tests, Outcome):
+        if tests.failed:
+            yield f"{len(tests.failed)} tests failed"
+        if tests.not_run:
+            yield f"{len(tests.not_run)} files of tests could not be run"
+        if not tests.finished:
+            yield "the tests did not come to an end"
+        elif not tests.passed:
+            yield "no test was run"
+    elif tests != NOT_WANTED:
+        yield f"no test was run: {tests}"
+
+
+def _tests(tests: Outcome | str) -> str:
+    if isinstance(tests, str):
+        return f"Tests: not run, {tests}."
+    counts = f"{tests.passed} passed, {len(tests.failed)} failed, {tests.skips} skipped"
+    text = f"Tests: **{counts}**"
+    if not tests.finished:
+        text += ", and not all were run"
+    lines = [text + "."]
+    shown = tests.failed[:FAILURES_SHOWN]
+    lines += [f"- failed: `{_one_line(failure)}`" for failure in shown]
+    if len(shown) < len(tests.failed):
+        lines.append(f"- and {len(tests.failed) - len(shown)} more")
+    lines += [f"- skipped: {_one_line(reason)}" for reason in tests.skipped]
+    lines += [f"- could not be run: {_one_line(reason)}" for reason in tests.not_run]
+    return lines[0] + "\n\n" + "\n".join(lines[1:]) if lines[1:] else lines[0]
+
+
+def _one_line(text: str) -> str:
+    """A test's name may have any character in it."""
+    return " ".join(text.split()).replace("`", "'").replace("|", "/")
+
+
+def _times(record: Record) -> str:
+    others = [name for name in record.titles if name not in (HAND, OWN)]
+    head = ["time over that by hand: of the best rounds (of the medians)"]
+    head += [f"by hand, {record.titles[HAND]}", "gradwrap", *(record.titles[n] for n in others)]
+    head.append("bounds")
+    rows = []
+    for row in record.measured:
+        hand = row.times.get(HAND)
+        cells = [row.title, LEFT_OUT if hand is None else milliseconds(hand.best)]
+        for name in (OWN, *others):
+            own = row.times.get(name)
+            if hand is None or own is None:
+                cells.append(LEFT_OUT)
+            else:
+                best, middle = own.best / hand.best, own.median / hand.median
+                cells.append(f"{number(best)} ({number(middle)})")
+        rows.append([*cells, ", ".join(_bounds(row, record.titles)) or LEFT_OUT])
+    return table(head, rows)
+
+
+def _bounds(row: Measured, titles: Mapping[str, str]) -> Iterator[str]:
+    hand, own = row.times.get(HAND), row.times.get(OWN)
+    if hand is None or own is None:
+        if row.bound is not None or row.not_slower_than:
+            yield "not measured: NOT MET"
+        return
+    if row.bound is not None:
+        yield against(own.best / hand.best, row.bound)
+    for name in row.not_slower_than:
+        if name in row.times:
+            verdict = "met" if own.best <= row.times[name].best else "NOT MET"
+            yield f"<= {titles[name]} {verdict}"
+
+
+def _memory(measured: Sequence[Measured]) -> str:
+    rows = [
+        [
+            row.title,
+            f"{row.peak.by_hand / 2**20:.1f} MiB",
+            f"{row.peak.own / 2**20:.1f} MiB",
+            against(round(row.peak.own / row.peak.by_hand, 3), row.peak.bound),
+        ]
+        for row in measured
+        if row.peak is not None
+    ]
+    head = ["most memory in use during a step", "by hand", "gradwrap", "bound over by hand"]
+    return table(head, rows) if rows else ""

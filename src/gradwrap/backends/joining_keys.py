@@ -1,0 +1,60 @@
+"""`r_` and `c_`, which join what stands between their brackets, for the drop-in namespaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.backends.creating import first_variable
+from gradwrap.core.nested import holds_variable
+from gradwrap.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+__all__ = ["joining"]
+
+
+def joining(library: ModuleType) -> dict[str, Any]:
+    """The two of a library, so that tracked values can be among what they join."""
+    return {
+        "r_": _Joining(library, "r_", 0, lambda a: a[None] if a.ndim == 0 else a),
+        "c_": _Joining(
+            library, "c_", -1, lambda a: a[(None,) * (1 - a.ndim)][:, None] if a.ndim < 2 else a
+        ),
+    }
+
+
+class _Joining:
+    """One of them: the library's own, unless a variable is to be joined."""
+
+    def __init__(
+        self, library: ModuleType, name: str, axis: int, piece: Callable[[Any], Any]
+    ) -> None:
+        self._native: Any = getattr(library, name)
+        self._name = f"{library.__name__}.{name}"
+        self._axis = axis
+        self._piece = piece
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if isinstance(key, tuple) else (key,)
+        variable = first_variable(items)
+        if variable is None:
+            return self._native[key]
+        if isinstance(items[0], str):
+            raise NoRuleError(
+                f"{self._name} with a string in front has no rule for tracked values. "
+                "Fix: concatenate, stack and reshape say the same."
+            )
+        xp = variable._namespace
+        pieces = [
+            self._piece(xp.asarray(item)) if holds_variable(item) else self._native[item]
+            for item in items
+        ]
+        return xp.concat(pieces, axis=self._axis)

@@ -1,0 +1,150 @@
+"""Operations on a batch that is a diagonal matrix, and is kept as its diagonal.
+
+The columns of a Jacobian start from the unit vectors: from a matrix of which all that matters are
+n numbers. Scaling keeps it diagonal, a product with a matrix scales the rows of that, and only what
+has no place here makes the matrix itself, by asking for the data.
+
+Off the diagonal are zeros, whatever a factor is: of NaN or infinity times such a zero, which is
+the derivative of one element with respect to another that it does not depend on, nothing is seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import PYTHON_SCALARS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.record import BoundOp
+
+__all__ = ["on_diagonals"]
+
+
+def on_diagonals(bound: BoundOp) -> Callable[..., Any] | None:
+    """What an operation makes of diagonal matrices; the function gives None where it needs more."""
+    make = _BY_NAME.get(bound.name)
+    return None if make is None else make(bound)
+
+
+def diagonal_of(value: Any) -> Any:
+    """The diagonal, if a value is a batch that is kept as one."""
+    node = getattr(value, "_node", None)
+    return getattr(node, "diagonal", None)
+
+
+def _kept(bound: BoundOp, like: Any, diagonal: Any) -> Any:
+    """A batch that is diagonal again."""
+    node = like._node
+    if diagonal.shape != node.diagonal.shape or diagonal.dtype != node.diagonal.dtype:
+        return None
+    return bound.variable_class._of_diagonal(
+        type(node)(node.meta, node.size, node.fallback, diagonal)
+    )
+
+
+def _made(bound: BoundOp, like: Any, data: Any) -> Any:
+    """A batch of data that are not diagonal."""
+    node = like._node
+    return bound.variable_class._of_batch(node.meta.level, node, data)
+
+
+def _rank_of_plain(bound: BoundOp, value: Any) -> int | None:
+    """How many axes a value has that is the same for all examples; None if it is not."""
+    kind = type(value)
+    if value is None or kind not in bound.backend.plain_types:
+        return None
+    return 0 if kind in PYTHON_SCALARS else len(value.shape)
+
+
+def _negative(bound: BoundOp) -> Callable[..., Any]:
+    def negative(x: Any) -> Any:
+        return _kept(bound, x, bound.native(diagonal_of(x)))
+
+    return negative
+
+
+def _divide(bound: BoundOp) -> Callable[..., Any]:
+    def divide(x1: Any, x2: Any) -> Any:
+        one = diagonal_of(x1)
+        if one is None or _rank_of_plain(bound, x2) not in (0, 1):
+            return None
+        return _kept(bound, x1, bound.native(one, x2))
+
+    return divide
+
+
+def _multiply(bound: BoundOp) -> Callable[..., Any]:
+    native = bound.native
+
+    def multiply(x1: Any, x2: Any) -> Any:
+        one, two = diagonal_of(x1), diagonal_of(x2)
+        if one is not None and two is not None:
+            is_one_batch = x1._node.meta.level == x2._node.meta.level
+            return _kept(bound, x1, native(one, two)) if is_one_batch else None
+        batch, diagonal, other = (x1, one, x2) if two is None else (x2, two, x1)
+        if _rank_of_plain(bound, other) not in (0, 1):
+            return None
+        return _kept(bound, batch, native(diagonal, other))
+
+    return multiply
+
+
+def _add(bound: BoundOp) -> Callable[..., Any]:
+    def add(x1: Any, x2: Any) -> Any:
+        one, two = diagonal_of(x1), diagonal_of(x2)
+        batch, diagonal, other = (x1, one, x2) if two is None else (x2, two, x1)
+        node = getattr(other, "_node", None)
+        if node is None or type(other) is not bound.variable_class:
+            return None
+        own = batch._node.meta
+        if node.meta.level != own.level or node.meta.shape != own.shape:
+            return None
+        if one is not None and two is not None:
+            return _kept(bound, batch, bound.native(one, two))
+        if node.meta.dtype != own.dtype:
+            return None
+        return _made(bound, batch, bound.backend.plus_diagonal(other._data, diagonal))
+
+    return add
+
+
+def _matmul(bound: BoundOp) -> Callable[..., Any]:
+    """`D @ B` scales the rows of B, as the examples are; `A @ D` the columns of A, which are."""
+    multiply = bound.backend.xp.multiply
+
+    def matmul(x1: Any, x2: Any) -> Any:
+        one, two = diagonal_of(x1), diagonal_of(x2)
+        batch, diagonal, other = (x1, one, x2) if two is None else (x2, two, x1)
+        rank = _rank_of_plain(bound, other)
+        if rank not in (1, 2) or other.shape[0 if two is None else -1] != diagonal.shape[0]:
+            return None
+        if rank == 1:
+            return _made(bound, batch, multiply(diagonal, other))
+        xp = bound.backend.xp
+        rows = other if two is None else xp.matrix_transpose(other)
+        if batch._node.is_unit and rows.dtype == diagonal.dtype:
+            return _made(bound, batch, rows)
+        return _made(bound, batch, multiply(xp.expand_dims(diagonal, axis=-1), rows))
+
+    return matmul
+
+
+def _sum(bound: BoundOp) -> Callable[..., Any]:
+    def sum_of(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+        if axis not in (None, 0, -1) or dtype is not None or keepdims:
+            return None
+        return _made(bound, x, diagonal_of(x))
+
+    return sum_of
+
+
+_BY_NAME: dict[str, Callable[[BoundOp], Callable[..., Any]]] = {
+    "add": _add,
+    "divide": _divide,
+    "matmul": _matmul,
+    "multiply": _multiply,
+    "negative": _negative,
+    "sum": _sum,
+}

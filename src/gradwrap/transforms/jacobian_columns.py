@@ -1,0 +1,172 @@
+"""A Jacobian by forward mode: one batched pass for all of its columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
+from gradwrap.errors import NonDifferentiableInputError
+from gradwrap.transforms.arguments import (
+    Argnums,
+    described,
+    differentiable,
+    name_of,
+    passes_through,
+    selected,
+)
+from gradwrap.transforms.forward import Linearization, jvp
+from gradwrap.transforms.jacobian_rows import check_output, leaves_of
+from gradwrap.transforms.jacobian_space import (
+    Space,
+    array_of,
+    check_is_array,
+    chunks_of,
+    joined,
+    owned,
+    rows_of,
+    zero_block,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.transforms.recording import Recording
+
+__all__ = ["by_columns", "forward_columns"]
+
+
+def forward_columns(  # noqa: PLR0913  the function, its call, and the options of jacfwd
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+) -> Any:
+    """The Jacobian of one call, in the structure of the output, and `aux`."""
+    places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
+    chosen = [args[p] if isinstance(p, int) else kwargs[p] for p in places]
+
+    def of_chosen(*values: Any) -> Any:
+        given, named = list(args), dict(kwargs)
+        for place, value in zip(places, values, strict=True):
+            if isinstance(place, int):
+                given[place] = value
+            else:
+                named[place] = value
+        return fun(*given, **named)
+
+    of_chosen.__name__ = name_of(fun)
+    flattened = [flatten(value) for value in chosen]
+    leaves = [
+        _differentiated(leaf, fun, holomorphic, path)
+        for place, value in zip(places, chosen, strict=True)
+        for path, leaf in flatten_with_paths(value, described(fun, place))[0]
+    ]
+    space = Space(leaves)
+    chunks = []
+    aux: Any = None
+    treedef: Any = None
+    values: list[Any] = []
+    for first, last in chunks_of(space.total, chunk_size):
+        basis = iter(space.basis(first, last))
+        tangents = [unflatten(td, [next(basis) for _ in ls]) for ls, td in flattened]
+        pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]  # a bool
+        aux = pushed[-1] if has_aux else None
+        values, treedef = flatten(pushed[0])
+        for out in values:
+            check_is_array(name_of(fun), out)
+        found, _ = flatten(pushed[1])
+        chunks.append(
+            [
+                _columns(one, out, last - first, space.level)
+                for one, out in zip(found, values, strict=True)
+            ]
+        )
+    asked = [places.index(place) for place in selected(fun, argnums, args, kwargs)]
+    found_blocks: list[list[Any]] = []
+    for index, out in enumerate(values):
+        blocks = iter(_column_blocks(space, out, [chunk[index] for chunk in chunks]))
+        by_place = [[next(blocks) for _ in leaves] for leaves, _ in flattened]
+        found_blocks += [by_place[at] for at in asked]
+    parts = iter(owned([one for blocks in found_blocks for one in blocks]))
+    results: list[Any] = []
+    for _ in values:
+        trees = [
+            unflatten(flattened[at][1], [next(parts) for _ in flattened[at][0]]) for at in asked
+        ]
+        results.append(trees[0] if isinstance(argnums, (int, str)) else tuple(trees))
+    found = unflatten(treedef, results)
+    return (found, aux) if has_aux else found
+
+
+def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
+    """A leaf of an argument as an array; None for one that passes through."""
+    if passes_through(leaf):
+        return None
+    array, backend = differentiable(leaf, f"argument {path}")
+    if backend.dtype_kind(array.dtype)[1] and not holomorphic:
+        raise NonDifferentiableInputError(
+            f"jacfwd needs real arguments; {getattr(fun, '__name__', 'the function')} was called "
+            f"with {array.dtype}. Fix: pass holomorphic=True for the complex derivative of a "
+            "holomorphic function, or use jacrev for a function with real outputs."
+        )
+    return array
+
+
+def _column_blocks(space: Space, out: Any, parts: list[Any]) -> list[Any]:
+    """The blocks of one output for all arrays of a space, from its columns in stretches."""
+    if parts[0] is None:
+        return [None if a is None else zero_block(out, a) for a in space.arrays]
+    rank = len(out.shape)
+    whole = joined(parts, parts[0], rank)
+    xp = backend_of(whole).xp
+    return [
+        None if a is None else space.split(xp, whole, k, rank) for k, a in enumerate(space.arrays)
+    ]
+
+
+def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
+    """The tangents of an output for a batch of directions, the directions along the last axis."""
+    if tangent is None:
+        return None
+    rows = rows_of(tangent, array_of(out), count, level)
+    return backend_of(rows).xp.moveaxis(rows, 0, -1)
+
+
+def by_columns(
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+) -> list[list[Any]]:
+    """The same blocks as `by_rows`, from the linearisation: one pass for all columns."""
+    for out in outputs:
+        check_output(recording.name, out, holomorphic)
+    leaves = leaves_of(recording)
+    originals = [original for _, original in leaves]
+    nodes = [leaf for leaf, _ in leaves]
+    space = Space(originals)
+    linear = Linearization(recording, outputs)
+    chunks = []
+    for first, last in chunks_of(space.total, chunk_size):
+        starts = [
+            (leaf[0], tangent)
+            for leaf, tangent in zip(nodes, space.basis(first, last), strict=True)
+            if leaf is not None
+        ]
+        pushed = linear.push(starts)
+        chunks.append(
+            [
+                _columns_or_none(one, out, last - first, space.level)
+                for one, out in zip(pushed, outputs, strict=True)
+            ]
+        )
+    return [
+        _column_blocks(space, out, [chunk[index] for chunk in chunks])
+        for index, out in enumerate(outputs)
+    ]
+
+
+def _columns_or_none(tangent: Any, out: Any, count: int, level: int) -> Any:
+    return None if tangent is None else _columns(tangent, out._data, count, level)

@@ -1,0 +1,132 @@
+"""What a Jacobian's rows or columns are: the elements of several arrays, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.batched import Batched
+from gradwrap.core.meta import size_of
+from gradwrap.core.modes import new_level
+from gradwrap.core.record import UNTRACKED
+from gradwrap.core.scatter import zeros_of
+from gradwrap.core.tape import own_buffers
+from gradwrap.errors import NotAnArrayError
+from gradwrap.transforms.arguments import default_scalar, is_array, unwrapped
+from gradwrap.transforms.batches import batch_of, unit_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "Space",
+    "array_of",
+    "check_is_array",
+    "chunks_of",
+    "joined",
+    "owned",
+    "rows_of",
+    "zero_block",
+]
+
+
+class Space:
+    """The elements of several arrays as one axis: what a Jacobian's rows or columns are."""
+
+    def __init__(self, arrays: Sequence[Any]) -> None:
+        self.arrays = arrays
+        self.shapes = [None if a is None else tuple(a.shape) for a in arrays]
+        self.sizes = [0 if a is None else size_of(a.shape) for a in arrays]
+        self.total = sum(self.sizes)
+        self.level = new_level()
+
+    def basis(self, first: int, last: int) -> list[Any]:
+        """The unit vectors from one number to another: for each array its part of all of them."""
+        count = last - first
+        level = self.level
+        parts: list[Any] = []
+        start = 0
+        for array, size in zip(self.arrays, self.sizes, strict=True):
+            if array is None:
+                parts.append(None)
+                continue
+            backend = backend_of(array)
+            xp = backend.xp
+            meta = backend.meta(array, level)
+            if len(meta.shape) == 1 and size == count and first == start and not backend.depth:
+                parts.append(unit_batch(array, level))
+            else:
+                rows = xp.eye(count, size, k=first - start, dtype=meta.dtype, device=meta.device)
+                parts.append(batch_of(xp.reshape(rows, (count, *meta.shape)), level))
+            start += size
+        return parts
+
+    def split(self, xp: Any, whole: Any, index: int, axis: int) -> Any:
+        """The stretch of an axis that belongs to one of the arrays, in its shape."""
+        own = self.shapes[index]
+        assert own is not None
+        shape = whole.shape
+        wanted = (*shape[:axis], *own, *shape[axis + 1 :])
+        if self.sizes[index] != self.total:
+            start = sum(self.sizes[:index])
+            whole = whole[(slice(None),) * axis + (slice(start, start + self.sizes[index]), ...)]
+        return whole if whole.shape == wanted else xp.reshape(whole, wanted)
+
+
+def chunks_of(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
+    """The stretches of so many rows, each from one number to another."""
+    if chunk_size is None:
+        return [(0, total)]
+    if chunk_size < 1:
+        raise ValueError(f"chunk_size={chunk_size}. Fix: give a positive number of rows, or None.")
+    return [
+        (first, min(first + chunk_size, total)) for first in range(0, max(total, 1), chunk_size)
+    ]
+
+
+def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
+    """What a batched pass found, batch axis first; zeros, or one value for all, spread out."""
+    backend = backend_of(like)
+    xp = backend.xp
+    if found is None:
+        zeros = zeros_of(xp, backend.meta(like, 0))
+        return xp.broadcast_to(zeros, (count, *zeros.shape))
+    node = getattr(found, "_node", None)
+    if isinstance(found, Batched) and node is not None and node.meta.level == level:
+        return found._data
+    return xp.broadcast_to(found, (count, *found.shape))
+
+
+def joined(parts: list[Any], like: Any, axis: int) -> Any:
+    """Stretches put together along an axis."""
+    xp = backend_of(like).xp
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=axis)
+
+
+def zero_block(out: Any, original: Any) -> Any:
+    """The block of an output that does not depend on an argument."""
+    backend = backend_of(original)
+    meta = backend.meta(original, 0)
+    shape = (*tuple(getattr(out, "shape", ())), *meta.shape)
+    return backend.xp.zeros(shape, dtype=meta.dtype, device=meta.device)
+
+
+def owned(blocks: Sequence[Any]) -> list[Any]:
+    """Blocks that each have a buffer of their own, without wrappers that track nothing."""
+    found = [None if block is None else unwrapped(block, UNTRACKED) for block in blocks]
+    own_buffers(found, ())
+    return found
+
+
+def array_of(original: Any) -> Any:
+    """An argument as the array that stands for it."""
+    return original if is_array(original) else default_scalar(original)
+
+
+def check_is_array(name: str, out: Any) -> None:
+    """Refuse an output that is no array."""
+    if not is_array(out):
+        raise NotAnArrayError(
+            f"a Jacobian needs a function that returns arrays; {name} returned a "
+            f"{type(out).__name__}. Fix: return arrays alone, or with has_aux=True a pair."
+        )

@@ -1,0 +1,132 @@
+"""Names of what the standard's functions take besides arrays, and say about a library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+
+__all__ = [
+    "AnyArray",
+    "Axes",
+    "Capabilities",
+    "Constants",
+    "DType",
+    "DTypes",
+    "DefaultDTypes",
+    "Device",
+    "FInfo",
+    "IInfo",
+    "Kinds",
+    "NamespaceInfo",
+    "Nested",
+    "Norm",
+    "Shape",
+]
+
+AnyArray: TypeAlias = Any
+"""An array of the library of whatever dtype: a mask, positions, counts."""
+DType: TypeAlias = Any
+"""A dtype of the library. Each library has types of its own for them."""
+Device: TypeAlias = Any
+"""A device of the library, likewise."""
+Shape: TypeAlias = int | tuple[int, ...]
+Axes: TypeAlias = int | tuple[int, ...]
+Nested: TypeAlias = complex | Sequence[Any]
+"""Numbers, and nested sequences of numbers and of arrays."""
+Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+Kind: TypeAlias = Literal[
+    "bool",
+    "signed integer",
+    "unsigned integer",
+    "integral",
+    "real floating",
+    "complex floating",
+    "numeric",
+]
+Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]
+
+
+class FInfo(Protocol):
+    """The limits of a floating-point dtype."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+class IInfo(Protocol):
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+class DTypes(Protocol):
+    """The dtypes of the standard."""
+
+    bool: DType
+    int8: DType
+    int16: DType
+    int32: DType
+    int64: DType
+    uint8: DType
+    uint16: DType
+    uint32: DType
+    uint64: DType
+    float32: DType
+    float64: DType
+    complex64: DType
+    complex128: DType
+
+
+class Constants(Protocol):
+    """The constants of the standard."""
+
+    e: float
+    inf: float
+    nan: float
+    newaxis: None
+    pi: float
+    __name__: str
+    __array_api_version__: str
+
+
+Capabilities = TypedDict(
+    "Capabilities",
+    {"boolean indexing": bool, "data-dependent shapes": bool, "max dimensions": int | None},
+)
+DefaultDTypes = TypedDict(
+    "DefaultDTypes",
+    {"real floating": DType, "complex floating": DType, "integral": DType, "indexing": DType},
+)
+
+
+class NamespaceInfo(Protocol):
+    """What a library can do: the result of `__array_namespace_info__`."""
+
+    def capabilities(self) -> Capabilities:
+        """What it can do of what the standard leaves open."""
+        ...
+
+    def default_device(self) -> Device:
+        """Where new arrays are, unless told otherwise."""
+        ...
+
+    def default_dtypes(self, *, device: Device | None = None) -> DefaultDTypes:
+        """The dtypes of new arrays, unless told otherwise."""
+        ...
+
+    def devices(self) -> Sequence[Device]:
+        """The devices there are."""
+        ...
+
+    def dtypes(
+        self, *, device: Device | None = None, kind: Kind | tuple[Kind, ...] | None = None
+    ) -> dict[str, DType]:
+        """The dtypes there are, by their names in the standard."""
+        ...

@@ -1,0 +1,80 @@
+"""The named tuples that functions of the standard return, as a type checker sees them.
+
+At run time they are those of the array library, which have the same names.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple
+
+from gradwrap.typing.variables import Other_co, Out_co
+
+__all__ = [
+    "QR",
+    "SVD",
+    "Eig",
+    "Eigh",
+    "SlogDet",
+    "UniqueAll",
+    "UniqueCounts",
+    "UniqueInverse",
+]
+
+
+class Eig(NamedTuple, Generic[Other_co]):
+    """What `linalg.eig` returns."""
+
+    eigenvalues: Other_co
+    eigenvectors: Other_co
+
+
+class Eigh(NamedTuple, Generic[Out_co]):
+    """What `linalg.eigh` returns."""
+
+    eigenvalues: Out_co
+    eigenvectors: Out_co
+
+
+class QR(NamedTuple, Generic[Out_co]):
+    """What `linalg.qr` returns."""
+
+    Q: Out_co
+    R: Out_co
+
+
+class SlogDet(NamedTuple, Generic[Out_co]):
+    """What `linalg.slogdet` returns."""
+
+    sign: Out_co
+    logabsdet: Out_co
+
+
+class SVD(NamedTuple, Generic[Out_co]):
+    """What `linalg.svd` returns."""
+
+    U: Out_co
+    S: Out_co
+    Vh: Out_co
+
+
+class UniqueAll(NamedTuple, Generic[Out_co, Other_co]):
+    """What `unique_all` returns."""
+
+    values: Out_co
+    indices: Other_co
+    inverse_indices: Other_co
+    counts: Other_co
+
+
+class UniqueCounts(NamedTuple, Generic[Out_co, Other_co]):
+    """What `unique_counts` returns."""
+
+    values: Out_co
+    counts: Other_co
+
+
+class UniqueInverse(NamedTuple, Generic[Out_co, Other_co]):
+    """What `unique_inverse` returns."""
+
+    values: Out_co
+    inverse_indices: Other_co

@@ -1,0 +1,6 @@
+from contextlib import AbstractContextManager
+
+class DeviceSynchronized(RuntimeError):
+    def __init__(self, message: str | None = None) -> None: ...
+
+def allow_synchronize(allow: bool) -> AbstractContextManager[None]: ...

@@ -1,0 +1,6 @@
+import numpy as np
+from cupy._core.core import _ArrayLike, ndarray
+from cupy.typing import NDArray
+
+def isneginf(x: _ArrayLike, out: ndarray | None = None) -> NDArray[np.bool_]: ...
+def isposinf(x: _ArrayLike, out: ndarray | None = None) -> NDArray[np.bool_]: ...

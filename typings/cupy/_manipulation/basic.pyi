@@ -1,0 +1,3 @@
+from typing import Any
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> None: ...

@@ -1,0 +1,6 @@
+from typing import Any
+
+from cupy._core.core import _ArrayLike
+
+def may_share_memory(a: Any, b: _ArrayLike, max_work: int | None = None) -> bool: ...
+def shares_memory(a: Any, b: _ArrayLike, max_work: int | None = None) -> bool: ...

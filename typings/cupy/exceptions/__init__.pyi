@@ -1,0 +1,6 @@
+from numpy.exceptions import (
+    AxisError as AxisError,
+    ComplexWarning as ComplexWarning,
+    RankWarning as RankWarning,
+    TooHardError as TooHardError,
+)

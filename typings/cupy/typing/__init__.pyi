@@ -1,0 +1,6 @@
+from cupy.typing._types import (
+    ArrayLike as ArrayLike,
+    DTypeLike as DTypeLike,
+    NBitBase as NBitBase,
+    NDArray as NDArray,
+)
