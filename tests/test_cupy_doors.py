@@ -79,7 +79,8 @@ def test_ufunc_hands_over_kernel_arguments_and_keywords() -> None:
     assert (name, options) == ("cupy_add", {"dtype": "f"})
     assert args[0] is plain
     assert args[1] is asked
-    assert cupy_special.erf(asked)[0] == "cupyx_scipy_special_erf"
+    erf: Any = cupy_special.erf  # to a checker it takes arrays only
+    assert erf(asked)[0] == "cupyx_scipy_special_erf"
 
 
 def test_outputs_come_after_the_inputs() -> None:
