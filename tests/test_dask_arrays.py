@@ -74,7 +74,8 @@ def test_selection_of_chunks_gives_what_numpy_gives(name: str) -> None:
     """Also where the number of what was selected is not known before it is computed."""
 
     def f(x: Any) -> Any:
-        return (SELECTIONS[name](x) ** 2).sum()
+        chosen: Any = SELECTIONS[name](x)
+        return (chosen**2).sum()
 
     with dask.config.set(scheduler=refuse):
         gradient = gw.grad(f)(in_chunks(VALUES))

@@ -40,7 +40,7 @@ def form(function: Any) -> list[tuple[str, Any]]:
 
 
 def names_in(protocol: Any) -> set[str]:
-    own = {name for name, value in vars(typing.Protocol).items() if not name.startswith("__a")}
+    own = {name for name in vars(typing.Protocol) if not name.startswith("__a")}
     found: set[str] = set()
     for base in protocol.__mro__[:-1]:
         if base.__module__.startswith("gradwrap"):

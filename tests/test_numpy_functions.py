@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 A = np.random.default_rng(0).uniform(0.5, 2.0, (3, 4))
 V = np.random.default_rng(1).uniform(0.5, 2.0, 5)
+BELOW: list[Any] = [np.zeros((1, 4)), 2.0]
 S = np.random.default_rng(2).uniform(0.5, 2.0, (3, 3)) + 2 * np.eye(3)
 T = np.random.default_rng(3).uniform(0.5, 2.0, (2, 3, 4))
 HOLES = np.zeros((3, 4))
@@ -76,7 +77,7 @@ CASES: list[Case] = [
     ("hstack 2-d", lambda x: np.hstack([x, x * x]), (A,)),
     ("dstack", lambda x: np.dstack([x, x * x]), (A,)),
     ("column_stack", lambda x: np.column_stack([x, x**2]), (V,)),
-    ("block", lambda x: np.block([[x, np.ones((3, 1))], [np.zeros((1, 4)), 2.0]]) ** 2, (A,)),
+    ("block", lambda x: np.block([[x, np.ones((3, 1))], BELOW]) ** 2, (A,)),
     ("append", lambda x: np.append(x, x[:2]) ** 2, (V,)),
     ("split", lambda x: np.split(x, 2, axis=1)[1] ** 2, (A,)),
     ("split at", lambda x: np.split(x, [1, 3])[1] ** 2, (V,)),

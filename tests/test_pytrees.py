@@ -22,7 +22,7 @@ class Layer(NamedTuple):
     b: Any
 
 
-Untyped = namedtuple("Untyped", ["w", "b"])  # noqa: PYI024  the older kind, on purpose
+Untyped = namedtuple("Untyped", ["w", "b"])  # noqa: PYI024  # pyright: ignore[reportUntypedNamedTuple]  # the older kind
 
 
 @dataclasses.dataclass
