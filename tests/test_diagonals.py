@@ -133,7 +133,7 @@ def test_a_diagonal_knows_no_attribute_of_its_own() -> None:
     diagonal, _, _ = made()
     assert Batched in type(diagonal).__mro__
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        diagonal.nonsense  # noqa: B018
+        diagonal.nonsense  # noqa: B018  raises
 
 
 TRANSFORMS = [gw.jacrev, gw.jacfwd, gw.jacobian]

@@ -39,7 +39,7 @@ except ModuleNotFoundError as _error:
 from gradwrap.backends.cupy_functions import DropIn as _DropIn
 
 if TYPE_CHECKING:
-    from cupy import *  # noqa: F403
+    from cupy import *  # noqa: F403  as a checker sees the module
 
 _drop_in = _DropIn(_sys.modules[__name__])
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import (
     TYPE_CHECKING,
     Any,
-    Concatenate,
-    Literal,
-    ParamSpec,
-    TypeAlias,
     TypeVar,
     TypeVarTuple,
     overload,
@@ -16,62 +12,21 @@ from typing import (
 
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian import jacfwd, jacrev
+from gradwrap.transforms.jacobian_types import typed_as_hessian
 from gradwrap.transforms.reverse import grad
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
     from gradwrap.transforms.arguments import Argnums
 
 __all__ = ["hessian", "hvp"]
 
-P = ParamSpec("P")
 A = TypeVar("A", bound=Any)
-Aux = TypeVar("Aux")
-No: TypeAlias = Literal[False]
-Yes: TypeAlias = Literal[True]
-First: TypeAlias = Literal[0]
 Primals = TypeVarTuple("Primals")
 
 
-@overload
-def hessian(
-    fun: np.ufunc,
-    argnums: Argnums = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
-@overload
-def hessian(
-    fun: Callable[Concatenate[A, P], Any],
-    argnums: First = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], A]: ...
-@overload
-def hessian(
-    fun: Callable[Concatenate[A, P], tuple[Any, Aux]],
-    argnums: First = 0,
-    *,
-    has_aux: Yes,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
-@overload
-def hessian(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    *,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
+@typed_as_hessian
 def hessian(
     fun: Callable[..., Any],
     argnums: Argnums = 0,

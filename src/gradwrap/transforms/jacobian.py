@@ -3,70 +3,27 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.meta import size_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.transforms.jacobian_columns import by_columns, forward_columns
 from gradwrap.transforms.jacobian_rows import as_asked, by_rows
+from gradwrap.transforms.jacobian_types import typed_as_jacobian
 from gradwrap.transforms.recording import Recording, out_and_aux
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
     from gradwrap.transforms.arguments import Argnums
 
-    # What a function of one array may return besides an array
-    Number: TypeAlias = float | complex | np.number[Any]
 
 __all__ = ["jacfwd", "jacobian", "jacrev"]
 
-P = ParamSpec("P")
 A = TypeVar("A", bound=Any)
-Aux = TypeVar("Aux")
-No: TypeAlias = Literal[False]
-Yes: TypeAlias = Literal[True]
-First: TypeAlias = Literal[0]
 
 
-@overload
-def jacrev(
-    fun: np.ufunc,
-    argnums: Argnums = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
-@overload
-def jacrev(
-    fun: Callable[Concatenate[A, P], A | Number],
-    argnums: First = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], A]: ...
-@overload
-def jacrev(
-    fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
-    argnums: First = 0,
-    *,
-    has_aux: Yes,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
-@overload
-def jacrev(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    *,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
+@typed_as_jacobian
 def jacrev(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -123,42 +80,7 @@ def jacrev(
     return jacobian_of
 
 
-@overload
-def jacfwd(
-    fun: np.ufunc,
-    argnums: Argnums = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
-@overload
-def jacfwd(
-    fun: Callable[Concatenate[A, P], A | Number],
-    argnums: First = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], A]: ...
-@overload
-def jacfwd(
-    fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
-    argnums: First = 0,
-    *,
-    has_aux: Yes,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
-@overload
-def jacfwd(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    *,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
+@typed_as_jacobian
 def jacfwd(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -200,42 +122,7 @@ def jacfwd(
     return jacobian_of
 
 
-@overload
-def jacobian(
-    fun: np.ufunc,
-    argnums: Argnums = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
-@overload
-def jacobian(
-    fun: Callable[Concatenate[A, P], A | Number],
-    argnums: First = 0,
-    *,
-    has_aux: No = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], A]: ...
-@overload
-def jacobian(
-    fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
-    argnums: First = 0,
-    *,
-    has_aux: Yes,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
-@overload
-def jacobian(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    *,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    chunk_size: int | None = None,
-) -> Any: ...
+@typed_as_jacobian
 def jacobian(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
