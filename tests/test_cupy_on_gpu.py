@@ -24,7 +24,7 @@ from benchmarks.workloads import mlp
 import gradwrap as gw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     Spin: TypeAlias = Callable[[float], None]
     Step: TypeAlias = Callable[[], Any]
@@ -60,7 +60,7 @@ def spin() -> Spin:
 
 
 @contextlib.contextmanager
-def values_stay_on_the_device() -> Iterator[None]:
+def values_stay_on_the_device() -> Generator[None]:
     """CuPy raises `DeviceSynchronized` at `get`, and so at `item`, `float` and `bool`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that it does not see everything: see above

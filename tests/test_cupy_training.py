@@ -14,7 +14,7 @@ import gradwrap as gw
 from hosted_cupy import device_params, on_device
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 cupy: Any = pytest.importorskip("cupy")
 cupyx: Any = pytest.importorskip("cupyx")
@@ -28,7 +28,7 @@ def counts(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def no_waiting(counts: Any) -> Iterator[None]:
+def no_waiting(counts: Any) -> Generator[None]:
     """Counted on the double; on a GPU, CuPy raises where a value is asked for."""
     if counts is None:
         with warnings.catch_warnings():

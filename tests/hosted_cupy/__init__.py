@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from hosted_cupy.counts import Counts
 
@@ -41,7 +41,7 @@ def has_gpu() -> bool:
 
 
 @contextlib.contextmanager
-def hosted(device_count: int = 1) -> Iterator[Counts]:
+def hosted(device_count: int = 1) -> Generator[Counts]:
     """Let CuPy compute on the host, and count what it is asked for.
 
     gradwrap meets CuPy anew: what it knows of a machine depends on its devices.
