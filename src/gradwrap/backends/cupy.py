@@ -22,7 +22,7 @@ from gradwrap.core.scatter import is_basic_key, scatter_add_generic, zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from gradwrap.core.registry import Op
@@ -49,7 +49,7 @@ class CupyBackend(Backend):
     Where there are several devices, each operation runs on that of its arrays.
     """
 
-    elsewhere = MappingProxyType({"special": "cupyx.scipy.special"})
+    elsewhere: Mapping[str, str] = MappingProxyType({"special": "cupyx.scipy.special"})
     has_operators = False  # with a number, `x * 2.0` takes CuPy ten times as long to find its way
 
     def __init__(self, xp: Any, kind: type) -> None:

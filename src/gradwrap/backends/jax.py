@@ -12,6 +12,8 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     jax: Any  # where it is not installed, a checker takes this file for it
 else:
     import jax
@@ -25,7 +27,7 @@ class JaxBackend(Backend):
     Tracers are arrays too, so gradients are compiled by `jax.jit` like any other function.
     """
 
-    elsewhere = MappingProxyType({"special": "jax.scipy.special"})
+    elsewhere: Mapping[str, str] = MappingProxyType({"special": "jax.scipy.special"})
 
     def __init__(self, xp: Any, kind: type) -> None:
         with jax.ensure_compile_time_eval():  # also where the first array met is a tracer

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.core.backend import Backend
 from gradwrap.core.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["NumPyBackend"]
 
@@ -28,7 +31,7 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
-    elsewhere = MappingProxyType({"special": "scipy.special"})
+    elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))

@@ -34,11 +34,13 @@ class Space:
     """The elements of several arrays as one axis: what a Jacobian's rows or columns are."""
 
     def __init__(self, arrays: Sequence[Any]) -> None:
-        self.arrays = arrays
-        self.shapes = [None if a is None else tuple(a.shape) for a in arrays]
-        self.sizes = [0 if a is None else size_of(a.shape) for a in arrays]
-        self.total = sum(self.sizes)
-        self.level = new_level()
+        self.arrays: Sequence[Any] = arrays
+        self.shapes: list[tuple[int, ...] | None] = [
+            None if a is None else tuple(a.shape) for a in arrays
+        ]
+        self.sizes: list[int] = [0 if a is None else size_of(a.shape) for a in arrays]
+        self.total: int = sum(self.sizes)
+        self.level: int = new_level()
 
     def basis(self, first: int, last: int) -> list[Any]:
         """The unit vectors from one number to another: for each array its part of all of them."""
