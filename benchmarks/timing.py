@@ -41,7 +41,7 @@ def interleave(runs: Mapping[str, Callable[[], object]], effort: Effort) -> dict
     A candidate that has used up its time leaves the turns, so that a slow one does not keep the
     others waiting.
     """
-    calls = {name: max(1, math.ceil(SAMPLE_SECONDS / sample(run))) for name, run in runs.items()}
+    calls = {name: _calls(run) for name, run in runs.items()}
     best = dict.fromkeys(runs, math.inf)
     spent = dict.fromkeys(runs, 0.0)
     for turn in range(effort.rounds):
@@ -52,6 +52,14 @@ def interleave(runs: Mapping[str, Callable[[], object]], effort: Effort) -> dict
             best[name] = min(best[name], seconds)
             spent[name] += seconds * calls[name]
     return best
+
+
+def _calls(run: Callable[[], object]) -> int:
+    """How many calls last a sample; the first one, which finds the caches empty, tells little."""
+    seconds = sample(run)
+    if seconds < SAMPLE_SECONDS:
+        seconds = min(seconds, sample(run, 10))
+    return max(1, math.ceil(SAMPLE_SECONDS / seconds))
 
 
 def sample(run: Callable[[], object], calls: int = 1) -> float:

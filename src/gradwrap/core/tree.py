@@ -60,12 +60,21 @@ LEAF_NOTE = ", NoneIsLeaf"
 NAMESPACE_NOTE = f", namespace='{NAMESPACE}'"
 _CONTAINERS = (tuple, list, dict)
 _registered: set[type] = set()
+_arrays: set[type] = set()
+"""Classes of arrays that have been met, which is all that most arguments are."""
 
 
 def _is_lone(tree: Any) -> bool:
-    return not isinstance(tree, _CONTAINERS) and (
-        (hasattr(tree, "dtype") and type(tree) not in _registered)
-        or isinstance(tree, (int, float, complex, str))
+    kind = type(tree)
+    if kind in _arrays:
+        return True
+    if isinstance(tree, _CONTAINERS):
+        return False
+    if hasattr(kind, "dtype") and kind not in _registered:
+        _arrays.add(kind)
+        return True
+    return (hasattr(tree, "dtype") and kind not in _registered) or isinstance(
+        tree, (int, float, complex, str)
     )
 
 
@@ -200,6 +209,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     except ValueError as error:
         raise PytreeError(f"{cls.__name__} is registered already.") from error
     _registered.add(cls)
+    _arrays.discard(cls)
     return cls
 
 

@@ -14,7 +14,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.inspection import wanted
-from gradwrap.core.node import Leaf, Node
+from gradwrap.core.node import Node
 from gradwrap.transforms.batches import batch_of
 
 __all__ = ["DiagonalStart", "diagonal_start"]
@@ -28,15 +28,17 @@ class DiagonalStart:
         self.factors = factors
         self.rows = rows
 
-    def arrived(self, first: int, last: int, space: Any) -> dict[Any, Any]:
-        """What arrives at the leaves for a stretch of the rows, as one batch."""
-        rows = batch_of(self._some_rows(first, last), space.level)
-        if type(self.node) is Leaf:
-            found: dict[Any, Any] = {self.node: rows}
-        else:
-            found = backward_pass([(self.node, rows)], retain_graph=last < space.total)
+    def arrived(self, first: int, last: int, level: int, *, keep: bool) -> dict[Any, Any]:
+        """What arrives at the leaves for a stretch of the rows, as one batch of this level."""
+        rows = batch_of(self._some_rows(first, last), level)
+        found = backward_pass([(self.node, rows)], retain_graph=keep)
         leaf_hooks(found)
         return found
+
+    def rows_at(self, leaf: Any, first: int, last: int) -> Any:
+        """The rows, where they have come to this leaf already, and nobody looks at them."""
+        is_there = self.rows is not None and self.node is leaf and leaf.hooks is None
+        return self._some_rows(first, last) if is_there else None
 
     def _some_rows(self, first: int, last: int) -> Any:
         if self.rows is not None:

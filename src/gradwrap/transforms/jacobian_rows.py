@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.meta import size_of
+from gradwrap.core.modes import new_level
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import unflatten
 from gradwrap.errors import NonScalarOutputError
@@ -22,7 +24,7 @@ from gradwrap.transforms.jacobian_space import (
 from gradwrap.transforms.recording import ones_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from gradwrap.transforms.arguments import Argnums
     from gradwrap.transforms.recording import Recording
@@ -36,14 +38,14 @@ def by_rows(
     """For each output, the blocks of all leaves of the arguments: one batched backward pass."""
     for out in outputs:
         check_output(recording.name, out, holomorphic)
-    space = Space([out._data if recording.is_tracked(out) else None for out in outputs])
     leaves = leaves_of(recording)
-    if len(outputs) == 1 and space.shapes == [()]:
-        return [_gradient(recording, outputs[0], leaves, holomorphic)]
+    if len(outputs) == 1 and recording.is_tracked(outputs[0]):
+        return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
+    space = Space([out._data if recording.is_tracked(out) else None for out in outputs])
     rows: list[list[Any]] = [[] for _ in leaves]
-    arriving = _arriving(recording, outputs, space)
     for first, last in chunks_of(space.total, chunk_size):
-        arrived = arriving(first, last)
+        basis = space.basis(first, last)
+        arrived = recording.arrived(outputs, basis, keep=last < space.total)
         for part, (leaf, original) in zip(rows, leaves, strict=True):
             if leaf is not None:
                 part.append(rows_of(arrived.get(leaf[0]), original, last - first, space.level))
@@ -79,21 +81,43 @@ def _gradient(
     return block
 
 
-def _arriving(recording: Recording, outputs: Sequence[Any], space: Space) -> Callable[..., Any]:
-    """What arrives at the leaves for a stretch of the rows, by the cheapest way there is."""
-    if len(outputs) == 1 and space.total:
-        start = diagonal_start(outputs[0])
-        return lambda first, last: start.arrived(first, last, space)
-    return lambda first, last: recording.arrived(
-        outputs, space.basis(first, last), keep=last < space.total
-    )
+def _rows_of_one(
+    recording: Recording, output: Any, leaves: Sequence[Any], holomorphic: bool, chunk_size: Any
+) -> list[Any]:
+    """The blocks of the one output there is, by the cheapest way."""
+    shape = tuple(output._data.shape)
+    if not shape:
+        return _gradient(recording, output, leaves, holomorphic)
+    total, level, start = size_of(shape), new_level(), diagonal_start(output)
+    stretches = chunks_of(total, chunk_size)
+    arrived: list[dict[Any, Any]] = []
+    only = leaves[0][0] if len(leaves) == 1 else None
+    block: list[Any] = []
+    for leaf, original in leaves:
+        if leaf is None:
+            block.append(None)
+            continue
+        parts = [] if only is None else [start.rows_at(only[0], *stretch) for stretch in stretches]
+        if not parts or parts[0] is None:
+            arrived = arrived or [
+                start.arrived(first, last, level, keep=last < total) for first, last in stretches
+            ]
+            parts = [
+                rows_of(found.get(leaf[0]), original, last - first, level)
+                for found, (first, last) in zip(arrived, stretches, strict=True)
+            ]
+        whole = joined(parts, parts[0], 0)
+        wanted = (*shape, *original.shape)
+        if whole.shape != wanted:
+            whole = backend_of(whole).xp.reshape(whole, wanted)
+        block.append(backend_of(whole).xp.conj(whole) if holomorphic else whole)
+    return block
 
 
 def check_output(name: str, out: Any, holomorphic: bool) -> None:
     """Refuse an output that has no Jacobian by rows: no array, or complex."""
     check_is_array(name, out)
-    is_complex = backend_of(out).dtype_kind(out.dtype)[1]
-    if is_complex and not holomorphic:
+    if backend_of(out).dtype_kind(out.dtype)[1] and not holomorphic:
         raise NonScalarOutputError(
             f"jacrev needs real outputs; {name} returned {out.dtype}. Fix: pass holomorphic=True "
             "for the complex derivative of a holomorphic function, or use jacfwd for a function "

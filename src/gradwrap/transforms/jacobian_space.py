@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batched
 from gradwrap.core.meta import size_of
 from gradwrap.core.modes import new_level
 from gradwrap.core.record import UNTRACKED
@@ -88,14 +87,14 @@ def chunks_of(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
 
 def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
     """What a batched pass found, batch axis first; zeros, or one value for all, spread out."""
+    node = getattr(found, "_node", None)
+    if node is not None and found._is_batched and node.meta.level == level:
+        return found._data
     backend = backend_of(like)
     xp = backend.xp
     if found is None:
         zeros = zeros_of(xp, backend.meta(like, 0))
         return xp.broadcast_to(zeros, (count, *zeros.shape))
-    node = getattr(found, "_node", None)
-    if isinstance(found, Batched) and node is not None and node.meta.level == level:
-        return found._data
     return xp.broadcast_to(found, (count, *found.shape))
 
 
