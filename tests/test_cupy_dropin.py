@@ -97,7 +97,13 @@ def ufuncs(cp: Any, w: Any, x: Any) -> Any:
     )
 
 
-PROGRAMS = [layers, filled, inverse, spectrum, ufuncs]
+def joined(cp: Any, w: Any, x: Any) -> Any:
+    row = cp.r_[w[0], x[1], w[1, 1], 2.0]
+    columns = cp.c_[w, cp.asarray([3.0, 4.0])]
+    return cp.sum(row[:4] * row[1:5]) + cp.sum(columns @ columns.T)
+
+
+PROGRAMS = [layers, filled, inverse, spectrum, ufuncs, joined]
 W = np.array([[0.3, -0.2], [0.5, 0.9]])
 X = np.array([[0.2, 0.4], [0.6, 0.1], [0.8, 0.3]])
 

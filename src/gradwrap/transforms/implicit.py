@@ -54,7 +54,9 @@ def custom_root(
     tangent_solve
         `tangent_solve(g, y)` returns `x` such that `g(x)` is `y`, for a linear function `g` and a
         right-hand side of the structure of `x`. It is called for the derivative of `f` and for its
-        adjoint. By default, the matrix of `g` is computed column by column, and solved.
+        adjoint. By default, the matrix of `g` is computed column by column, and solved. Under a
+        `vmap` that is differentiated from outside, it is differentiated too: it is then to be made
+        of operations that have derivatives, and to solve to full precision.
 
     Raises
     ------
