@@ -16,6 +16,8 @@ from gradwrap.errors import NoRuleError, OutArgumentError, TrackedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lambdas import Function
+
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 A = np.random.default_rng(0).uniform(0.5, 2.0, (3, 4))
 V = np.random.default_rng(1).uniform(0.5, 2.0, 5)
@@ -27,8 +29,7 @@ HOLES[[0, 1, 2, 2], [1, 3, 0, 2]] = np.nan
 B = np.random.default_rng(4).uniform(0.5, 2.0, (4, 3))
 
 VECDOT: Any = np.linalg.vecdot  # whose types have no axis
-Case = tuple[str, Any, tuple[Any, ...]]
-CASES: list[Case] = [
+CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     # reductions
     ("sum", np.sum, (A,)),
     ("sum axis keepdims", lambda x: np.sum(x, 1, keepdims=True), (A,)),
@@ -435,7 +436,7 @@ def written(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable
     return program
 
 
-WRITES: list[Case] = [
+WRITES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("copyto", written(np.copyto), (A, A[0])),
     ("copyto where", written(lambda o, v: np.copyto(o, v, where=A > 1)), (A, A)),
     ("copyto casting", written(lambda o, v: np.copyto(o, v, casting="unsafe")), (A, A)),

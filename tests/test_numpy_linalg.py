@@ -14,6 +14,8 @@ from gradwrap.errors import NoRuleError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lambdas import Function
+
 ANY: Any = np.linalg  # for calls that NumPy's own types are too narrow for
 RANDOM = np.random.default_rng(5)
 A = RANDOM.uniform(0.5, 2.0, (3, 4))
@@ -29,8 +31,7 @@ def both(x: Any) -> Any:
     return x + np.conj(x.T)
 
 
-Case = tuple[str, Any, tuple[Any, ...]]
-CASES: list[Case] = [
+CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("cholesky", lambda x: np.linalg.cholesky(both(x)), (S,)),
     ("cholesky upper", lambda x: np.linalg.cholesky(both(x), upper=True), (S,)),
     ("qr", np.linalg.qr, (A.T,)),

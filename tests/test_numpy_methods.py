@@ -19,14 +19,15 @@ from gradwrap.errors import TrackedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lambdas import Function
+
 A = np.random.default_rng(0).uniform(0.5, 2.0, (3, 4))
 V = np.random.default_rng(1).uniform(0.5, 2.0, 5)
 S = np.random.default_rng(2).uniform(0.5, 2.0, (3, 3)) + 2 * np.eye(3)
 T = np.random.default_rng(3).uniform(0.5, 2.0, (2, 3, 4))
 B = np.random.default_rng(4).uniform(0.5, 2.0, (4, 3))
 
-Case = tuple[str, Any, tuple[Any, ...]]
-CASES: list[Case] = [
+CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     # attributes
     ("T", lambda x: x.T @ x, (A,)),
     ("T n-d", lambda x: x.T**2, (T,)),

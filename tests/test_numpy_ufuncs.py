@@ -15,14 +15,15 @@ from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lambdas import Function
+
 A = np.random.default_rng(0).uniform(0.5, 2.0, (3, 4))
 V = np.random.default_rng(1).uniform(0.5, 2.0, 5)
 T = np.random.default_rng(3).uniform(0.5, 2.0, (2, 3, 4))
 MASK = A > 1
 
 ADD: Any = np.add
-Case = tuple[str, Any, tuple[Any, ...]]
-CASES: list[Case] = [
+CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     # beyond the standard
     ("cbrt", np.cbrt, (A,)),
     ("exp2", np.exp2, (A,)),
