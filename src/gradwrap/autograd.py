@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from gradwrap.core.grad_fn import GradFn
 from gradwrap.core.hooks import RemovableHandle
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
@@ -194,5 +195,5 @@ def _paired(
     found = [outputs] if isinstance(outputs, Variable) else list(outputs)
     if gradients is None:
         return found, [None] * len(found)
-    listed = isinstance(gradients, (list, tuple))
+    listed = isinstance(gradients, SEQUENCE)
     return found, [gradients] if alone and not listed else list(gradients)

@@ -26,6 +26,7 @@ import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 from gradwrap.backends.creating import creating as _creating
 from gradwrap.backends.creating import first_variable as _first_variable
 from gradwrap.backends.joining_keys import joining as _joining
+from gradwrap.core.kinds import TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             return self.pyfunc(*positional, **each)
 
         results = [call(index) for index in _numpy.ndindex(*shape)]
-        if results and isinstance(results[0], tuple):
+        if results and isinstance(results[0], TUPLE):
             columns = zip(*results, strict=True)
             return tuple(xp.reshape(xp.asarray(list(column)), shape) for column in columns)
         return xp.reshape(xp.asarray(results), shape)

@@ -16,6 +16,7 @@ import numpy as np
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import is_differentiating
 from gradwrap.core.nested import holds_variable
 from gradwrap.core.variable import Variable
@@ -63,7 +64,7 @@ def first_variable(values: Any) -> Variable[Any] | None:
     for value in values:
         if isinstance(value, Variable):
             return value
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, SEQUENCE):
             found = first_variable(value)
             if found is not None:
                 return found
@@ -74,7 +75,7 @@ def _wrapped(library: ModuleType, result: Any) -> Any:
     """Wrap new floating-point arrays, not tracked, where they may be filled with tracked values."""
     if not is_differentiating():
         return result
-    if isinstance(result, (list, tuple)):
+    if isinstance(result, SEQUENCE):
         return type(result)(_wrapped(library, part) for part in result)
     if not isinstance(result, library.ndarray):
         return result

@@ -16,6 +16,7 @@ from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
 from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.placing import placers
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic, zeros_of
@@ -127,7 +128,7 @@ class CupyBackend(Backend):
         key = _on_device(key)
         if _is_mask(key):
             return buffer + _spread(key, values, buffer)
-        if isinstance(key, tuple):  # masks among others: reading by them has waited, too
+        if isinstance(key, TUPLE):  # masks among others: reading by them has waited, too
             key = tuple(
                 one for part in key for one in (cupy.nonzero(part) if _is_mask(part) else (part,))
             )
@@ -144,7 +145,7 @@ class CupyBackend(Backend):
 
 def _on_device(key: Any) -> Any:
     """A key whose lists, and NumPy's arrays, are arrays of CuPy."""
-    if isinstance(key, tuple):
+    if isinstance(key, TUPLE):
         return tuple(_on_device(part) for part in key)
     return cupy.asarray(key) if isinstance(key, (list, np.ndarray)) else key
 

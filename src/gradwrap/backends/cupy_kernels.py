@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
+from gradwrap.core.kinds import type_of
 from gradwrap.core.rule import Formula
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         dtype = g.dtype
         kinds: tuple[Any, ...] = ()
         for value in saved:
-            kind = type(value)
+            kind = type_of(value)
             if kind is cupy.ndarray and value.dtype == dtype:
                 kinds += (ARRAY,)
             elif kind is float or kind is int:

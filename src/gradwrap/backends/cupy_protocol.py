@@ -15,6 +15,7 @@ from gradwrap.backends import numpy_protocol
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 from gradwrap.backends.numpy_ufuncs import OTHER_NAMES
 from gradwrap.core import protocol
+from gradwrap.core.kinds import type_of
 from gradwrap.core.looping import is_innermost_batch, looped
 from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import ops, register_function, search_function
@@ -82,7 +83,7 @@ def _position(name: str) -> Any:
 
 def elementwise_kernel(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any:
     """Answer a call of a ufunc or an `ElementwiseKernel`; arguments past the inputs are outputs."""
-    cls = type(self)
+    cls = type_of(self)
     if not kwargs and len(args) == kernel.nin:
         call = cls._ufunc_calls[kernel]
         if call is not None:
@@ -178,7 +179,7 @@ def _no_rule(cls: Any, kernel: Any) -> str:
 
 def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
     """Answer a reduction of CuPy's own; `axis` and so on are as its functions have them."""
-    cls = type(self)
+    cls = type_of(self)
     name = kernel.name.removeprefix("cupy_").removesuffix("_with_dtype")
     if name.removesuffix("_complex") == "_norm_ord2":
         return cls._namespace.linalg.vector_norm(self, axis=axis, keepdims=keepdims)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Self
 
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.node import Node
 from gradwrap.core.placing import PlacedNode
 from gradwrap.errors import MixedDevicesError
@@ -105,7 +106,7 @@ class Streams:
 
 
 def _device_of(meta: Any) -> int:
-    return int((meta[0] if isinstance(meta, tuple) else meta).device)
+    return int((meta[0] if isinstance(meta, TUPLE) else meta).device)
 
 
 class Journey:
@@ -197,7 +198,7 @@ def _arrays(values: Any) -> Iterator[Any]:
     for value in values:
         if isinstance(value, cupy.ndarray):
             yield value
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, SEQUENCE):
             yield from _arrays(value)
 
 

@@ -17,6 +17,7 @@ from dask.array.linalg import cholesky
 from gradwrap.backends.overriding import differing
 from gradwrap.backends.steps import forwards, indexing_rules
 from gradwrap.core.backend import Backend
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic
 from gradwrap.rules.axes import as_axes, kept
@@ -92,7 +93,7 @@ def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
 
 def _taken(places: Any, key: Any) -> Any:
     """`places[key]`, also for several arrays of integers, which Dask's indexing refuses."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = key if isinstance(key, TUPLE) else (key,)
     if len(parts) < 2 or not all(hasattr(part, "dtype") for part in parts):
         return places[key]
     if len(parts) != places.ndim:
@@ -148,7 +149,7 @@ def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
 
 def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
     """As the standard's; axes of length one can be put between those of unknown length."""
-    unknown = isinstance(shape, tuple) and any(map(math.isnan, shape))
+    unknown = isinstance(shape, TUPLE) and any(map(math.isnan, shape))
     if not unknown:
         return x.reshape(shape).copy() if copy else x.reshape(shape)
     key = [None if length == 1 else slice(None) for length in shape]

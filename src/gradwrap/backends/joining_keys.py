@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.creating import first_variable
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.nested import holds_variable
 from gradwrap.errors import NoRuleError
 
@@ -43,7 +44,7 @@ class _Joining:
         return len(self._native)
 
     def __getitem__(self, key: Any) -> Any:
-        items = key if isinstance(key, tuple) else (key,)
+        items = key if isinstance(key, TUPLE) else (key,)
         variable = first_variable(items)
         if variable is None:
             return self._native[key]

@@ -9,6 +9,7 @@ import numpy as np
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
 from gradwrap.core.inplace import unwrapped_key
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import Variable
@@ -48,7 +49,7 @@ def are_plain(out: Any) -> bool:
 
 
 def targets(out: Any) -> tuple[Any, ...]:
-    return out if isinstance(out, tuple) else (out,)
+    return out if isinstance(out, TUPLE) else (out,)
 
 
 def _natively(
@@ -76,8 +77,8 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
 
 def into(out: Any, result: Any) -> Any:
     """Write results in place to the variables that `out=` names."""
-    results = result if isinstance(result, tuple) else (result,)
-    written = []
+    results = result if isinstance(result, TUPLE) else (result,)
+    written: list[Any] = []
     for target, part in zip(targets(out), results, strict=True):
         if target is not None:
             target[...] = part
@@ -127,7 +128,7 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
     safe = tuple(xp.where(mask, xp.asarray(x), 1) for x in inputs)
     result = _call(cls, ufunc, safe, {}, None)
     target = None if out is None else targets(out)[0]
-    if isinstance(result, tuple):
+    if isinstance(result, TUPLE):
         raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: np.where.")
     return xp.where(mask, result, 0 if target is None else target)
 

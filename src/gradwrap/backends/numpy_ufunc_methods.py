@@ -8,6 +8,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, flag, is_masked
 from gradwrap.backends.numpy_functions.values import running_extremum
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -72,7 +73,7 @@ def _reduced_shape(x: Any, axis: Any) -> tuple[int, ...]:
 
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
     """One element after the other, as NumPy defines it."""
-    if ufunc.nin != 2 or ufunc.nout != 1 or axis is None or isinstance(axis, tuple):
+    if ufunc.nin != 2 or ufunc.nout != 1 or axis is None or isinstance(axis, TUPLE):
         raise NoRuleError(f"np.{ufunc.__name__}.reduce over several axes has no rule. Fix: one.")
     parts = xp.unstack(array, axis=axis)
     if not parts:

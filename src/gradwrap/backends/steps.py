@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
+from gradwrap.core.kinds import SLICE, TUPLE
 from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
 
@@ -16,17 +17,17 @@ __all__ = ["forwards", "indexing_rules", "read"]
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     """A key of forward steps alone, and the axes to reverse before it is used."""
-    parts = key if isinstance(key, tuple) else (key,)
-    if not any(isinstance(part, slice) and _is_backwards(part) for part in parts):
+    parts = key if isinstance(key, TUPLE) else (key,)
+    if not any(isinstance(part, SLICE) and _is_backwards(part) for part in parts):
         return key, ()
     taken = sum(_axes_of(part) for part in parts)
     axis = 0
-    reversed_axes = []
+    reversed_axes: list[Any] = []
     forward: list[Any] = []
     for part in parts:
         if part is Ellipsis:
             axis += len(shape) - taken
-        elif isinstance(part, slice) and _is_backwards(part):
+        elif isinstance(part, SLICE) and _is_backwards(part):
             length = shape[axis]
             start, stop, step = part.indices(length)
             part = slice(length - 1 - start, length - 1 - stop, -step)  # noqa: PLW2901  its place

@@ -8,6 +8,7 @@ from gradwrap.backends.overriding import differing
 from gradwrap.backends.steps import forwards, indexing_rules, read
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.backend import Backend
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key
 
@@ -69,7 +70,7 @@ class TorchBackend(Backend):
         if is_basic_key(key) or getattr(key, "dtype", None) == torch.bool:
             buffer[key] += values
             return buffer
-        parts = key if isinstance(key, tuple) else (key,)
+        parts = key if isinstance(key, TUPLE) else (key,)
         if all(_is_indices(part) for part in parts):
             return buffer.index_put_(parts, values, accumulate=True)
         places = torch.arange(buffer.numel(), device=buffer.device).reshape(buffer.shape)[key]

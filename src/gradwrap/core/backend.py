@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
+from gradwrap.core.kinds import type_of
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import Node
 from gradwrap.errors import MissingToolError, NotAnArrayError
@@ -245,7 +246,7 @@ def backend_of(array: Any) -> Backend:
     NotAnArrayError
         `array` is not of a library that follows the standard.
     """
-    backend = _by_type.get(type(array))
+    backend = _by_type.get(type_of(array))
     if backend is not None:
         return backend
     try:
@@ -255,7 +256,7 @@ def backend_of(array: Any) -> Backend:
             f"{type(array).__name__} is not an array of a library that follows the Python Array "
             "API standard. Fix: pass a numpy.ndarray, a cupy.ndarray, ..."
         ) from None
-    return _enter(xp, type(array))
+    return _enter(xp, type_of(array))
 
 
 def backend_of_namespace(xp: Any) -> Backend:
@@ -265,7 +266,7 @@ def backend_of_namespace(xp: Any) -> Backend:
         return backend
     sample = xp.empty(0)
     native = array_api_compat.array_namespace(sample)
-    backend = _by_type.get(type(sample)) or _enter(native, type(sample))
+    backend = _by_type.get(type_of(sample)) or _enter(native, type_of(sample))
     with _lock:
         _by_namespace[xp] = backend
     return backend

@@ -9,6 +9,7 @@ from gradwrap.core.batched_namespace import BatchedNamespace
 from gradwrap.core.batching import perform_batched
 from gradwrap.core.dual import uncompiled_operator
 from gradwrap.core.fast_batched import fast_batched
+from gradwrap.core.kinds import SEQUENCE, rebuilt
 from gradwrap.core.meta import Meta, size_of
 from gradwrap.core.record import UNTRACKED, around, perform, untracked
 from gradwrap.core.variable import Variable
@@ -87,9 +88,9 @@ class Batched(Variable[A]):
     @classmethod
     def _of_batch(cls, level: int, batch: Batch, out: Any) -> Any:
         """Results of a batch, each with the batch axis first, as this transform's."""
-        if isinstance(out, (tuple, list)):
+        if isinstance(out, SEQUENCE):
             parts = [cls._of_batch(level, batch, part) for part in out]
-            return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
+            return rebuilt(out, parts)
         backend = backend_of(out)
         meta = backend.meta(out, level)
         meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)

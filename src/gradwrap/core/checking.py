@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import find_backend
+from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResultError
 
 if TYPE_CHECKING:
@@ -51,13 +52,13 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
     op = node.op
     argument = op.rule.arrays[0 if op.rule.variadic else index]
     where = f"The rule of {op.name} for its argument {argument} returned"
-    if isinstance(cotangent, (tuple, list)):
+    if isinstance(cotangent, SEQUENCE):
         raise RuleResultError(
             f"{where} a {type(cotangent).__name__} of {len(cotangent)}; a formula returns one "
             "cotangent, an array. Fix: give one formula for each array argument, "
             f"defvjp({op.name}, {', '.join(f'lambda xp, g, {a}: ...' for a in op.rule.arrays)})."
         )
-    backend = find_backend(type(cotangent))
+    backend = find_backend(type_of(cotangent))
     if backend is None or backend.name != op.backend.name:
         got = "None" if cotangent is None else _kind(cotangent)
         raise RuleResultError(
@@ -66,7 +67,7 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
         )
     shape = tuple(cotangent.shape)
     metas: Any = node.meta  # several for a function of several outputs
-    outputs: tuple[Meta, ...] = metas if isinstance(metas, tuple) else (metas,)
+    outputs: tuple[Meta, ...] = metas if isinstance(metas, TUPLE) else (metas,)
     if shape != meta.shape and not any(
         shape == out.shape and _broadcasts_to(meta.shape, shape) for out in outputs
     ):
@@ -91,10 +92,10 @@ def check_tangent(result: Any, out: Any, op: str, argument: str) -> None:
     A shape that broadcasts to the output's will do.
     """
     where = f"The JVP of {op} for its argument {argument} returned"
-    if not isinstance(out, (tuple, list)):
+    if not isinstance(out, SEQUENCE):
         return _check_tangent_of(result, out, where, "")
-    if not isinstance(result, (tuple, list)) or len(result) != len(out):
-        got = len(result) if isinstance(result, (tuple, list)) else _kind(result)
+    if not isinstance(result, SEQUENCE) or len(result) != len(out):
+        got = len(result) if isinstance(result, SEQUENCE) else _kind(result)
         raise RuleResultError(
             f"{where} {got}{' tangents' if isinstance(got, int) else ''} for {len(out)} outputs. "
             "Fix: return a tuple with a tangent for each."
@@ -105,11 +106,11 @@ def check_tangent(result: Any, out: Any, op: str, argument: str) -> None:
 
 
 def _check_tangent_of(tangent: Any, out: Any, where: str, which: str) -> None:
-    wanted = find_backend(type(out))
+    wanted = find_backend(type_of(out))
     if wanted is None or not wanted.is_float(out):
         return
     space = f"{out.dtype}[{', '.join(map(str, out.shape))}]"
-    backend = find_backend(type(tangent))
+    backend = find_backend(type_of(tangent))
     if backend is None or backend.name != wanted.name:
         got = "None" if tangent is None else _kind(tangent)
         raise RuleResultError(
@@ -133,7 +134,7 @@ def _check_tangent_of(tangent: Any, out: Any, where: str, which: str) -> None:
 
 
 def _kind(value: Any) -> str:
-    backend = find_backend(type(value))
+    backend = find_backend(type_of(value))
     return f"a {type(value).__name__}" if backend is None else f"an array of {backend.name}"
 
 

@@ -34,6 +34,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import compiled_threshold
 from gradwrap.core.record import apply, record_watched
 from gradwrap.core.rule import passes
@@ -89,7 +90,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "watched": record_watched,
         "meta_of": bound.backend.meta,
         "native": bound.native,
-        "is_tracked": lambda data: hasattr(type(settled(data)), "_bind"),
+        "is_tracked": lambda data: hasattr(type_of(settled(data)), "_bind"),
         "unwrapped_key": unwrapped_key,
         "BatchedValueError": BatchedValueError,
         "plain": bound.variable_class._plain,
@@ -157,7 +158,7 @@ def _native_call(bound: BoundOp) -> str:
         if len(data) == 1:
             return rule.symbol + data[0]
         return f" {rule.symbol} ".join(data)
-    passed = []
+    passed: list[Any] = []
     for name in rule.parameters:
         value = f"{name}_d" if name in rule.arrays else name
         passed.append(f"{name}={value}" if name in rule.keyword_only else value)

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradwrap.core import inplace
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import type_of
 from gradwrap.errors import TrackedValueError
 
 __all__ = ["Conversions"]
@@ -41,7 +42,7 @@ class Conversions:
 
     def _untracked_data(self, what: str, fix: str) -> Any:
         data: Any = self
-        while hasattr(type(data), "_bind"):  # tracked by any of the transforms
+        while hasattr(type_of(data), "_bind"):  # tracked by any of the transforms
             if data._node is not None and not data._is_batched:
                 raise TrackedValueError(
                     f"{what} would take a tracked value out of the graph, and drop its gradient. "

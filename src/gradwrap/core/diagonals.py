@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
+from gradwrap.core.kinds import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ def _made(bound: BoundOp, like: Any, data: Any) -> Any:
 
 def _rank_of_plain(bound: BoundOp, value: Any) -> int | None:
     """How many axes a value has that is the same for all examples; None if it is not."""
-    kind = type(value)
+    kind = type_of(value)
     if value is None or kind not in bound.backend.plain_types:
         return None
     return 0 if kind in PYTHON_SCALARS else len(value.shape)

@@ -15,6 +15,7 @@ from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.fitting import PARTS, fit
 from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.inspection import inspection_of
+from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.placing import placement_of, placers
 from gradwrap.core.revisiting import conjugate, conjugated, rewrapped
@@ -138,7 +139,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         parent, saved, index, more = node.parent, node.saved, node.index, node.more
         while True:
             if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
-                if type(saved) is tuple:
+                if type_of(saved) is tuple:
                     cotangent = formula(xp, g, *saved)
                 else:
                     cotangent = formula(xp, g, saved)
@@ -198,7 +199,7 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
     edges: Any = node.edges
     if placement is not None:
         placement.visit(node)
-    if type(g) is list:
+    if type_of(g) is list:
         g = _materialised(node, g)
     hooks = op.hooks
     if hooks is not None:
@@ -206,7 +207,7 @@ def _visit_specially(  # noqa: C901, PLR0912, PLR0913  the rare cases and the st
             g = on_variable(node, hooks, g, owned=owned)
         g, owned = before_node(node, hooks, g), False
     seen, later = g, None
-    present = next(part for part in g if part is not None) if type(g) is tuple else g
+    present = next(part for part in g if part is not None) if type_of(g) is tuple else g
     xp = op.namespaces[type(present)]
     if op.watch is not None:
         edges = op.watch.restored(op.name, edges, on_path, targets)
@@ -255,7 +256,7 @@ def _arrive(  # noqa: PLR0913  the state of the pass
     if arrival is None:
         arrival = pending[node.seq] = [node, None, False]
         heappush(heap, node.seq)
-    kind = type(cotangent)
+    kind = type_of(cotangent)
     if kind is Scattered:
         _scatter(arrival, cotangent)
     elif kind is OutputPart:
@@ -282,7 +283,7 @@ def _add(arrival: Pending, cotangent: Any, op: BoundOp | None) -> None:
 def _scatter(arrival: Pending, part: Scattered) -> None:
     """Add the cotangent of an indexed part into the one buffer of the whole array."""
     node, total, owned = arrival
-    backend = find_backend(type(part.values)) or backend_of(part.values)
+    backend = find_backend(type_of(part.values)) or backend_of(part.values)
     if total is None:
         total = zeros_of(backend.xp, node.meta)
     else:
@@ -296,7 +297,7 @@ def _scatter(arrival: Pending, part: Scattered) -> None:
 
 def _deeper(backend: Backend, total: Any) -> Backend:
     """The backend that can add a variable into a buffer that may be native."""
-    other = find_backend(type(total)) or backend_of(total)
+    other = find_backend(type_of(total)) or backend_of(total)
     return max(backend, other, key=lambda one: one.depth)
 
 
@@ -334,8 +335,8 @@ def _arrive_jointly(
 ) -> None:
     """Distribute the cotangents that one formula gave for all arguments."""
     op = node.op
-    if not isinstance(cotangents, (tuple, list)) or len(cotangents) != len(parents):
-        got = len(cotangents) if isinstance(cotangents, (tuple, list)) else 1
+    if not isinstance(cotangents, SEQUENCE) or len(cotangents) != len(parents):
+        got = len(cotangents) if isinstance(cotangents, SEQUENCE) else 1
         raise RuleResultError(
             f"The rule of {op.name} returned {got} cotangents for {len(parents)} arguments. "
             "Fix: return a tuple with one for each, None where there is none."

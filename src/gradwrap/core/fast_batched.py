@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
 from gradwrap.core.diagonals import diagonal_of, on_diagonals
+from gradwrap.core.kinds import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,7 @@ def _binary(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:
 
 def _fits(value: Any, batched: Any, plain: frozenset[type]) -> bool:
     """Whether a plain value broadcasts against each example as it does against the whole batch."""
-    kind = type(value)
+    kind = type_of(value)
     return kind in PYTHON_SCALARS or (
         kind in plain and value is not None and len(value.shape) < len(batched._data.shape)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.forward import Tangent, fitted, jvp_source
+from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.rule import passes, zero
 
@@ -87,7 +88,7 @@ def _by_product(bound: BoundOp, index: int) -> Callable[..., Any]:
 
 def _function(bound: BoundOp, tangent: Any) -> Callable[..., Any]:
     """The operation on arrays like this tangent: it may be a wrapper of another transform's."""
-    kind = type(tangent)
+    kind = type_of(tangent)
     return bound.native if kind in bound.backend.native_types else kind._bind(bound.op).call
 
 

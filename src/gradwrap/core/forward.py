@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
+from gradwrap.core.kinds import SEQUENCE, rebuilt
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import Values, namespace_of, no_rule, perform, record, untracked
@@ -65,13 +66,13 @@ def push_forward(  # noqa: PLR0913  all there is to a call
 ) -> Any:
     """The results of an operation with their tangents; `data` and `out` are of lower levels."""
     tangents = [None if node is None else node.value for node in nodes]
-    several = isinstance(out, (tuple, list))
+    several = isinstance(out, SEQUENCE)
     outs = tuple(out) if several else (out,)
     if bound.rule.real_steps and not _any_complex(bound, outs):
         return untracked(bound, out)
     pushed = _tangents(bound, level, data, nodes, tangents, statics, out)
     xp = namespace_of(bound, [*data, *tangents, *outs])
-    wrapped = []
+    wrapped: list[Any] = []
     for part, tangent in zip(outs, pushed, strict=True):
         if tangent is None or not _is_float(bound, part):
             wrapped.append(untracked(bound, part))
@@ -81,7 +82,7 @@ def push_forward(  # noqa: PLR0913  all there is to a call
             wrapped.append(bound.variable_class(part, Tangent(meta, whole)))
     if not several:
         return wrapped[0]
-    return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+    return rebuilt(out, wrapped)
 
 
 def _tangents(  # noqa: PLR0913  all there is to a call
@@ -96,9 +97,7 @@ def _tangents(  # noqa: PLR0913  all there is to a call
     """The tangent of each output; None for zero."""
     rule = bound.rule
     words = Values(bound, level, data, nodes, statics, out)
-    xp = namespace_of(
-        bound, [*data, *tangents, *(out if isinstance(out, (tuple, list)) else (out,))]
-    )
+    xp = namespace_of(bound, [*data, *tangents, *(out if isinstance(out, SEQUENCE) else (out,))])
     source = jvp_source(rule)
     if source == "as VJP" and not rule.holomorphic and _any_complex(bound, data):
         source = "transposed twice"
@@ -110,7 +109,7 @@ def _tangents(  # noqa: PLR0913  all there is to a call
             total = _applied(rule.jvps[0], xp, given, words)
         else:
             total = _summed(bound, rule.jvps, xp, tangents, words)
-        return total if isinstance(out, (tuple, list)) and total is not None else [total]
+        return total if isinstance(out, SEQUENCE) and total is not None else [total]
     if source == "as VJP":
         return [_summed(bound, rule.formulas, xp, tangents, words)]
     if source == "itself":
@@ -177,7 +176,7 @@ def _summed(
         part = tangent if formula.function is passes else _applied(formula, xp, tangent, words)
         if total is None:
             total = part
-        elif isinstance(part, (tuple, list)):
+        elif isinstance(part, SEQUENCE):
             total = [a + b for a, b in zip(total, part, strict=True)]
         else:
             total = total + part
@@ -223,7 +222,7 @@ def _transposed_twice(
         for item, t in zip(data, tangents, strict=True)
     ]
     recorded = record(reverse, level, data, leaves, statics, out)
-    if isinstance(out, (tuple, list)):
+    if isinstance(out, SEQUENCE):
         return transposed_twice(recorded, out, leaves, tangents)
     return transposed_twice([recorded], [out], leaves, tangents)
 
@@ -234,7 +233,7 @@ def transposed_twice(
     """The tangents of outputs that were recorded, as `parts`, from leaves that have tangents."""
     level = new_level()
     cotangents: list[Any] = []
-    roots = []
+    roots: list[Any] = []
     for part, plain in zip(parts, outs, strict=True):
         if getattr(part, "_node", None) is None:
             cotangents.append(None)

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, next_sequence_number, no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.record import BoundOp
@@ -138,7 +139,7 @@ def follow(variable: Any, before: Any) -> None:
 
 def _quiet(gradient: Any) -> AbstractContextManager[None]:
     """Hooks record nothing, unless the pass itself is recorded."""
-    return nullcontext() if hasattr(type(gradient), "_bind") else no_grad()
+    return nullcontext() if hasattr(type_of(gradient), "_bind") else no_grad()
 
 
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
@@ -166,7 +167,7 @@ def before_node(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False)
     """Run the hooks before a node, which get the gradients of its outputs as a tuple."""
     if not hooks.before:
         return g
-    several = type(g) is tuple
+    several = type_of(g) is tuple
     metas: Any = node.meta if several else (node.meta,)
     gradients = g if several else (g,)
     if not owned:
@@ -183,7 +184,7 @@ def after_node(
     arguments: list[_Argument | None], hooks: Hooks, cotangents: dict[int, Any], g: Any
 ) -> list[tuple[Node | Leaf, Any]]:
     """Run the hooks after a node on what it sends to its arguments, None where it sends nothing."""
-    outputs = g if type(g) is tuple else (g,)
+    outputs = g if type_of(g) is tuple else (g,)
     inputs: tuple[Any, ...] = tuple(
         None if argument is None or argument.seq not in cotangents else cotangents[argument.seq][1]
         for argument in arguments
@@ -218,7 +219,7 @@ def held_back(
 ) -> tuple[list[_Argument | None], list[Any]]:
     """The arguments of a node by position, and its edges, redirected to stand-ins for them."""
     arguments: list[_Argument | None] = [None] * node.arity
-    redirected = []
+    redirected: list[Any] = []
     for parent, formula, saved, index in edges:
         if index == JOINT:
             for position, one in enumerate(parent):
@@ -243,7 +244,7 @@ def leaf_hooks(arrived: dict[Node | Leaf, Any]) -> None:
 
 def _own(g: Any) -> Any:
     """A gradient in a buffer that nothing else refers to."""
-    return snapshot(g) if hasattr(type(g), "_bind") else backend_of(g).copy(g)
+    return snapshot(g) if hasattr(type_of(g), "_bind") else backend_of(g).copy(g)
 
 
 def _name(hook: Any) -> str:
@@ -252,7 +253,7 @@ def _name(hook: Any) -> str:
 
 def _lowered(value: Any, level: int) -> Any:
     """A value as data to a level: a hook may have used arrays that the level tracks."""
-    if not hasattr(type(value), "_bind"):
+    if not hasattr(type_of(value), "_bind"):
         return value
     inner = _lowered(value._data, level)
     if value._node is None or value._node.meta.level == level:
@@ -265,15 +266,15 @@ def _lowered(value: Any, level: int) -> Any:
 
 
 def _library(value: Any) -> str | None:
-    kind = type(value)
+    kind = type_of(value)
     backend = kind._backend if hasattr(kind, "_bind") else find_backend(kind)
     return None if backend is None else str(backend.name)
 
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     """What stands for a gradient from now on: of its library, shape and dtype."""
-    recorded = hasattr(type(g), "_bind")
-    if hasattr(type(result), "_bind") and not recorded:
+    recorded = hasattr(type_of(g), "_bind")
+    if hasattr(type_of(result), "_bind") and not recorded:
         result = native(result)
     elif meta.level != TAPE_LEVEL:
         result = _lowered(result, meta.level)
@@ -292,13 +293,13 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
             f"hook '{_name(hook)}' has changed the type of value: a gradient of dtype "
             f"{meta.dtype} became {result.dtype}. {fix}"
         )
-    return type(g)(result) if recorded and not hasattr(type(result), "_bind") else result
+    return type_of(g)(result) if recorded and not hasattr(type_of(result), "_bind") else result
 
 
 def _checked_tuple(
     result: Any, values: tuple[Any, ...], metas: Any, hook: Any, *, may_drop: bool = False
 ) -> tuple[Any, ...]:
-    if not isinstance(result, (tuple, list)):
+    if not isinstance(result, SEQUENCE):
         raise HookResultError(
             f"expected tuple, but hook '{_name(hook)}' returned a {type(result).__name__}. "
             f"Fix: return a tuple of {len(values)}, or None to leave the gradients as they are."
@@ -308,7 +309,7 @@ def _checked_tuple(
             f"hook '{_name(hook)}' has returned an incorrect number of values (got "
             f"{len(result)}, but expected {len(values)}). Fix: return one for each gradient."
         )
-    checked = []
+    checked: list[Any] = []
     for one, value, meta in zip(result, values, metas, strict=True):
         if value is None and one is not None:
             raise HookResultError(

@@ -18,6 +18,7 @@ from sys import getrefcount
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.hooks import follow
+from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
 from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
@@ -81,7 +82,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 
 def _selects_copy(key: Any, result: Any) -> bool:
     """Whether a library that does not tell copies by indexing with this key, as NumPy does."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = key if isinstance(key, TUPLE) else (key,)
     if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
         return True
     return not result.shape and not any(part is Ellipsis for part in parts)
@@ -168,7 +169,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     key = key_with_batches(key)
     if _is_own_part(variable, key, value):
         return
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, SEQUENCE):
         value = type(variable)._stacked(value)
     level = _highest_level(variable, value)
     op = find_op("setitem")
@@ -208,14 +209,14 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
 
 def operate(variable: V, op_name: str, other: Any) -> V:
     """`variable op= other`, recorded."""
-    if not hasattr(type(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
+    if not hasattr(type_of(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
         changed: V = _BINARY[op_name][0](variable, other)  # a NumPy scalar cannot change
         return changed
     cls = type(variable)
     if cls._is_foreign(other):
         return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
     _check_writable(_root(variable))
-    if isinstance(other, (list, tuple)):
+    if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
     is_mapped = any(True for _ in batched_parts([variable, other]))
     if _highest_level(variable, other) <= silent_up_to() and not is_mapped:
@@ -249,7 +250,7 @@ def _operate_silently(variable: Any, op_name: str, other: Any) -> None:
     backend = innermost._backend
     if innermost is not variable:
         variable[...] = change(backend.copy(innermost._data), native(other))
-    elif _owns_buffer(variable) or not hasattr(type(variable._data), "__setitem__"):
+    elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
         variable._data = change(variable._data, native(other))
         _refresh_views(variable, recorded=False)
     else:
@@ -319,9 +320,9 @@ def _nest(variable: Any, value: Any, level: int) -> None:
         variable.__class__ = type(variable)._around(type(inner))
         variable._data, variable._node = inner, None
     mine = getattr(value, "_node", None)
-    if hasattr(type(value), "_bind") and (mine is None or mine.meta.level == level):
+    if hasattr(type_of(value), "_bind") and (mine is None or mine.meta.level == level):
         value = value._data
-    depth = value._backend.depth + 1 if hasattr(type(value), "_bind") else 0
+    depth = value._backend.depth + 1 if hasattr(type_of(value), "_bind") else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
         variable.__class__ = type(variable)._around(type(inner))

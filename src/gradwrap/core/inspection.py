@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.scatter import OutputPart, Scattered
 from gradwrap.core.unwrapping import innermost
 from gradwrap.errors import AnomalyError
@@ -81,7 +82,7 @@ class Inspection:
         if name is None:
             return
         for parent, _, _, _ in edges:
-            for one in parent if isinstance(parent, tuple) else (parent,):
+            for one in parent if isinstance(parent, TUPLE) else (parent,):
                 if one is not None:
                     self._selected_by.setdefault(one.seq, name)
 
@@ -192,7 +193,7 @@ def _parts(cotangent: Any) -> Iterator[Any]:
     """The native arrays of a cotangent, whatever it is wrapped in."""
     if cotangent is None:
         return
-    if isinstance(cotangent, (tuple, list)):
+    if isinstance(cotangent, SEQUENCE):
         for one in cotangent:
             yield from _parts(one)
     elif isinstance(cotangent, Scattered):

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import DICT, SEQUENCE, rebuilt, type_of
 from gradwrap.core.mapped import batched_parts, example
 from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
 
@@ -37,12 +38,12 @@ def is_innermost_batch(value: Any) -> bool:
 
 
 def _highest_level(value: Any) -> int:
-    if isinstance(value, dict):
+    if isinstance(value, DICT):
         value = list(value.values())
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, SEQUENCE):
         return max((_highest_level(part) for part in value), default=-1)
     node = getattr(value, "_node", None)
-    return -1 if node is None or not hasattr(type(value), "_bind") else int(node.meta.level)
+    return -1 if node is None or not hasattr(type_of(value), "_bind") else int(node.meta.level)
 
 
 def _loop_over(
@@ -60,10 +61,10 @@ def _loop_over(
 
 def _without_wrapper(result: Any) -> Any:
     """A result without wrappers that track nothing."""
-    if isinstance(result, (tuple, list)):
+    if isinstance(result, SEQUENCE):
         parts = [_without_wrapper(part) for part in result]
-        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-    while hasattr(type(result), "_bind") and result._node is None:
+        return rebuilt(result, parts)
+    while hasattr(type_of(result), "_bind") and result._node is None:
         result = result._data
     return result
 
@@ -90,9 +91,9 @@ def stacked(name: str, results: Sequence[Any]) -> Any:
             "tell what it returns. Fix: map over at least one."
         )
     first = results[0]
-    if isinstance(first, (tuple, list)):
+    if isinstance(first, SEQUENCE):
         parts = [stacked(name, column) for column in zip(*results, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+        return rebuilt(first, parts)
     shapes = {tuple(getattr(result, "shape", ())) for result in results}
     if len(shapes) > 1:
         raise BatchedValueError(

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
 from gradwrap.core.unwrapping import key_with_batches
@@ -201,9 +202,9 @@ def _without_rule(
 
 def _is_tracked(value: Any) -> bool:
     """Whether a value is, or holds, what a transform records; a batch is the library's business."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, SEQUENCE):
         return any(_is_tracked(part) for part in value)
-    while hasattr(type(value), "_bind"):
+    while hasattr(type_of(value), "_bind"):
         node = value._node
         if node is not None and not value._is_batched and node.meta.level > silent_up_to():
             return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.grad_fn import GradFn
+from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.modes import next_sequence_number
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Node(GradFn):
             return []
         flat = (self.parent, self.formula, self.saved, self.index, *(self.more or ()))
         return [
-            (parent, formula, saved if type(saved) is tuple else (saved,), index)
+            (parent, formula, saved if type_of(saved) is tuple else (saved,), index)
             for parent, formula, saved, index in zip(*[iter(flat)] * EDGE, strict=True)
         ]
 
@@ -88,7 +89,7 @@ class Node(GradFn):
     def arity(self) -> int:
         """The number of arguments; zero once the graph is freed."""
         edges = self.edges
-        if not edges or not isinstance(edges[0][0], tuple):
+        if not edges or not isinstance(edges[0][0], TUPLE):
             rule = getattr(self.op, "rule", None)
             fixed = 0 if not edges or rule is None or rule.variadic else len(rule.arrays)
             return max((fixed, *(index + 1 for _, _, _, index in edges)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from gradwrap.core.backend import find_backend
+from gradwrap.core.kinds import type_of
 from gradwrap.core.node import Node
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ placers: dict[str, Placer] = {}
 def placement_of(roots: Sequence[tuple[Any, Any]]) -> Placement | None:
     """The placement of a pass with these cotangents."""
     for _, cotangent in roots:
-        backend = find_backend(type(cotangent))
+        backend = find_backend(type_of(cotangent))
         placer = None if backend is None else placers.get(backend.name)
         if placer is not None:
             return placer.placement()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.kinds import DICT, SEQUENCE, rebuilt, type_of
 from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import current_watch, silent_up_to
 from gradwrap.core.nested import holds_variable
@@ -114,7 +115,7 @@ class BoundOp:
 
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
         """The result, which writing to its source is to change where it is a view of that."""
-        kind = type(arrays[0])
+        kind = type_of(arrays[0])
         return kind._linked(result, arrays[0], self, statics) if hasattr(kind, "_bind") else result
 
     def copy_to(self, other: BoundOp) -> None:
@@ -145,11 +146,11 @@ def _passed(rule: Rule, name: str) -> str:
 
 def is_recorded(value: Any) -> bool:
     """Whether a value is, or holds, a variable that is mapped over, or tracked and not silent."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, SEQUENCE):
         return any(is_recorded(part) for part in value)
-    if isinstance(value, dict):
+    if isinstance(value, DICT):
         return any(is_recorded(part) for part in value.values())
-    while hasattr(type(value), "_bind"):
+    while hasattr(type_of(value), "_bind"):
         if value._node is not None and (
             value._is_batched or value._node.meta.level > silent_up_to()
         ):
@@ -192,7 +193,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         keys = [] if is_basic_key(statics[at]) else list(batched_parts(statics[at]))
     arrays = [
         bound.variable_class._stacked(array)
-        if isinstance(array, (list, tuple)) and holds_variable(array)
+        if isinstance(array, SEQUENCE) and holds_variable(array)
         else array
         for array in arrays
     ]
@@ -239,11 +240,11 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
     """An operation on native arrays, or on wrappers of lower levels, which record it."""
     wrapper = None
     for item in data:
-        if hasattr(type(item), "_bind"):
-            wrapper = type(item)
+        if hasattr(type_of(item), "_bind"):
+            wrapper = type_of(item)
             break
     if wrapper is None and bound.rule.key is not None:
-        wrapper = next((type(part) for part in batched_parts(statics)), None)
+        wrapper = next((type_of(part) for part in batched_parts(statics)), None)
     function = bound.native
     if wrapper is not None:
         bound = wrapper._bind(bound.op)
@@ -256,8 +257,8 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
 
 def around(bound: BoundOp, out: Any) -> BoundOp:
     """The same operation on arrays of the class of a result: what is to wrap it."""
-    first = out[0] if isinstance(out, (tuple, list)) and out else out
-    if not hasattr(type(first), "_bind"):
+    first = out[0] if isinstance(out, SEQUENCE) and out else out
+    if not hasattr(type_of(first), "_bind"):
         return bound
     return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
@@ -266,7 +267,7 @@ def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
     """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
     deepest: Any = None
     for array in arrays:
-        kind = type(array)
+        kind = type_of(array)
         if hasattr(kind, "_bind") and (
             deepest is None or kind._backend.depth > deepest._backend.depth
         ):
@@ -311,18 +312,18 @@ def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
     for array in arrays:
         node = getattr(array, "_node", None)
         if node is not None and node.meta.level > level:
-            top, level = type(array), node.meta.level
+            top, level = type_of(array), node.meta.level
     return top, level
 
 
 def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
-    kind = type(array)
+    kind = type_of(array)
     if hasattr(kind, "_bind"):
         return snapshot(settled(array))
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
-    if isinstance(array, (list, tuple)) and not bound.check:
+    if isinstance(array, SEQUENCE) and not bound.check:
         return bound.backend.asarray(array)
     if hasattr(kind, "__array_namespace__"):
         backend_of(array)  # so that its library is known
@@ -340,7 +341,7 @@ def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
         return
     names: set[str] = set()
     for item in data:
-        backend = find_backend(type(item))
+        backend = find_backend(type_of(item))
         if backend is not None and getattr(item, "ndim", 0) is not None:
             names.add(backend.name)
     if len(names) > 1:
@@ -353,9 +354,9 @@ def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
 
 def untracked(bound: BoundOp, out: Any) -> Any:
     """Wrap results that are not tracked."""
-    if isinstance(out, (tuple, list)):
+    if isinstance(out, SEQUENCE):
         wrapped = [untracked(bound, part) for part in out]
-        return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+        return rebuilt(out, wrapped)
     return bound.variable_class._plain(out)
 
 
@@ -392,7 +393,7 @@ def record(  # noqa: PLR0913  all there is to a call
     if not edges:
         return untracked(bound, out)
     variable_class = bound.variable_class
-    if isinstance(out, (tuple, list)):
+    if isinstance(out, SEQUENCE):
         return _several(bound, level, edges, out)
     meta = backend.meta(out, level, None if rule.casts else like)
     if rule.casts and not backend.dtype_kind(meta.dtype)[0]:
@@ -464,13 +465,13 @@ def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     backend = bound.backend
     metas = OutputsMeta(backend.meta(part, level) for part in out)
     source = new_node(edges, metas, bound)
-    wrapped = []
+    wrapped: list[Any] = []
     for index, (part, meta) in enumerate(zip(out, metas, strict=True)):
         if backend.dtype_kind(meta.dtype)[0]:
             wrapped.append(bound.variable_class(part, output_node(source, index, meta)))
         else:
             wrapped.append(untracked(bound, part))
-    return type(out)(*wrapped) if hasattr(out, "_fields") else type(out)(wrapped)
+    return rebuilt(out, wrapped)
 
 
 def record_watched(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.node import JOINT
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import Scattered
@@ -39,7 +40,7 @@ def conjugate(xp: Any, cotangent: Any) -> Any:
     """A cotangent, or several, or the part of one, conjugated."""
     if cotangent is None:
         return None
-    if isinstance(cotangent, (tuple, list)):
+    if isinstance(cotangent, SEQUENCE):
         return tuple(conjugate(xp, part) for part in cotangent)
     if type(cotangent) is Scattered:
         return Scattered(cotangent.key, xp.conj(cotangent.values))
@@ -59,7 +60,7 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
             parents[rule.arrays[0]] = parent
         else:
             parents.update(zip(rule.arrays, parent, strict=True))
-    rewrapped = []
+    rewrapped: list[Any] = []
     for parent, formula, saved, index in edges:
         names = rule.formulas[0 if rule.is_joint else index].saved
         again = tuple(
@@ -77,7 +78,7 @@ def _rewrap(node: Node, value: Any, owner: Any) -> Any:
     if owner is None:
         return value
     variable = node.op.variable_class
-    if not isinstance(owner, tuple):
+    if not isinstance(owner, TUPLE):
         return variable(value, owner)
     return tuple(
         item if one is None else variable(item, one) for item, one in zip(value, owner, strict=True)
@@ -87,7 +88,7 @@ def _rewrap(node: Node, value: Any, owner: Any) -> Any:
 def _rewrap_output(node: Node, value: Any) -> Any:
     """A saved output as a variable of its node, or of nodes that select each of several."""
     op = node.op
-    if not isinstance(value, (tuple, list)):
+    if not isinstance(value, SEQUENCE):
         return op.variable_class(value, node)
     metas: Any = node.meta
     return tuple(

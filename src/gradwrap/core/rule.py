@@ -21,7 +21,6 @@ reals, are done by the engine, never by a formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.errors import RuleDefinitionError
@@ -42,10 +41,22 @@ __all__ = [
 ]
 
 
-FormulaFunction = Callable[..., Any]
-
 if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias, TypedDict, Unpack
+
+    # The numbers of parameters are written out, so that a type checker takes those of a lambda
+    # for Any, and refuses a formula without `g`.
+    FormulaFunction: TypeAlias = (
+        Callable[[Any, Any], Any]
+        | Callable[[Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any, Any], Any]
+    )
 
     class RuleOptions(TypedDict, total=False):
         """What an entry may say besides its formulas; each is explained in `Rule`."""
@@ -96,8 +107,8 @@ class Formula:
 
     __slots__ = ("function", "saved")
 
-    def __init__(self, function: FormulaFunction, saved: tuple[str, ...]) -> None:
-        self.function: FormulaFunction = function
+    def __init__(self, function: Callable[..., Any], saved: tuple[str, ...]) -> None:
+        self.function: Callable[..., Any] = function
         self.saved: tuple[str, ...] = saved
 
 
@@ -225,7 +236,7 @@ class Rule:
         return Formula(function, given[2:])
 
 
-def parameter_names(function: FormulaFunction) -> tuple[str, ...]:
+def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a formula's parameters: what it is to be given."""
     code = getattr(function, "__code__", None)
     plain = type(function) is type(zero) and not hasattr(function, "__wrapped__")

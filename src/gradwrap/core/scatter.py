@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.kinds import SLICE, TUPLE, type_of
+
 if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
@@ -42,12 +44,12 @@ def zeros_of(xp: Any, meta: Meta) -> Any:
 
 def is_basic_key(key: Any) -> bool:
     """Whether a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = key if isinstance(key, TUPLE) else (key,)
     return all(
         part is None
         or part is Ellipsis
         or type(part) is int
-        or isinstance(part, slice)
+        or isinstance(part, SLICE)
         or _is_integer_scalar(part)
         for part in parts
     )
@@ -57,8 +59,8 @@ def _is_integer_scalar(part: Any) -> bool:
     """Whether a part of a key is one integer of an array library, as `np.arange` gives them."""
     return (
         getattr(part, "ndim", None) == 0
-        and hasattr(type(part), "__index__")
-        and not hasattr(type(part), "_bind")  # vmap maps over it
+        and hasattr(type_of(part), "__index__")
+        and not hasattr(type_of(part), "_bind")  # vmap maps over it
         and not str(part.dtype).endswith("bool")
     )
 
@@ -72,7 +74,7 @@ def scatter_add_generic(backend: Backend, buffer: Any, key: Any, values: Any) ->
     """
     xp = backend.xp
     if is_basic_key(key) or getattr(key, "dtype", None) == xp.bool:
-        if isinstance(key, tuple):  # the standard has new axes in reading only
+        if isinstance(key, TUPLE):  # the standard has new axes in reading only
             key = tuple(part for part in key if part is not None)
         old = buffer[key]
         buffer[key] = old + xp.reshape(values, old.shape)
@@ -91,7 +93,7 @@ def scatter_add_generic(backend: Backend, buffer: Any, key: Any, values: Any) ->
 
 def _take_at(xp: Any, array: Any, key: Any) -> Any:
     """`array[key]`, also for one integer array after slices, which the standard leaves out."""
-    if isinstance(key, tuple) and any(isinstance(part, slice) for part in key):
+    if isinstance(key, TUPLE) and any(isinstance(part, SLICE) for part in key):
         *before, indices = key
         if all(part == slice(None) for part in before) and hasattr(indices, "dtype"):
             axis = len(before)

@@ -10,6 +10,7 @@ from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
+from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import TAPE_LEVEL, enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.scatter import zeros_of
@@ -246,7 +247,7 @@ def _checked(index: int, gradient: Any, output: Variable[Any], meta: Meta) -> An
     if isinstance(gradient, (int, float, complex)):
         one = backend.ones_like(output._data)  # a number takes the output's dtype
         gradient = one * gradient if meta.shape == () else backend.asarray(gradient)
-    kind = find_backend(type(gradient))
+    kind = find_backend(type_of(gradient))
     if kind is None and not hasattr(gradient, "__array_namespace__"):
         raise BackwardError(
             f"gradient is a {type(gradient).__name__}. "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import optree
 
+from gradwrap.core.kinds import type_of
 from gradwrap.errors import PytreeError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ _arrays: set[type] = set()
 
 
 def _is_lone(tree: Any) -> bool:
-    kind = type(tree)
+    kind = type_of(tree)
     if kind in _arrays:
         return True
     if isinstance(tree, _CONTAINERS):

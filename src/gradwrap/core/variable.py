@@ -18,6 +18,7 @@ from gradwrap.core.backend import find_backend
 from gradwrap.core.compile import compile_call, compile_operator
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.graph_methods import GraphMethods
+from gradwrap.core.kinds import LIST, TUPLE, type_of
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import BoundOp, interpret
@@ -107,10 +108,10 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
 
     @classmethod
     def _plain_other(cls, data: Any) -> Any:
-        if isinstance(data, tuple):
+        if isinstance(data, TUPLE):
             parts = [cls._plain(part) for part in data]
             return type(data)(*parts) if hasattr(data, "_fields") else tuple(parts)
-        if isinstance(data, list):
+        if isinstance(data, LIST):
             return [cls._plain(part) for part in data]
         return data
 
@@ -125,7 +126,7 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:
         """Whether an operator leaves a value of this type to the other operand."""
-        kind = type(value)
+        kind = type_of(value)
         return not (
             isinstance(value, (Variable, list, tuple, bool, int, float, complex))
             or find_backend(kind) is not None

@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.modes import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT
 from gradwrap.core.record import BoundOp
@@ -183,7 +184,7 @@ class Packed:
         with unwatched():
             array = native(self._unpack(self._content))
         asked = self._described(self._backend, self._shape, self._dtype, self._device)
-        backend = find_backend(type(array))
+        backend = find_backend(type_of(array))
         if backend is None and hasattr(array, "__array_namespace__"):
             backend = backend_of(array)
         got = (
@@ -251,7 +252,7 @@ class Guarded:
 
 def is_array(value: Any) -> bool:
     """Whether a value is a native array; a lone integer, as in an index, is left alone."""
-    backend = find_backend(type(value))
+    backend = find_backend(type_of(value))
     return backend is not None and (value.ndim > 0 or backend.is_float(value))
 
 
@@ -261,11 +262,11 @@ def is_kept(value: Any) -> bool:
 
 def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
     """Change the arrays in a value: below wrappers, and in tuples and lists."""
-    kind = type(value)
+    kind = type_of(value)
     if hasattr(kind, "_bind"):
         inner = mapped(value._data, wanted, change)
         return value if inner is value._data else kind(inner, value._node)
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, SEQUENCE):
         parts = [mapped(part, wanted, change) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value

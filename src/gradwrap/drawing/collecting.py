@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import DICT, SLICE, TUPLE
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.tree import flatten, flatten_with_paths
@@ -68,7 +69,7 @@ class _Names:
         self._of_node: dict[Any, str] = {}
         self._of_array: dict[int, str] = {}
         self.variables: list[Variable[Any]] = []
-        trees = names.items() if isinstance(names, dict) else [("", names)]
+        trees = names.items() if isinstance(names, DICT) else [("", names)]
         for root, tree in trees:
             for path, leaf in flatten_with_paths(tree, str(root))[0]:
                 if not is_array(leaf):
@@ -221,7 +222,7 @@ def _reached(roots: list[Any]) -> set[Any]:
 def _parents(node: Any) -> Iterator[Any]:
     if isinstance(node, Node):
         for parent, _, _, index in node.edges:
-            if index == JOINT and isinstance(parent, tuple):
+            if index == JOINT and isinstance(parent, TUPLE):
                 yield from (one for one in parent if one is not None)
             else:
                 yield parent
@@ -281,16 +282,16 @@ def _is_telling(value: Any) -> bool:
     """Whether a static argument is worth a line: short, and not just switched off."""
     if value is None or value is False:
         return False
-    if isinstance(value, tuple):
+    if isinstance(value, TUPLE):
         return len(repr(value)) <= LONGEST and all(isinstance(v, INDICES) for v in value)
     return isinstance(value, INDICES) and len(repr(value)) <= LONGEST
 
 
 def _index(key: Any) -> str:
     """An index as it is written: `2:4, 0`."""
-    if isinstance(key, tuple):
+    if isinstance(key, TUPLE):
         return ", ".join(_index(part) for part in key)
-    if isinstance(key, slice):
+    if isinstance(key, SLICE):
         ends = ["" if end is None else str(end) for end in (key.start, key.stop, key.step)]
         return ":".join(ends[:2] if key.step is None else ends)
     return "..." if key is Ellipsis else repr(key)

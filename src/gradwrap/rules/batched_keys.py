@@ -11,6 +11,7 @@ from typing import Any
 
 from array_api_compat import device
 
+from gradwrap.core.kinds import LIST, TUPLE
 from gradwrap.core.mapped import batched_parts, data_of
 from gradwrap.errors import BatchedValueError
 
@@ -105,8 +106,8 @@ class BatchedKey:
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
     """The parts of a key, arrays in the place of lists."""
     return [
-        xp.asarray(part, device=place) if isinstance(part, list) else part
-        for part in (key if isinstance(key, tuple) else (key,))
+        xp.asarray(part, device=place) if isinstance(part, LIST) else part
+        for part in (key if isinstance(key, TUPLE) else (key,))
     ]
 
 

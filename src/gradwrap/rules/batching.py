@@ -18,6 +18,7 @@ from gradwrap.core.batching import (
     register_example_by_example,
     register_stacked,
 )
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.batched_keys import BatchedKey, place_of
 from gradwrap.rules.linear_algebra import parse_einsum
@@ -31,7 +32,7 @@ def _behind(axis: Any, ndim: int) -> Any:
 
     It is checked here: just before an example's first axis, the batch has one more.
     """
-    if isinstance(axis, (tuple, list)):
+    if isinstance(axis, SEQUENCE):
         return tuple(_behind(a, ndim) for a in axis)
     if not -ndim <= axis < ndim:
         raise AxisError(axis, ndim)
@@ -339,7 +340,7 @@ register_batching(
             x, (0, *(a + 1 for a in as_axes(tuple(axes), x.ndim - 1)))
         ),
         "expand_dims": lambda xp, op, x, axis: op(
-            x, _behind(axis, x.ndim - 1 + (len(axis) if isinstance(axis, tuple) else 1))
+            x, _behind(axis, x.ndim - 1 + (len(axis) if isinstance(axis, TUPLE) else 1))
         ),
         "squeeze": lambda xp, op, x, axis: op(x, _behind(axis, x.ndim - 1)),
         "flip": lambda xp, op, x, axis: op(

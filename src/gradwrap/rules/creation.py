@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
+from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
 from gradwrap.core.namespace import composite
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import unwrapped_key
@@ -16,7 +17,7 @@ def asarray(
 ) -> Any:
     """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
     cls = xp._class  # noqa: SLF001  shared with the core
-    if hasattr(type(obj), "_bind"):
+    if hasattr(type_of(obj), "_bind"):
         found = obj
         if device is not None and obj.device != device:
             found = found.to_device(device)
@@ -24,7 +25,7 @@ def asarray(
             found = xp.astype(found, dtype)
         return xp.copy(obj) if copy and found is obj else found
     backend = cls._backend
-    if isinstance(obj, (list, tuple)):
+    if isinstance(obj, SEQUENCE):
         stacked = cls._stacked(obj)
         if device is not None and stacked.device != device:
             stacked = stacked.to_device(device)
@@ -41,7 +42,7 @@ def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, 
 @composite("from_dlpack")
 def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A variable of the library as it is; another library's array by its protocol."""
-    if hasattr(type(x), "_bind"):
+    if hasattr(type_of(x), "_bind"):
         return asarray(xp, x, device=device, copy=copy)
     cls = xp._class  # noqa: SLF001  shared with the core
     options = {"device": device, "copy": copy}
@@ -57,7 +58,7 @@ def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any
         value = unwrapped_key(fill_value)
         return cls._plain(cls._backend.xp.full(shape, value, dtype=dtype, device=device))
     value = asarray(xp, fill_value, dtype=dtype, device=device)
-    return xp.copy(xp.broadcast_to(value, shape if isinstance(shape, tuple) else (shape,)))
+    return xp.copy(xp.broadcast_to(value, shape if isinstance(shape, TUPLE) else (shape,)))
 
 
 @composite("full_like")

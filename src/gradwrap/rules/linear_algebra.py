@@ -70,7 +70,7 @@ def _einsum(
 ) -> list[Any]:
     """Each operand's cotangent is an einsum of the others' with g; missing axes are repeated."""
     inputs, output = parse_einsum(subscripts, [len(m.shape) for m in metas])
-    cotangents = []
+    cotangents: list[Any] = []
     for index, (letters, meta) in enumerate(zip(inputs, metas, strict=True)):
         rest = [other for i, other in enumerate(inputs) if i != index]
         arrays = [operand for i, operand in enumerate(operands) if i != index]
@@ -121,7 +121,7 @@ def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]
         default=0,
     )
     ellipsis = "".join(free[:hidden])
-    expanded = []
+    expanded: list[Any] = []
     for part, rank in zip(inputs, ranks, strict=True):
         covered = rank - len(part.replace("...", ""))
         expanded.append(part.replace("...", ellipsis[len(ellipsis) - covered :]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from array_api_compat import to_device
 
 from gradwrap.core.inplace import PERMUTATION, unwrapped_key
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.core.rule import joint, linear
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any]:
     """Each array's stretch of the cotangent."""
-    parts = []
+    parts: list[Any] = []
     start = 0
     for meta in metas:
         length = meta.size if axis is None else meta.shape[axis]
@@ -78,7 +79,7 @@ def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
 
 
 def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
-    back = tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift
+    back = tuple(-s for s in shift) if isinstance(shift, SEQUENCE) else -shift
     return xp.roll(g, back, axis=axis)
 
 

@@ -113,7 +113,7 @@ def _minors(xp: Any, x: Any) -> Any:
 def _all_but_two(xp: Any, s: Any) -> Any:
     """For each pair i, j the product of the other elements; zero on the diagonal."""
     n = s.shape[-1]
-    columns = []
+    columns: list[Any] = []
     for i in range(n):
         rest = xp.concat([s[..., :i], s[..., i + 1 :]], axis=-1)
         products = _others(xp, rest)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from array_api_compat import device
 
 from gradwrap.core.inplace import INDEX
+from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.core.rule import general, joint, linear, nondifferentiable
@@ -45,7 +46,7 @@ def _write(array: Any, key: Any, value: Any) -> Any:
 
 def _may_repeat(key: Any) -> bool:
     """Whether a key may name an element twice: an array of integers in it may."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = key if isinstance(key, TUPLE) else (key,)
     return not all(
         is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts
     )
@@ -82,7 +83,7 @@ def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
 def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
     """The key that picks the elements of `take_along_axis`; `x` may repeat along other axes."""
     ndim = indices.ndim
-    key = []
+    key: list[Any] = []
     for a in range(ndim):
         if a == axis % ndim:
             key.append(indices)
@@ -104,7 +105,7 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
     """Keys are data: the native namespace, or the one of an array that vmap maps over."""
-    return key.__array_namespace__() if hasattr(type(key), "_bind") else _native_of(xp)
+    return key.__array_namespace__() if hasattr(type_of(key), "_bind") else _native_of(xp)
 
 
 def _native_of(xp: Any) -> Any:

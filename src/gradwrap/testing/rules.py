@@ -266,7 +266,7 @@ class _Examination:
         return self._compared(values, self.rtol)
 
     def _second(self, outside: str, inside: str) -> tuple[str, str, float, bool]:
-        values = []
+        values: list[Any] = []
         random = np.random.default_rng(1)
         for along, across in self.pairs:
             fun = derivative(self.flat, along, across, inside)

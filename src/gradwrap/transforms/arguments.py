@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from gradwrap.core.backend import Backend, backend_of, find_backend
 from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
+from gradwrap.core.kinds import type_of
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -153,7 +154,7 @@ def default_scalar(value: complex) -> Any:
 
 def is_array(value: Any) -> bool:
     """Whether something is an array of a library, or a wrapper of one."""
-    if find_backend(type(value)) is not None:
+    if find_backend(type_of(value)) is not None:
         return True
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         return False

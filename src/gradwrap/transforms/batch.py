@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batched
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
@@ -136,7 +137,7 @@ class _Entering:
         return self.fun(*self.args, **self.kwargs)
 
     def _axes_of_arguments(self, in_axes: Axes, args: Sequence[Any]) -> Sequence[Any]:
-        if not isinstance(in_axes, (tuple, list)):
+        if not isinstance(in_axes, SEQUENCE):
             return [in_axes] * len(args)
         if len(in_axes) != len(args):
             raise VmapAxesError(

@@ -7,7 +7,7 @@ the library's own return is checked by its tests.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.classes import rebind
 from gradwrap.core.registry import (
@@ -18,7 +18,7 @@ from gradwrap.core.registry import (
     register_function,
     search_function,
 )
-from gradwrap.core.rule import FormulaFunction, Rule
+from gradwrap.core.rule import Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
 from gradwrap.transforms.primitive import Primitive
@@ -27,26 +27,14 @@ from gradwrap.transforms.signatures import Signature, call_native
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["defjvp", "defvjp"]
+    from gradwrap.core.rule import FormulaFunction
 
-if TYPE_CHECKING:
-    # The numbers of parameters are written out, so that a type checker takes those of a lambda
-    # for Any, and refuses a formula without `g`.
-    UserFormula: TypeAlias = (
-        Callable[[Any, Any], Any]
-        | Callable[[Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any, Any], Any]
-    )
+__all__ = ["defjvp", "defvjp"]
 
 
 def defvjp(
     op: Callable[..., Any] | str,
-    *vjps: UserFormula | None,
+    *vjps: FormulaFunction | None,
     backend: str | None = None,
     params: str | None = None,
 ) -> None:
@@ -91,7 +79,7 @@ def defvjp(
 
 def defjvp(
     op: Callable[..., Any] | str,
-    *jvps: UserFormula | None,
+    *jvps: FormulaFunction | None,
     backend: str | None = None,
     params: str | None = None,
 ) -> None:

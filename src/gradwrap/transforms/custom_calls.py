@@ -14,6 +14,7 @@ from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import Tangent, fitted
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
@@ -166,7 +167,7 @@ class _Recorded:
 
 
 def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG001  a formula's form
-    parts = g if isinstance(g, tuple) else (g,)
+    parts = g if isinstance(g, TUPLE) else (g,)
     cotangents: list[Any] = [None] * call.count
     for place, part in zip(call.places, parts, strict=True):
         cotangents[place] = part
@@ -222,7 +223,7 @@ def pull_by_transposing(
 
 
 def _roots(pairs: Sequence[tuple[Any, Any]], level: int) -> list[tuple[Any, Any]]:
-    roots = []
+    roots: list[Any] = []
     for value, cotangent in pairs:
         if _is_at(value, level):
             whole = fitted(type(value)._namespace, backend_of(cotangent), value, cotangent)

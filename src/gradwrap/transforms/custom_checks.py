@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.tree import TreeDef, flatten, zeros_filled
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.arguments import is_array
@@ -73,7 +74,7 @@ def kind_of(value: Any) -> str:
     """What messages call a value."""
     if value is None:
         return "None"
-    if isinstance(value, tuple):
+    if isinstance(value, TUPLE):
         return f"a tuple of {len(value)}"
     if is_array(value):
         return f"an array of {backend_of(value).name}"

@@ -118,7 +118,7 @@ class Arguments:
     def __init__(self, function: CustomFunction[..., Any], args: tuple[Any, ...]) -> None:
         self.function = function
         count = len(args)
-        fixed = set()
+        fixed: set[Any] = set()
         for one in function.nondiff_argnums:
             if not -count <= one < count:
                 raise ArgnumsError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError
@@ -195,7 +196,7 @@ class _Call:
         ]
         primals, directions = (tuple(arguments.restored(leaves)) for leaves in (inputs, full))
         returned = self.jvp(*arguments.static.values(), primals, directions)
-        if not isinstance(returned, tuple) or len(returned) != 2:
+        if not isinstance(returned, TUPLE) or len(returned) != 2:
             raise RuleResultError(
                 f"the jvp of {self.name} returned {kind_of(returned)}. "
                 "Fix: return a pair, the value and its tangent."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.custom_calls import (
@@ -165,7 +166,7 @@ class _Call:
 
     def _forward(self, inputs: Sequence[Any]) -> tuple[list[Any], Any]:
         returned = self.fwd(*self.arguments.all(inputs))
-        if not isinstance(returned, tuple) or len(returned) != 2:
+        if not isinstance(returned, TUPLE) or len(returned) != 2:
             raise RuleResultError(
                 f"the fwd of {self.name} returned {kind_of(returned)}. "
                 "Fix: return a pair, the value and the residuals that bwd is to be given."
@@ -179,7 +180,7 @@ class _Call:
         arguments = self.arguments
         what = f"the bwd of {self.name} returned"
         names = [arguments.function._parameter(place) for place in arguments.places]
-        if not isinstance(returned, (tuple, list)) or len(returned) != len(names):
+        if not isinstance(returned, SEQUENCE) or len(returned) != len(names):
             count = len(names)
             raise RuleResultError(
                 f"{what} {kind_of(returned)}; {self.name} has {count} differentiable "

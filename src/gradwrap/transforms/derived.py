@@ -10,6 +10,7 @@ from gradwrap.core.checking import check_tangent
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import fitted
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
@@ -71,7 +72,7 @@ class TransposedJvp:
 
     def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
         """The cotangent of the argument."""
-        cotangents = g if isinstance(g, tuple) else (g,)
+        cotangents = g if isinstance(g, TUPLE) else (g,)
         values = saved[: len(self.jvp.names)]
         # The engine conjugates around the formulas of complex outputs, as a formula for reals
         # needs; the pass through the record gives the adjoint by itself.
@@ -85,14 +86,14 @@ class TransposedJvp:
         tangent = variable_class(backend)(zeros, leaf)
         result = self.jvp.function(tangent._namespace, tangent, *values)
         check_tangent(result, g, self.jvp.op, self.jvp.argument)
-        parts = result if isinstance(g, tuple) else (result,)
+        parts = result if isinstance(g, TUPLE) else (result,)
         arrived = backward_pass(_roots(parts, cotangents, leaf.meta.level)).get(leaf)
         found = zeros if arrived is None else arrived
         return _conjugate(found) if conjugates else found
 
 
 def _roots(parts: Sequence[Any], cotangents: Sequence[Any], level: int) -> list[Any]:
-    roots = []
+    roots: list[Any] = []
     for part, cotangent in zip(parts, cotangents, strict=True):
         node = getattr(part, "_node", None)
         if node is not None and node.meta.level == level:

@@ -14,6 +14,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.inspection import wanted
+from gradwrap.core.kinds import type_of
 from gradwrap.core.node import Node
 from gradwrap.transforms.batches import batch_of
 
@@ -86,7 +87,7 @@ def _keeps_diagonal(node: Any) -> bool:
 
 
 def _pulled(node: Any, factors: Any) -> Any:
-    saved = node.saved if type(node.saved) is tuple else (node.saved,)
+    saved = node.saved if type_of(node.saved) is tuple else (node.saved,)
     pulled = node.formula(node.op.namespaces[type(factors)], factors, *saved)
     if tuple(pulled.shape) == node.meta.shape:
         return pulled

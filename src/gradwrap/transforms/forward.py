@@ -9,6 +9,7 @@ from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import Tangent
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.node import Leaf
@@ -131,7 +132,7 @@ def _entered(
 ) -> list[Any]:
     """The primals with their tangents, as the function receives them."""
     for what, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
+        if not isinstance(given, SEQUENCE):
             raise TangentError(
                 f"jvp takes its {what} as a tuple, one for each argument of {name_of(fun)}; it "
                 f"got a {type(given).__name__}. Fix: jvp(fun, (x,), (v,))."
@@ -304,7 +305,7 @@ class Linearization:
     def __init__(self, recording: Recording, outputs: Sequence[Any]) -> None:
         level = new_level()
         self._seeds: list[Leaf | None] = []
-        roots = []
+        roots: list[Any] = []
         for output in outputs:
             if not recording.is_tracked(output):
                 self._seeds.append(None)
@@ -318,7 +319,7 @@ class Linearization:
 
     def push(self, starts: Sequence[tuple[Leaf, Any]]) -> list[Any]:
         """The tangents of the outputs for those of leaves; None for zero."""
-        roots = []
+        roots: list[Any] = []
         for leaf, tangent in starts:
             back = self._arrived.get(leaf)
             if isinstance(back, Variable) and back._node is not None:

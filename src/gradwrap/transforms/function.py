@@ -12,6 +12,7 @@ import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.looping import is_innermost_batch
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native
@@ -213,7 +214,7 @@ def once_differentiable(backward: F) -> F:
         results = backward(ctx._native(), *(native(g) for g in grads))
         if not tracked:
             return results
-        parts = results if isinstance(results, (tuple, list)) else (results,)
+        parts = results if isinstance(results, SEQUENCE) else (results,)
         like = native(next(g for g in grads if g is not None))
         parts = [_number_as_array(part, like) for part in parts]
         return _Undifferentiable.apply(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.looping import is_innermost_batch, looped
 from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import new_level
@@ -83,7 +84,7 @@ def _pulled_by_example(  # noqa: PLR0913  a formula's form
     flags: tuple[bool, ...],
     places: tuple[int, ...],
 ) -> tuple[Any, ...]:
-    grads = g if isinstance(g, tuple) else (g,)
+    grads = g if isinstance(g, TUPLE) else (g,)
     run = partial(_gradients, function, flags, places)
     found = iter(_looped(function, run, *grads, *data))
     return tuple(next(found) if flag else None for flag in flags)
@@ -105,7 +106,7 @@ def _gradients(
         else:
             args.append(item)
     out = function.apply(*args)
-    outs = out if isinstance(out, (tuple, list)) else (out,)
+    outs = out if isinstance(out, SEQUENCE) else (out,)
     roots = [
         (outs[place]._node, grad)
         for place, grad in zip(places, grads, strict=True)
@@ -125,7 +126,7 @@ def looped_gradients(name: str, run: Any, *grads: Any) -> tuple[Any, ...]:
 
     def arrays_alone(*one: Any) -> tuple[Any, ...]:
         results = run(*one)
-        parts = results if isinstance(results, (tuple, list)) else (results,)
+        parts = results if isinstance(results, SEQUENCE) else (results,)
         present[:] = [part is not None for part in parts]
         return tuple(part for part in parts if part is not None)
 

@@ -9,6 +9,7 @@ from gradwrap.core.backend import Backend, backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.forward import Tangent, transposed_twice
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
@@ -69,7 +70,7 @@ class Call:
     def _apart(self, data: Sequence[Any]) -> list[Any]:
         """The outputs where `vmap` maps over the arguments."""
         result = applied_by_example(self.function, data)
-        self.kind = type(result) if isinstance(result, (tuple, list)) else None
+        self.kind = type(result) if isinstance(result, SEQUENCE) else None
         return [result] if self.kind is None else list(result)
 
     def _forward(self, args: Sequence[Any]) -> list[Any]:
@@ -80,9 +81,9 @@ class Call:
         )
         self.ctx = ctx = FunctionCtx(self.needs)
         result = cls.forward(*inputs) if cls._sets_up else cls.forward(ctx, *inputs)
-        parts = list(result) if isinstance(result, (tuple, list)) else [result]
+        parts = list(result) if isinstance(result, SEQUENCE) else [result]
         outs = [self._output(part, index) for index, part in enumerate(parts)]
-        self.kind = type(result) if isinstance(result, (tuple, list)) else None
+        self.kind = type(result) if isinstance(result, SEQUENCE) else None
         if cls._sets_up:
             cls.setup_context(ctx, tuple(inputs), self.structured(outs))
         self.tracked_outputs: list[int] = [
@@ -236,7 +237,7 @@ def _pulled_back(
     needs = tuple(meta is not None for meta in call.metas)
     ctx = call.ctx._at(args, outs, needs, partial(call.function._of_unknown_origin, args))
     results = call.function.backward(ctx, *grads)
-    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    results = list(results) if isinstance(results, SEQUENCE) else [results]
     graph = next((type(grad) for grad in grads if isinstance(grad, Variable)), None)
     return tuple(_checked(call, results, graph))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import current_watch
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native
@@ -200,7 +201,7 @@ class FunctionCtx:
 
         def restored(value: Any, where: str) -> Any:
             def restore(leaf: Any) -> Any:
-                kind = type(leaf)
+                kind = type_of(leaf)
                 if kind is Input:
                     return args[leaf.index]
                 if kind is Output:

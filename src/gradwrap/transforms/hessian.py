@@ -10,6 +10,7 @@ from typing import (
     overload,
 )
 
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian import jacfwd, jacrev
 from gradwrap.transforms.jacobian_types import typed_as_hessian
@@ -87,7 +88,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     >>> gw.hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 10.0]))
     array([  6., 120.])
     """
-    if not isinstance(primals, (tuple, list)):
+    if not isinstance(primals, SEQUENCE):
         return jvp(grad(fun), (primals,), (tangents,))[1]
     gradient = grad(fun, tuple(range(len(primals))))
     return jvp(gradient, tuple(primals), tangents)[1]

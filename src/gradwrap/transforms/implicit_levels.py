@@ -118,7 +118,7 @@ def _pushed(problem: Problem, leaves: Sequence[Any], level: int) -> list[Any]:
 
 
 def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[Any]:
-    found = []
+    found: list[Any] = []
     for value, x in zip(values, like, strict=True):
         dual = _at(value, level)
         found.append(_zeros(x) if dual is None else dual._node.value)
@@ -197,7 +197,7 @@ class _Rule:
 
 def levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
     """The levels that track any of the values, and whether one does from outside of a `vmap`."""
-    found = set()
+    found: set[Any] = set()
     is_outside = False
     for value in values:
         inner, is_mapped = value, False

@@ -67,7 +67,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]
     ]
     space = Space(leaves)
-    chunks = []
+    chunks: list[Any] = []
     aux: Any = None
     treedef: Any = None
     values: list[Any] = []
@@ -148,7 +148,7 @@ def by_columns(
     nodes = [leaf for leaf, _ in leaves]
     space = Space(originals)
     linear = Linearization(recording, outputs)
-    chunks = []
+    chunks: list[Any] = []
     for first, last in chunks_of(space.total, chunk_size):
         starts = [
             (leaf[0], tangent)

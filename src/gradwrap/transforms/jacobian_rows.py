@@ -50,7 +50,7 @@ def by_rows(
             if leaf is not None:
                 part.append(rows_of(arrived.get(leaf[0]), original, last - first, space.level))
     whole = [joined(part, part[0], 0) if part else None for part in rows]
-    blocks = []
+    blocks: list[Any] = []
     for index, out in enumerate(outputs):
         block: list[Any] = []
         for one, (_, original) in zip(whole, leaves, strict=True):

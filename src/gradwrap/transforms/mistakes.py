@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.inspection import Wanted, wanted
+from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.watching import Watch, Watching
 from gradwrap.errors import NotAnArrayError
 
@@ -192,8 +193,8 @@ def apply_where(
     >>> gw.grad(lambda x: np.sum(gw.apply_where(x > 0, x, np.sqrt)))(x)
     array([0. , 0. , 0.5])
     """
-    arrays = args if isinstance(args, tuple) else (args,)
-    values = safe if isinstance(safe, tuple) else (safe,) * len(arrays)
+    arrays = args if isinstance(args, TUPLE) else (args,)
+    values = safe if isinstance(safe, TUPLE) else (safe,) * len(arrays)
     if len(values) != len(arrays):
         raise TypeError(
             f"apply_where: safe has {len(values)} values for {len(arrays)} arguments. "
@@ -219,7 +220,7 @@ def _namespace(values: tuple[Any, ...]) -> Any:
         raise NotAnArrayError(
             "apply_where got no arrays. Fix: pass arrays, or branch with an ordinary if."
         )
-    wrapped = [type(value) for value in arrays if hasattr(type(value), "_bind")]
+    wrapped = [type_of(value) for value in arrays if hasattr(type_of(value), "_bind")]
     if wrapped:
         return max(wrapped, key=lambda kind: kind._backend.depth)._namespace
     return backend_of(arrays[0]).xp

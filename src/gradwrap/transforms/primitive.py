@@ -6,6 +6,7 @@ import functools
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.record import is_recorded, no_rule
 from gradwrap.core.registry import Op
 from gradwrap.core.unwrapping import unwrapped_key
@@ -73,7 +74,7 @@ def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:
     for value in values:
         if isinstance(value, Variable):
             yield value
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, SEQUENCE):
             yield from _variables(value)
 
 

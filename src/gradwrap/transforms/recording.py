@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
@@ -118,7 +119,7 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
     """Take apart what a function returned."""
     if not has_aux:
         return returned, None
-    if not isinstance(returned, tuple) or len(returned) != 2:
+    if not isinstance(returned, TUPLE) or len(returned) != 2:
         raise NotAnArrayError(
             f"has_aux=True needs a function that returns a pair (out, aux); {name} "
             f"returned {_kind(returned)}. Fix: return out, aux."
@@ -203,7 +204,7 @@ def ones_of(out: Any) -> Any:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, TUPLE):
         return f"a tuple of {len(value)}"
     return "None" if value is None else f"a {type(value).__name__}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.errors import NotAnArrayError, RuleDefinitionError
 from gradwrap.transforms.arguments import is_array, name_of
 
@@ -83,7 +84,7 @@ def call_native(
 ) -> Any:
     """Call a user's function, and see to it that arrays come out."""
     out = function(*args, **kwargs)
-    if isinstance(out, (tuple, list)):
+    if isinstance(out, SEQUENCE):
         parts = [_as_array(xp, part, name) for part in out]
         return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
     return _as_array(xp, out, name)

@@ -16,6 +16,7 @@ from gradwrap.backends.numpy_functions.table import (
     sizes,
     with_axes,
 )
+from gradwrap.core.kinds import LIST, SLICE
 from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.errors import NoRuleError
 
@@ -78,16 +79,16 @@ def column_stack(xp: Any, tup: Any) -> Any:
 @implements(np.block)
 def block(xp: Any, arrays: Any) -> Any:
     def depth(value: Any) -> int:
-        return 1 + max(depth(part) for part in value) if isinstance(value, list) else 0
+        return 1 + max(depth(part) for part in value) if isinstance(value, LIST) else 0
 
     def ndim(value: Any) -> int:
-        return max(ndim(p) for p in value) if isinstance(value, list) else xp.asarray(value).ndim
+        return max(ndim(p) for p in value) if isinstance(value, LIST) else xp.asarray(value).ndim
 
     levels = depth(arrays)
     rank = max(levels, ndim(arrays))
 
     def join(value: Any, level: int) -> Any:
-        if not isinstance(value, list):
+        if not isinstance(value, LIST):
             a = xp.asarray(value)
             return xp.reshape(a, (1,) * (rank - a.ndim) + tuple(a.shape))
         return xp.concat([join(part, level - 1) for part in value], axis=-level)
@@ -147,7 +148,7 @@ if hasattr(np, "unstack"):  # from NumPy 2.1 on
 @implements(np.delete)
 def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Any:
     arr, axis = _flat_or_along(xp, arr, axis)
-    places = np.delete(np.arange(arr.shape[axis]), obj if isinstance(obj, slice) else on_host(obj))
+    places = np.delete(np.arange(arr.shape[axis]), obj if isinstance(obj, SLICE) else on_host(obj))
     return arr[(slice(None),) * axis + (places,)]
 
 
@@ -158,7 +159,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     values = xp.asarray(values)
     values = xp.reshape(values, (1,) * (arr.ndim - values.ndim) + tuple(values.shape))
     obj = unwrapped_key(obj)
-    where = np.arange(arr.shape[axis])[obj] if isinstance(obj, slice) else on_host(obj)
+    where = np.arange(arr.shape[axis])[obj] if isinstance(obj, SLICE) else on_host(obj)
     if where.dtype == np.bool_:
         where = np.flatnonzero(where)
     if where.ndim == 0:

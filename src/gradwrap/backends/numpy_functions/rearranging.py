@@ -17,6 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     sizes,
 )
+from gradwrap.core.kinds import LIST, SEQUENCE, type_of
 from gradwrap.core.unwrapping import key_with_batches, native
 from gradwrap.errors import NoRuleError
 
@@ -56,7 +57,7 @@ def tile(xp: Any, A: Any, reps: Any) -> Any:
 
 @implements(np.repeat)
 def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
-    counts = np.asarray(repeats) if isinstance(repeats, (list, tuple)) else repeats
+    counts = np.asarray(repeats) if isinstance(repeats, SEQUENCE) else repeats
     return xp.repeat(a, counts, axis=axis)
 
 
@@ -134,7 +135,7 @@ def take(
 def _places(indices: Any) -> Any:
     """Indices as an array: NumPy's own, or one that vmap maps over."""
     key = key_with_batches(indices)
-    is_array = hasattr(type(key), "_bind") or hasattr(key, "get")  # or CuPy's own
+    is_array = hasattr(type_of(key), "_bind") or hasattr(key, "get")  # or CuPy's own
     return key if is_array else np.asarray(key)
 
 
@@ -183,9 +184,9 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     x = xp.asarray(x)
     conditions: list[Any]
-    if isinstance(condlist, list) and condlist and np.ndim(native(condlist[0])):
+    if isinstance(condlist, LIST) and condlist and np.ndim(native(condlist[0])):
         conditions = [on_host(c).astype(bool) for c in condlist]
-    elif not isinstance(condlist, (list, tuple)):
+    elif not isinstance(condlist, SEQUENCE):
         whole = on_host(condlist).astype(bool)
         conditions = [whole] if whole.ndim == x.ndim else list(whole)
     elif x.ndim == 0:

@@ -1,0 +1,28 @@
+"""`type`, and containers, of values that can be anything.
+
+To pyright the class of an `Any` is `type[Unknown]`, and an `Any` that `isinstance` finds to be a
+tuple is a tuple of unknown parts. These names have `Any` in those places; at run time they are the
+builtins themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["DICT", "LIST", "SEQUENCE", "SLICE", "TUPLE", "rebuilt", "type_of"]
+
+type_of: Final[Callable[[Any], type[Any]]] = type
+TUPLE: Final[type[Any]] = tuple
+LIST: Final[type[Any]] = list
+DICT: Final[type[Any]] = dict
+SLICE: Final[type[Any]] = slice
+SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
+
+
+def rebuilt(like: Any, parts: Sequence[Any]) -> Any:
+    """A tuple, list or named tuple of these parts, of the class of `like`."""
+    made: Any = type_of(like)
+    return made(*parts) if hasattr(like, "_fields") else made(parts)
