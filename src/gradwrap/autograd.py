@@ -10,7 +10,7 @@ from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ def _paired(
     outputs: Variable[Any] | Sequence[Variable[Any]], gradients: Any
 ) -> tuple[list[Any], list[Any]]:
     """Outputs and their cotangents as two lists; one alone stands for a list of one."""
-    alone = isinstance(outputs, Variable)
-    found = [outputs] if isinstance(outputs, Variable) else list(outputs)
+    alone = isinstance(outputs, AnyVariable)
+    found = [outputs] if isinstance(outputs, AnyVariable) else list(outputs)
     if gradients is None:
         return found, [None] * len(found)
     listed = isinstance(gradients, SEQUENCE)

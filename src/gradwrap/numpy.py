@@ -44,7 +44,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             raise _NoRuleError(
                 "np.vectorize with signature= has no rule. Fix: np.stack([f(row) for row in x])."
             )
-        xp = variable._namespace
+        xp: Any = variable.__array_namespace__()
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         arrays = {k: xp.asarray(v) for k, v in given.items() if k not in self.excluded}
         shape = _numpy.broadcast_shapes(*(a.shape for a in arrays.values()))

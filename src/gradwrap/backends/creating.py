@@ -19,7 +19,7 @@ from gradwrap.core.classes import variable_class
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import is_differentiating
 from gradwrap.core.nested import holds_variable
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,10 +59,10 @@ def creating(library: ModuleType) -> dict[str, Callable[..., Any]]:
     return found
 
 
-def first_variable(values: Any) -> Variable[Any] | None:
-    """A variable among values, or in nested lists of them."""
+def first_variable(values: Any) -> Any:
+    """A variable among values, or in nested lists of them; None if there is none."""
     for value in values:
-        if isinstance(value, Variable):
+        if isinstance(value, AnyVariable):
             return value
         if isinstance(value, SEQUENCE):
             found = first_variable(value)
@@ -93,7 +93,7 @@ def _of_values(library: ModuleType, name: str) -> Callable[..., Any]:
         if holds_variable(obj):
             variable = first_variable([obj])
             assert variable is not None
-            xp = variable._namespace
+            xp: Any = variable.__array_namespace__()
             dtype = args[1] if len(args) > 1 and name != "copy" else options.get("dtype")
             copy = bool(options.get("copy", name in ("array", "copy")))
             made = xp.asarray(obj, dtype=None if dtype is None else np.dtype(dtype), copy=copy)
@@ -122,7 +122,7 @@ def _with_variables(
     """Make an array from tracked values: those that NumPy dispatches, and `full`."""
     variable = first_variable([*args, *options.values()])
     assert variable is not None
-    xp = variable._namespace
+    xp: Any = variable.__array_namespace__()
     if name == "full":
         named = dict(zip(("shape", "fill_value", "dtype"), args, strict=False)) | options
         size = named["shape"]
@@ -141,7 +141,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
 
     @functools.wraps(native)
     def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
-        items = list(iter if count < 0 else itertools.islice(iter, count))
+        items: list[Any] = list(iter if count < 0 else itertools.islice(iter, count))
         if holds_variable(items):
             return asarray(items, dtype)
         return _wrapped(library, native(items, dtype, count, **options))

@@ -8,14 +8,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from array_api_compat import to_device
 
 from gradwrap.backends import cupy_protocol
 from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
+from gradwrap.backends.numpy import SCALAR_TYPES
 from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
+from gradwrap.core.devices import to_device
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.placing import placers
 from gradwrap.core.registry import register
@@ -35,9 +36,6 @@ else:
 
 __all__ = ["CupyBackend"]
 
-SCALAR_TYPES: frozenset[type[Any]] = frozenset(
-    kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_))
-)
 ATOMIC = frozenset("efd")
 """The dtypes of floats that `cupy.add.at` adds, by their letters."""
 

@@ -14,9 +14,10 @@ from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
 from gradwrap.backends.joining_keys import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
+from gradwrap.core.kinds import type_of
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native, unwrapped_key
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
         variable = first_variable([*args, *kwargs.values()])
         if variable is None:
             return known(*args, **kwargs)
-        cls = type(variable)
+        cls = type_of(variable)
         if isinstance(counterpart, np.ufunc):
             return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
         if counterpart in ALWAYS or is_recorded([args, kwargs]) or _writes(args, kwargs):
@@ -109,7 +110,9 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
 
 def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether an argument may be one to write to, which is not to be taken apart."""
-    return isinstance(kwargs.get("out"), Variable) or any(isinstance(a, Variable) for a in args[2:])
+    return isinstance(kwargs.get("out"), AnyVariable) or any(
+        isinstance(a, AnyVariable) for a in args[2:]
+    )
 
 
 def _no_rule(known: Callable[..., Any]) -> str:
@@ -179,12 +182,12 @@ def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
             "cupy.asnumpy would take a tracked value out of the graph, and drop its gradient. "
             "Fix: call it outside of the function, or on .detach() if no gradient is wanted."
         )
-    return cupy.asnumpy(native(a) if isinstance(a, Variable) else a, *args, **kwargs)
+    return cupy.asnumpy(native(a) if isinstance(a, AnyVariable) else a, *args, **kwargs)
 
 
 def _array_module(module: ModuleType, *args: Any) -> Any:
     """The drop-in where CuPy's arrays are, tracked or not; NumPy otherwise."""
-    if any(isinstance(a, Variable) and a._backend.name == "cupy" for a in args):
+    if any(isinstance(a, AnyVariable) and a._backend.name == "cupy" for a in args):
         return module
     found = cupy.get_array_module(*args)
     return module if found is cupy else found

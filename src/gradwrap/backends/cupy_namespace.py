@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 from contextlib import nullcontext
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.cupy_streams import moved
+from gradwrap.core.modules import module_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
@@ -29,11 +30,10 @@ CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
 
 def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
     """The namespace with what is different."""
-    made, linalg, fft = (ModuleType(part.__name__) for part in (xp, xp.linalg, xp.fft))
-    made.__dict__.update(vars(xp))
-    linalg.__dict__.update(vars(xp.linalg), pinv=_pinv, solve=_solve)
-    fft.__dict__.update(
-        vars(xp.fft),
+    made = module_like(xp)
+    linalg = module_like(xp.linalg, pinv=_pinv, solve=_solve)
+    fft = module_like(
+        xp.fft,
         fftfreq=_frequencies(xp.fft.fftfreq),
         rfftfreq=_frequencies(xp.fft.rfftfreq),
     )

@@ -20,7 +20,7 @@ from gradwrap.core.looping import is_innermost_batch, looped
 from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import ops, register_function, search_function
 from gradwrap.core.unwrapping import native, unwrapped_key
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import (
     BatchedValueError,
     NoRuleError,
@@ -194,7 +194,7 @@ def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, ke
             "Fix: write it with functions that have one, "
             "or .detach() the argument if its gradient is not wanted."
         )
-    if isinstance(out, Variable):
+    if isinstance(out, AnyVariable):
         return numpy_protocol.into(
             out, cls._plain(kernel(native(self), axis, dtype, None, keepdims))
         )
@@ -206,7 +206,7 @@ def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, ke
 
 def _counterparts() -> dict[Any, Any]:
     """NumPy's function of the same name, for each ufunc of CuPy that has one."""
-    found = {}
+    found: dict[Any, Any] = {}
     for name in dir(cupy):
         kernel, function = getattr(cupy, name), getattr(np, name, None)
         if isinstance(kernel, cupy.ufunc) and function is not None:

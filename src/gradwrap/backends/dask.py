@@ -7,22 +7,26 @@ Dask's task graph, and computes nothing.
 from __future__ import annotations
 
 import math
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dask.array as da
+import dask.array
 import numpy as np
-from dask.array.linalg import cholesky
 
 from gradwrap.backends.overriding import differing
 from gradwrap.backends.steps import forwards, indexing_rules
 from gradwrap.core.backend import Backend
 from gradwrap.core.kinds import TUPLE
+from gradwrap.core.modules import module_like
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic
 from gradwrap.rules.axes import as_axes, kept
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 __all__ = ["DaskBackend"]
+
+da: Any = dask.array  # most of which has no types
 
 
 class DaskBackend(Backend):
@@ -83,7 +87,7 @@ def _token(variable: Any) -> Any:
 
 def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
     """For one chunk: the values whose place lies in it, added up."""
-    sums = np.zeros(places.size, dtype=values.dtype)
+    sums: Any = np.zeros(places.size, dtype=values.dtype)
     mine, (here,) = places.ravel(), np.nonzero(np.isin(named, places).ravel())
     order = np.argsort(mine)
     slots = order[np.searchsorted(mine, named.ravel()[here], sorter=order)]
@@ -109,18 +113,15 @@ def _taken(places: Any, key: Any) -> Any:
 
 def _extended(xp: Any) -> ModuleType:
     """The namespace with functions that Dask lacks, or does wrongly."""
-    extended, linalg = ModuleType(xp.__name__), ModuleType(xp.linalg.__name__)
-    extended.__dict__.update(vars(xp))
-    linalg.__dict__.update(vars(xp.linalg), cholesky=_cholesky)
-    extended.__dict__.update(
+    return module_like(
+        xp,
         expand_dims=_expand_dims,
         eye=_eye,
-        linalg=linalg,
+        linalg=module_like(xp.linalg, cholesky=_cholesky),
         reshape=_reshape,
         take=_take,
         take_along_axis=_take_along_axis,
     )
-    return extended
 
 
 def _eye(
@@ -134,7 +135,7 @@ def _eye(
 
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
-    return cholesky(x, lower=not upper)
+    return da.linalg.cholesky(x, lower=not upper)
 
 
 def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:

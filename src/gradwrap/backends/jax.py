@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
+from gradwrap.core.kinds import type_of
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
@@ -31,7 +32,7 @@ class JaxBackend(Backend):
 
     def __init__(self, xp: Any, kind: type) -> None:
         with jax.ensure_compile_time_eval():  # also where the first array met is a tracer
-            concrete = type(xp.zeros(()))
+            concrete = type_of(xp.zeros(()))
         super().__init__("jax", xp, frozenset({concrete, kind}))
 
     def is_array(self, value: object) -> bool:

@@ -53,7 +53,7 @@ class _Joining:
                 f"{self._name} with a string in front has no rule for tracked values. "
                 "Fix: concatenate, stack and reshape say the same."
             )
-        xp = variable._namespace
+        xp: Any = variable.__array_namespace__()
         pieces = [
             self._piece(xp.asarray(item)) if holds_variable(item) else self._native[item]
             for item in items

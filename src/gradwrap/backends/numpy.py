@@ -15,11 +15,15 @@ from gradwrap.errors import NonDifferentiableInputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["NumPyBackend"]
+__all__ = ["SCALAR_TYPES", "NumPyBackend"]
 
-SCALAR_TYPES: frozenset[type[Any]] = frozenset(
-    kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_))
-)
+
+def _is_number(kind: Any) -> bool:
+    return issubclass(kind, (np.number, np.bool_))
+
+
+SCALAR_TYPES: frozenset[type[Any]] = frozenset(filter(_is_number, np.sctypeDict.values()))
+NDARRAY: type[Any] = np.ndarray
 BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce
 
@@ -107,4 +111,4 @@ class NumPyBackend(Backend):
 
 
 def _is_mask(key: Any) -> bool:
-    return isinstance(key, np.ndarray) and key.dtype == np.bool_
+    return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

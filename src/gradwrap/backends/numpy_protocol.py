@@ -12,7 +12,7 @@ from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import op_of_function, search_function
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 __all__ = ["are_plain", "call_function", "call_ufunc", "check_targets", "into", "targets"]
@@ -45,7 +45,7 @@ def call_ufunc(
 
 def are_plain(out: Any) -> bool:
     """Whether `out=` is not given, or names plain arrays, which then can hold the result."""
-    return out is None or not any(isinstance(part, Variable) for part in targets(out))
+    return out is None or not any(isinstance(part, AnyVariable) for part in targets(out))
 
 
 def targets(out: Any) -> tuple[Any, ...]:
@@ -59,7 +59,7 @@ def _natively(
     named = {k: unwrapped_key(v) for k, v in kwargs.items()}
     if out is not None:
         return function(*unwrapped_key(args), out=out, **named)
-    if getattr(function, "__name__", "") == "at" and isinstance(args[0], Variable):
+    if getattr(function, "__name__", "") == "at" and isinstance(args[0], AnyVariable):
         return ufunc_methods.at(cls, function.__self__, *args)
     return cls._plain(function(*unwrapped_key(args), **named))
 
@@ -68,7 +68,7 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
     """Refuse `out=` a plain array, which cannot hold a tracked value."""
     more = "; for a += x on a plain array a, write a = a + x" if update else ""
     for target in targets(out):
-        if target is not None and not isinstance(target, Variable):
+        if target is not None and not isinstance(target, AnyVariable):
             raise OutArgumentError(
                 f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
                 f"tracked value. Fix: leave out= away, y = {name}(...){more}."

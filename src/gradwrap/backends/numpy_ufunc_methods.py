@@ -10,7 +10,7 @@ from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, fl
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.unwrapping import native, unwrapped_key
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
 
 def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
     """In place, once for each time an index names an element."""
-    if not isinstance(target, Variable):
+    if not isinstance(target, AnyVariable):
         raise OutArgumentError(
             f"np.{ufunc.__name__}.at into a {type(target).__name__}: a plain array cannot hold a "
             "tracked value. Fix: make the array with gradwrap.numpy.zeros (in a function under a "

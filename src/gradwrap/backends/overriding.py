@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradwrap.core.registry import GENERIC, find_op
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.rule import FormulaFunction, Rule
 
 __all__ = ["differing"]
 
 
 def differing(
     name: str,
-    *formulas: Callable[..., Any],
-    native: Callable[..., Any] | None = None,
-    jvps: Sequence[Callable[..., Any]] | None = None,
+    *formulas: FormulaFunction,
+    native: FormulaFunction | None = None,
+    jvps: Sequence[FormulaFunction] | None = None,
     consumes: bool | None = None,
 ) -> Rule:
     """The generic rule of an operation with other formulas, or another way to compute it."""

@@ -10,13 +10,15 @@ import functools
 import importlib
 import operator
 import threading
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
+from gradwrap.core.devices import device
 from gradwrap.core.kinds import type_of
 from gradwrap.core.meta import Meta
+from gradwrap.core.modules import module_like
 from gradwrap.core.node import Node
 from gradwrap.errors import MissingToolError, NotAnArrayError
 
@@ -80,7 +82,7 @@ class Backend:
         return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
 
     def device(self, array: Any) -> Any:
-        return array_api_compat.device(array)
+        return device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         """Whether a dtype is floating (real or complex), and whether it is complex."""
@@ -156,8 +158,7 @@ class Backend:
         """The namespace that formulas compute with: the library's, with all extensions below it."""
         if not self.elsewhere:
             return xp
-        whole = ModuleType(xp.__name__)
-        whole.__dict__.update(vars(xp))
+        whole = module_like(xp)
 
         def find(name: str) -> Any:
             if name not in self.elsewhere:
@@ -222,20 +223,20 @@ class Backend:
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
-_by_type: dict[type, Backend] = {}
-_by_namespace: dict[Any, Backend] = {}
-_lock = threading.RLock()
+by_type: dict[type, Backend] = {}
+by_namespace: dict[Any, Backend] = {}
+lock = threading.RLock()
 
 
 def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:
     """Name the factory that describes a library: called with a namespace and an array type."""
-    with _lock:
+    with lock:
         _factories[library] = factory
 
 
 def find_backend(kind: type) -> Backend | None:
     """The backend whose arrays have type `kind`, if one has been met."""
-    return _by_type.get(kind)
+    return by_type.get(kind)
 
 
 def backend_of(array: Any) -> Backend:
@@ -246,7 +247,7 @@ def backend_of(array: Any) -> Backend:
     NotAnArrayError
         `array` is not of a library that follows the standard.
     """
-    backend = _by_type.get(type_of(array))
+    backend = by_type.get(type_of(array))
     if backend is not None:
         return backend
     try:
@@ -261,35 +262,35 @@ def backend_of(array: Any) -> Backend:
 
 def backend_of_namespace(xp: Any) -> Backend:
     """The backend that serves a namespace, such as `numpy` or `array_api_strict`."""
-    backend = _by_namespace.get(xp)
+    backend = by_namespace.get(xp)
     if backend is not None:
         return backend
     sample = xp.empty(0)
     native = array_api_compat.array_namespace(sample)
-    backend = _by_type.get(type_of(sample)) or _enter(native, type_of(sample))
-    with _lock:
-        _by_namespace[xp] = backend
+    backend = by_type.get(type_of(sample)) or _enter(native, type_of(sample))
+    with lock:
+        by_namespace[xp] = backend
     return backend
 
 
 def _enter(xp: Any, kind: type) -> Backend:
     library = xp.__name__.removeprefix("array_api_compat.").split(".")[0]
-    with _lock:
-        backend = _by_namespace.get(xp)
+    with lock:
+        backend = by_namespace.get(xp)
         if backend is None:
             factory = _factories.get(library)
             if factory is None:
                 backend = Backend(library, xp, frozenset({kind}))
             else:
                 backend = factory(xp, kind)
-            _by_namespace[xp] = backend
+            by_namespace[xp] = backend
         for known in backend.array_types | {kind}:
-            _by_type[known] = backend
+            by_type[known] = backend
     return backend
 
 
 def known_classes() -> list[Any]:
     """The classes of wrappers that have been made."""
-    with _lock:
-        backends = {*_by_type.values(), *_by_namespace.values()}
+    with lock:
+        backends = {*by_type.values(), *by_namespace.values()}
         return [known for b in backends for known in b.wrapper_classes.values()]

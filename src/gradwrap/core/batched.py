@@ -71,8 +71,8 @@ class Batched(Variable[A]):
         general = uncompiled_operator(bound, swapped=swapped)
         if not swapped:
             return fast_batched(bound, general) or general
-        quick = fast_batched(bound, lambda x1, x2: general(x2, x1))
-        return general if quick is None else lambda x2, x1: quick(x1, x2)
+        quick = fast_batched(bound, _swapped(general))
+        return general if quick is None else _swapped(quick)
 
     @classmethod
     def _interpret(
@@ -169,3 +169,7 @@ class Batched(Variable[A]):
     def __iter__(self) -> Any:
         """The elements along the first axis of each example."""
         return (self[i] for i in range(len(self)))
+
+
+def _swapped(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda x1, x2: function(x2, x1)

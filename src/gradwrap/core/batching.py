@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gradwrap.core.record import BoundOp
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.rule import FormulaFunction, Rule
 
 __all__ = [
     "aligned",
@@ -67,7 +67,7 @@ def register_example_by_example(names: Iterable[str]) -> None:
     _example_by_example.update(names)
 
 
-def register_batching(table: Mapping[str, Callable[..., Any]]) -> None:
+def register_batching(table: Mapping[str, FormulaFunction]) -> None:
     """Enter batching formulas, by the names of their operations."""
     for name, function in table.items():
         names = parameter_names(function)

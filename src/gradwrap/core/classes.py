@@ -17,7 +17,7 @@ from gradwrap.core.fast_ufunc import fast_array_ufunc
 from gradwrap.core.mapped import batched_parts, data_of
 from gradwrap.core.operators import METHOD_OPS
 from gradwrap.core.unwrapping import native
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ class WrappedBackend(Backend):
 
     has_operators = False
 
-    def __init__(self, inner: type[Variable[Any]]) -> None:
+    def __init__(self, inner: Any) -> None:
         base: Backend = inner._backend
         super().__init__(base.name, inner._namespace, frozenset({inner}))
         self._base = base
@@ -49,13 +49,13 @@ class WrappedBackend(Backend):
         self.native_types: frozenset[type] = base.native_types
         self.plain_types: frozenset[type] = base.plain_types
         self.namespaces: NamespaceByType = AlwaysNamespace(inner._namespace)
-        self._inner = inner
+        self._inner: Any = inner
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, self._inner)
 
     def device(self, array: Any) -> Any:
-        return array.device if isinstance(array, Variable) else self._base.device(array)
+        return array.device if isinstance(array, AnyVariable) else self._base.device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         return self._base.dtype_kind(dtype)
@@ -67,7 +67,8 @@ class WrappedBackend(Backend):
         return self._base.rule_of(op)
 
     def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
-        return self._inner._bind(op).call
+        call: Callable[..., Any] = self._inner._bind(op).call
+        return call
 
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
@@ -98,7 +99,7 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
     known = backend.wrapper_classes.get(kind)
     if known is not None:
         return known
-    with backends._lock:
+    with backends.lock:
         if kind not in backend.wrapper_classes:
             attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
             made: Any = type(kind.__name__, (kind,), attributes)
@@ -107,9 +108,9 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
             made._kind = kind
             made._sibling = classmethod(_sibling)
             made._around = classmethod(_around)
-            made._namespace = kind._namespace_class(made, f"gradwrap.{backend.name}")
+            made._namespace = made._namespace_class(made, f"gradwrap.{backend.name}")
             made.__array_ufunc__ = fast_array_ufunc(made)
-            backends._by_type[made] = WrappedBackend(made)
+            backends.by_type[made] = WrappedBackend(made)
             backend.wrapper_classes[kind] = made
     return backend.wrapper_classes[kind]
 
@@ -119,12 +120,12 @@ def variable_class(backend: Backend) -> type[Variable[Any]]:
     return wrapper_class(Variable, backend)
 
 
-def _sibling(cls: type[Variable[Any]], kind: type[Variable[Any]]) -> type[Variable[Any]]:
+def _sibling(cls: Any, kind: type[Variable[Any]]) -> type[Variable[Any]]:
     """The class of another kind of wrapper of the same arrays."""
     return wrapper_class(kind, cls._backend)
 
 
-def _around(cls: type[Variable[Any]], inner: type[Variable[Any]]) -> type[Variable[Any]]:
+def _around(cls: Any, inner: type[Variable[Any]]) -> type[Variable[Any]]:
     """The class of this kind whose data are of the class `inner`: a transform inside another."""
     backend = find_backend(inner)
     assert backend is not None
@@ -139,7 +140,7 @@ def untracked_copy(x: Any) -> Variable[Any]:
         data = native(x)
         return variable_class(backend_of(data))(data)
     below = data_of(mapped)
-    stopped = untracked_copy(below) if isinstance(below, Variable) else below
+    stopped = untracked_copy(below) if isinstance(below, AnyVariable) else below
     around: type[Variable[Any]] = mapped._around(type(stopped))
     return around(stopped, mapped._node)
 
@@ -157,7 +158,8 @@ def wrap_namespace(xp: Any) -> Namespace[Any]:
     >>> xp.sum(xp.ones(3))
     Variable(np.float64(3.0))
     """
-    namespace: Namespace[Any] = variable_class(backend_of_namespace(xp))._namespace
+    made: Any = variable_class(backend_of_namespace(xp))
+    namespace: Namespace[Any] = made._namespace
     return namespace
 
 

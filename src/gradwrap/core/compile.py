@@ -79,7 +79,7 @@ def compile_operator(bound: BoundOp, *, swapped: bool = False) -> Callable[..., 
 
 def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Callable[..., Any]:
     rule = bound.rule
-    scope: dict[str, Any] = {
+    scope: dict[str, Callable[[Any], Any] | Any] = {
         **rule.scope,
         "V": bound.variable_class,
         "PLAIN": bound.backend.plain_types,
@@ -107,7 +107,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
     function = scope[name]
     function.__module__ = "gradwrap"
     function.__doc__ = getattr(bound.native, "__doc__", None)
-    return function  # type: ignore[no-any-return]  # made by exec
+    return function
 
 
 def _indent(lines: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.fast_dual import fast_dual
 from gradwrap.core.forward import push_forward
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.record import BoundOp
 
-__all__ = ["Dual", "uncompiled_operator"]
+__all__ = ["AnyDual", "Dual", "uncompiled_operator"]
 
 A = TypeVar("A")
 
@@ -51,6 +51,10 @@ class Dual(Variable[A]):
         if self._node is None:
             return f"Dual({native(self)!r})"
         return f"Dual({native(self)!r}, tangent={native(self._node.value)!r})"
+
+
+AnyDual: Final[type[Any]] = Dual
+"""`Dual` to the rest of the library, as `AnyVariable` is `Variable`."""
 
 
 def uncompiled_operator(bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:

@@ -68,18 +68,30 @@ def _by_formula(bound: BoundOp, index: int) -> Callable[..., Any] | None:
         return None
     function = formula.function
     if function is passes:
-        return lambda t, *values: t
+        return _unchanged
     words = (*rule.arrays, "out")
     if not set(formula.saved) <= set(words):
         return None
     places = [words.index(name) for name in formula.saved]
     if len(places) == 1:
         only = places[0]
-        return lambda t, *values: function(namespaces[type(t)], t, values[only])
-    return lambda t, *values: function(namespaces[type(t)], t, *(values[at] for at in places))
+
+        def with_one(t: Any, *values: Any) -> Any:
+            return function(namespaces[type_of(t)], t, values[only])
+
+        return with_one
+
+    def with_several(t: Any, *values: Any) -> Any:
+        return function(namespaces[type_of(t)], t, *(values[at] for at in places))
+
+    return with_several
 
 
-def _by_product(bound: BoundOp, index: int) -> Callable[..., Any]:
+def _unchanged(t: Any, *_: Any) -> Any:
+    return t
+
+
+def _by_product(bound: BoundOp, index: int) -> Callable[[Any, Any, Any, Any], Any]:
     """By the operation itself, with one argument replaced by its tangent."""
     if index == 0:
         return lambda t, x1, x2, out: _function(bound, t)(t, x2)
@@ -150,7 +162,10 @@ def _binary(
             t = other if t is None else t + other
         return _dual(bound, out, node.meta, t)
 
-    return (lambda x2, x1: binary(x1, x2)) if swapped else binary
+    def swapped_binary(x2: Any, x1: Any) -> Any:
+        return binary(x1, x2)
+
+    return swapped_binary if swapped else binary
 
 
 def _linear(bound: BoundOp, general: Callable[..., Any]) -> Callable[..., Any]:

@@ -262,7 +262,7 @@ def _lowered(value: Any, level: int) -> Any:
         return value
     from gradwrap.core.classes import wrapper_class
 
-    return wrapper_class(type(value)._kind, backend_of(inner))(inner, value._node)
+    return wrapper_class(type_of(value)._kind, backend_of(inner))(inner, value._node)
 
 
 def _library(value: Any) -> str | None:

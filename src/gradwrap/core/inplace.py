@@ -41,20 +41,21 @@ PERMUTATION = "permutation"
 INDEX = "index"
 _PRUNE_FROM = 32
 _UNTRACKED = -2
+_operator: Any = operator  # most of which has no types
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    "add": (operator.add, operator.iadd),
-    "subtract": (operator.sub, operator.isub),
-    "multiply": (operator.mul, operator.imul),
-    "divide": (operator.truediv, operator.itruediv),
-    "floor_divide": (operator.floordiv, operator.ifloordiv),
-    "remainder": (operator.mod, operator.imod),
-    "pow": (operator.pow, operator.ipow),
-    "matmul": (operator.matmul, operator.imatmul),
-    "bitwise_and": (operator.and_, operator.iand),
-    "bitwise_or": (operator.or_, operator.ior),
-    "bitwise_xor": (operator.xor, operator.ixor),
-    "bitwise_left_shift": (operator.lshift, operator.ilshift),
-    "bitwise_right_shift": (operator.rshift, operator.irshift),
+    "add": (_operator.add, _operator.iadd),
+    "subtract": (_operator.sub, _operator.isub),
+    "multiply": (_operator.mul, _operator.imul),
+    "divide": (_operator.truediv, _operator.itruediv),
+    "floor_divide": (_operator.floordiv, _operator.ifloordiv),
+    "remainder": (_operator.mod, _operator.imod),
+    "pow": (_operator.pow, _operator.ipow),
+    "matmul": (_operator.matmul, _operator.imatmul),
+    "bitwise_and": (_operator.and_, _operator.iand),
+    "bitwise_or": (_operator.or_, _operator.ior),
+    "bitwise_xor": (_operator.xor, _operator.ixor),
+    "bitwise_left_shift": (_operator.lshift, _operator.ilshift),
+    "bitwise_right_shift": (_operator.rshift, _operator.irshift),
 }
 """The operators of an operation: for a new array, and for the array itself."""
 
@@ -71,7 +72,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
     ):
         result._view = (source, bound.op, statics)
-        views = getattr(source, "_views", None)
+        views: Any = getattr(source, "_views", None)
         if views is None:
             views = source._views = []
         elif len(views) >= _PRUNE_FROM and not len(views) & (len(views) - 1):
@@ -99,7 +100,7 @@ def _refresh_views(variable: Any, *, recorded: bool) -> None:
     """Take the living views of a variable again, after it was written to."""
     for view in _living_views(variable):
         _, op, statics = view._view
-        again = apply(type(variable)._bind(op), [variable], statics)
+        again = apply(type_of(variable)._bind(op), [variable], statics)
         view._data = again._data
         if recorded:
             before = view._node
@@ -170,7 +171,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     if _is_own_part(variable, key, value):
         return
     if isinstance(value, SEQUENCE):
-        value = type(variable)._stacked(value)
+        value = type_of(variable)._stacked(value)
     level = _highest_level(variable, value)
     op = find_op("setitem")
     assert op is not None
@@ -180,19 +181,21 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             variable._backend.write(variable._data, key, native(value))
             _refresh_views(variable, recorded=False)
         else:
-            _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=False)
+            _assign(
+                variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=False
+            )
         return
     _check_can_hold(variable, value)
     if not is_mapped and _owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
-        bound = type(variable)._bind(op)
+        bound = type_of(variable)._bind(op)
         before = variable._node
         variable._node = record_in_place(bound, variable, value, key, level)
         follow(variable, before)
         _refresh_views(variable, recorded=True)
     else:
-        _assign(variable, type(variable)._bind(op).apply(variable, value, key), recorded=True)
+        _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
 
 def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
@@ -294,7 +297,7 @@ def _root(variable: Any) -> Any:
 def _is_reverse(level: int, *values: Any) -> bool:
     """Whether the level is one that records nodes."""
     return all(
-        type(v)._writes_in_place
+        type_of(v)._writes_in_place
         for v in values
         if getattr(v, "_node", None) is not None and v._node.meta.level == level
     )
@@ -317,7 +320,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     node = variable._node
     if node is not None and node.meta.level < level:
         inner = type(variable)(variable._data, node)
-        variable.__class__ = type(variable)._around(type(inner))
+        variable.__class__ = type_of(variable)._around(type(inner))
         variable._data, variable._node = inner, None
     mine = getattr(value, "_node", None)
     if hasattr(type_of(value), "_bind") and (mine is None or mine.meta.level == level):
@@ -325,7 +328,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     depth = value._backend.depth + 1 if hasattr(type_of(value), "_bind") else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
-        variable.__class__ = type(variable)._around(type(inner))
+        variable.__class__ = type_of(variable)._around(type(inner))
         variable._data = inner
 
 

@@ -24,5 +24,4 @@ SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
 
 def rebuilt(like: Any, parts: Sequence[Any]) -> Any:
     """A tuple, list or named tuple of these parts, of the class of `like`."""
-    made: Any = type_of(like)
-    return made(*parts) if hasattr(like, "_fields") else made(parts)
+    return type_of(like)(*parts) if hasattr(like, "_fields") else type_of(like)(parts)

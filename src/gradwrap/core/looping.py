@@ -25,7 +25,7 @@ def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -
     batch, out = _loop_over(
         functools.partial(looped, function, name), name, top._node.meta.level, args, kwargs
     )
-    return type(top)._of_batch(top._node.meta.level, batch, out)
+    return type_of(top)._of_batch(top._node.meta.level, batch, out)
 
 
 def is_innermost_batch(value: Any) -> bool:

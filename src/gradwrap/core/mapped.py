@@ -25,7 +25,7 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
     else:
         while hasattr(type_of(value), "_bind"):
             if (
-                type(value)._is_batched
+                type_of(value)._is_batched
                 and value._node is not None
                 and level in (None, value._node.meta.level)
             ):

@@ -25,6 +25,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from gradwrap.core.watching import Watch
 
 __all__ = [
@@ -202,7 +204,7 @@ def _mode(mode: bool) -> _Mode:
     return switch
 
 
-def _resumed_in_mode(generator: Any, mode: bool) -> Any:
+def _resumed_in_mode(generator: Any, mode: bool) -> Generator[Any, Any, Any]:
     """Run every step of `generator` in a mode, and give the caller's mode back at each yield."""
     resume: Callable[[], Any] = functools.partial(next, generator)
     while True:
@@ -212,7 +214,7 @@ def _resumed_in_mode(generator: Any, mode: bool) -> Any:
         except StopIteration as stop:
             return stop.value
         try:
-            sent = yield value
+            sent: Any = yield value
         except GeneratorExit:
             with _mode(mode):
                 generator.close()
@@ -223,7 +225,7 @@ def _resumed_in_mode(generator: Any, mode: bool) -> Any:
             resume = functools.partial(generator.send, sent)
 
 
-async def _awaited_in_mode(generator: Any, mode: bool) -> Any:
+async def _awaited_in_mode(generator: Any, mode: bool) -> AsyncGenerator[Any, Any]:
     """The same for an asynchronous generator."""
     resume: Callable[[], Any] = generator.__anext__
     while True:
@@ -233,7 +235,7 @@ async def _awaited_in_mode(generator: Any, mode: bool) -> Any:
         except StopAsyncIteration:
             return
         try:
-            sent = yield value
+            sent: Any = yield value
         except GeneratorExit:
             with _mode(mode):
                 await generator.aclose()

@@ -95,7 +95,9 @@ class WrappedNamespace:
     def __dir__(self) -> list[str]:
         backend = self._class._backend
         native = backend.native(self._prefix[:-1]) if self._prefix else backend.xp
-        names = {name for name in dir(native) if _is_listed(name)} if native is not None else set()
+        names: set[str] = set()
+        if native is not None:
+            names.update(name for name in dir(native) if _is_listed(name))
         names.update(_composites_below(self._prefix))
         if not self._prefix:
             names.update(["__name__", "newaxis"])

@@ -59,7 +59,7 @@ _changes = 0
 
 def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
     """Enter rules into the table, under their names; the module that does it is their chapter."""
-    chapter = sys._getframe(1).f_globals["__name__"]
+    chapter = sys._getframe(1).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     with _lock:
         for rule in rules:
             rule.chapter = chapter

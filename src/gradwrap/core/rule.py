@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias, TypedDict, Unpack
 
-    # The numbers of parameters are written out, so that a type checker takes those of a lambda
-    # for Any, and refuses a formula without `g`.
+    # A function written in `xp`. The numbers of parameters are there, so that a type checker takes
+    # those of a lambda for Any, and refuses a formula without `g`.
     FormulaFunction: TypeAlias = (
         Callable[[Any, Any], Any]
         | Callable[[Any, Any, Any], Any]
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         holomorphic: bool
         same: bool
         symbol: str | None
-        native: Callable[..., Any] | None
+        native: FormulaFunction | None
         outputs: int
         casts: bool
         real_steps: bool
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         key: str | None
         domain: tuple[float, float]
         samples: Sequence[str]
-        probe: Callable[..., Any] | None
+        probe: FormulaFunction | None
         only_real: bool
         only_complex: bool
         order: int | None

@@ -15,7 +15,7 @@ from gradwrap.core.modes import TAPE_LEVEL, enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.unwrapping import native, snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
@@ -55,8 +55,11 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
     >>> gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
     Variable(array([1., 2.]), requires_grad=True)
     """
-    if isinstance(array, Variable):
-        return array.requires_grad_() if requires_grad else array
+    if isinstance(array, AnyVariable):
+        if requires_grad:
+            array.requires_grad_()
+        known: Variable[Any] = array
+        return known
     backend = backend_of(array)
     if not backend.is_numeric(array):
         check_differentiable(backend, array, "the wrapped array")
@@ -100,7 +103,8 @@ def backward(
 
 def _arrive_at_leaf(leaf: Leaf, gradient: Any) -> None:
     """Run the hooks of a leaf and add to its `grad`, unless it is frozen by now, or gone."""
-    variable, hooks = leaf.variable, leaf.hooks
+    variable: Any = leaf.variable
+    hooks = leaf.hooks
     if hooks is not None:
         gradient = on_variable(leaf, hooks, gradient)
     if variable is None or variable._node is None:
@@ -121,7 +125,7 @@ def _arrive_at_leaf(leaf: Leaf, gradient: Any) -> None:
     after_node([], hooks, {}, gradient)
 
 
-def _accumulate(variable: Variable[Any], gradient: Any) -> None:
+def _accumulate(variable: Any, gradient: Any) -> None:
     before = getattr(variable, "_grad", None)
     variable._grad = gradient if before is None else before + gradient
 
@@ -160,7 +164,7 @@ def gradients_of(  # noqa: PLR0913  PyTorch's arguments
     return tuple(results)
 
 
-def _zeros(variable: Variable[Any], create_graph: bool) -> Any:
+def _zeros(variable: Any, create_graph: bool) -> Any:
     zeros = zeros_of(variable._backend.xp, variable._node.meta)
     # tracked, so that it can be differentiated like the others
     return type(variable)(zeros).requires_grad_() if create_graph else zeros
@@ -171,7 +175,7 @@ def _run(
     gradients: Sequence[Any],
     retain_graph: bool | None,
     create_graph: bool,
-    inputs: Sequence[Variable[Any]] | None,
+    inputs: Sequence[Any] | None,
 ) -> dict[Node | Leaf, Any]:
     """Walk the graph; what arrives has buffers of its own."""
     if len(outputs) != len(gradients):
@@ -195,15 +199,15 @@ def _run(
     return dict(zip(arrived, results, strict=True))
 
 
-def _inputs(inputs: Any, caller: str) -> tuple[Variable[Any], ...]:
-    variables = (inputs,) if isinstance(inputs, Variable) else tuple(inputs)
+def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:
+    variables = (inputs,) if isinstance(inputs, AnyVariable) else tuple(inputs)
     if not variables:
         raise BackwardError(
             f"`inputs` argument to `{caller}()` cannot be empty. "
             "Fix: name the variables to differentiate for."
         )
     for variable in variables:
-        if not isinstance(variable, Variable) or variable._node is None:
+        if not isinstance(variable, AnyVariable) or variable._node is None:
             raise BackwardError(
                 f"One of the differentiated Variables does not require grad: inputs of {caller}(). "
                 "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
@@ -213,7 +217,7 @@ def _inputs(inputs: Any, caller: str) -> tuple[Variable[Any], ...]:
 
 def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
     """The node and the cotangent that a pass starts from, checked against the output."""
-    if not isinstance(output, Variable) or output._node is None:
+    if not isinstance(output, AnyVariable) or output._node is None:
         raise BackwardError(
             f"element {index} of tensors does not require grad and does not have a grad_fn. "
             "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
@@ -233,15 +237,15 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
         gradient = output._backend.ones_like(output._data)
-    elif isinstance(gradient, Variable) and not create_graph:
+    elif isinstance(gradient, AnyVariable) and not create_graph:
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)
-    if create_graph and not isinstance(gradient, Variable):
-        gradient = type(output)(gradient)
+    if create_graph and not isinstance(gradient, AnyVariable):
+        gradient = type_of(output)(gradient)
     return output._node, gradient
 
 
-def _checked(index: int, gradient: Any, output: Variable[Any], meta: Meta) -> Any:
+def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
     """A gradient of the output's library, shape and dtype."""
     backend = output._backend
     if isinstance(gradient, (int, float, complex)):
@@ -282,7 +286,7 @@ def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     """
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):
-        if gradient is None or isinstance(gradient, Variable):
+        if gradient is None or isinstance(gradient, AnyVariable):
             gradients[position] = snapshot(gradient)
             continue
         backend = backend_of(gradient)

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 C = TypeVar("C", bound=type[Any])
+_optree: Any = optree  # whose types ask more of a class than it does
 NAMESPACE = "gradwrap"
 """Where optree keeps the classes that are registered here, apart from those of other libraries."""
 
@@ -193,22 +194,23 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     """
     if not isinstance(cls, type):
         raise PytreeError(f"register_pytree takes a class; it got a {type(cls).__name__}.")
+    name = cls.__name__
     if (flatten is None) != (unflatten is None):
-        raise PytreeError(f"{cls.__name__}: give both of flatten and unflatten, or neither.")
+        raise PytreeError(f"{name}: give both of flatten and unflatten, or neither.")
     entries: Any = optree.AutoEntry
     if flatten is None or unflatten is None:
         if not dataclasses.is_dataclass(cls):
             raise PytreeError(
-                f"{cls.__name__} is no dataclass. "
-                f"Fix: register_pytree({cls.__name__}, flatten, unflatten)."
+                f"{name} is no dataclass. Fix: register_pytree({name}, flatten, unflatten)."
             )
         flatten, unflatten = _functions_of_dataclass(cls)
         entries = optree.GetAttrEntry
     try:
-        register: Any = optree.register_pytree_node
-        register(cls, flatten, unflatten, path_entry_type=entries, namespace=NAMESPACE)
+        _optree.register_pytree_node(
+            cls, flatten, unflatten, path_entry_type=entries, namespace=NAMESPACE
+        )
     except ValueError as error:
-        raise PytreeError(f"{cls.__name__} is registered already.") from error
+        raise PytreeError(f"{name} is registered already.") from error
     _registered.add(cls)
     _arrays.discard(cls)
     return cls

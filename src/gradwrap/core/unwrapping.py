@@ -14,7 +14,7 @@ def native(variable: Any) -> Any:
     """The native array at the bottom of all wrappers."""
     data = variable
     while hasattr(type_of(data), "_bind"):
-        if type(data)._is_batched and data._node is not None:
+        if type_of(data)._is_batched and data._node is not None:
             raise BatchedValueError(
                 "the values of an array that vmap maps over are needed here, to decide something "
                 "that may differ from example to example. "

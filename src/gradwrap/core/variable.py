@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import operator
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
 from gradwrap.core.array_methods import ArrayMethods
@@ -28,7 +28,7 @@ from gradwrap.errors import NoRuleError, TrackedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Variable"]
+__all__ = ["AnyVariable", "Variable"]
 
 A = TypeVar("A")
 
@@ -256,6 +256,10 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
         return self._call("copy")
 
     clone = copy
+
+
+AnyVariable: Final[type[Any]] = Variable
+"""`Variable` to the rest of the library, which works with what its type keeps to itself."""
 
 
 def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:

@@ -276,7 +276,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
 
 def _frames() -> Iterable[tuple[CodeType, int]]:
     """Where the caller of gradwrap is: outermost first."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     found: list[tuple[CodeType, int]] = []
     while frame is not None:
         code = frame.f_code

@@ -15,7 +15,7 @@ from gradwrap.core.meta import Meta
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.tree import flatten, flatten_with_paths
 from gradwrap.core.unwrapping import native
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.drawing.graph import (
     DETACHED,
     FROZEN,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["collect"]
 
 SHOWN = (bool, int, float, complex, str)
-INDICES = (*SHOWN, slice, type(None), type(Ellipsis))
+INDICES: tuple[type[Any], ...] = (*SHOWN, slice, type(None), type(Ellipsis))
 LONGEST = 40
 """The length up to which a static argument is shown."""
 
@@ -47,7 +47,7 @@ def collect(outputs: Any, names: Any) -> Graph:
     tracked = [
         (path, leaf)
         for path, leaf in pairs
-        if isinstance(leaf, Variable) and leaf._node is not None
+        if isinstance(leaf, AnyVariable) and leaf._node is not None
     ]
     if not tracked:
         raise BackwardError(
@@ -68,14 +68,14 @@ class _Names:
     def __init__(self, names: Any) -> None:
         self._of_node: dict[Any, str] = {}
         self._of_array: dict[int, str] = {}
-        self.variables: list[Variable[Any]] = []
+        self.variables: list[Any] = []
         trees = names.items() if isinstance(names, DICT) else [("", names)]
         for root, tree in trees:
             for path, leaf in flatten_with_paths(tree, str(root))[0]:
                 if not is_array(leaf):
                     continue
                 self._of_array.setdefault(id(native(leaf)), path)
-                if isinstance(leaf, Variable) and leaf._node is not None:
+                if isinstance(leaf, AnyVariable) and leaf._node is not None:
                     self._of_node.setdefault(leaf._node, path)
                     self.variables.append(leaf)
 
@@ -122,7 +122,7 @@ class _Collector:
             if isinstance(node, Node) and not _selects(node):
                 self._connect(node)
 
-    def add_output(self, path: str, variable: Variable[Any]) -> None:
+    def add_output(self, path: str, variable: Any) -> None:
         name = self.names.of_node(variable._node)
         box = Box(OUTPUT, name or path, [repr(variable._node.meta)])
         self.outputs.append(box)

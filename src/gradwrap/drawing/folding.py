@@ -191,7 +191,7 @@ def _in_groups(graph: Graph, limit: int) -> list[_Run]:
     """Equal shares of all operations, in the order of execution."""
     operations = _operations(graph)
     length = -(-len(operations) // max(limit // GROUPS_PER_LIMIT, 1))
-    runs: list[Any] = []
+    runs: list[_Run] = []
     for start in range(0, len(operations), length):
         members = operations[start : start + length]
         counts: Counter[str] = Counter()

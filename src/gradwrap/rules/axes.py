@@ -7,8 +7,6 @@ from typing import Any
 
 from numpy.exceptions import AxisError
 
-from gradwrap.core.kinds import SEQUENCE
-
 __all__ = ["as_axes", "axis_length", "inverse_permutation", "kept", "spread"]
 
 Axis = int | tuple[int, ...] | None
@@ -24,7 +22,7 @@ def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    axes = tuple(axis) if isinstance(axis, SEQUENCE) else (axis,)
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
     for a in axes:
         if not -ndim <= a < ndim and ndim:
             raise AxisError(a, ndim)

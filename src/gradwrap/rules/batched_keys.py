@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from array_api_compat import device
-
+from gradwrap.core.devices import device
 from gradwrap.core.kinds import LIST, TUPLE
 from gradwrap.core.mapped import batched_parts, data_of
 from gradwrap.errors import BatchedValueError

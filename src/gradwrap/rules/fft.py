@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from array_api_compat import device
-
+from gradwrap.core.devices import device
 from gradwrap.core.registry import register
 from gradwrap.core.rule import linear
 from gradwrap.errors import NoRuleError

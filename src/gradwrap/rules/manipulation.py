@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from array_api_compat import to_device
-
+from gradwrap.core.devices import to_device
 from gradwrap.core.inplace import PERMUTATION, unwrapped_key
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.namespace import composite

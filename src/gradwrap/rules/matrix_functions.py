@@ -9,8 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from array_api_compat import device
-
+from gradwrap.core.devices import device
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.core.rule import general, joint, nondifferentiable

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from array_api_compat import device
-
+from gradwrap.core.devices import device
 from gradwrap.core.registry import register
 from gradwrap.core.rule import general, linear, nondifferentiable, reduction
 from gradwrap.rules.axes import as_axes, axis_length, kept, spread

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from array_api_compat import device
-
+from gradwrap.core.devices import device
 from gradwrap.core.inplace import INDEX
 from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.namespace import composite

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from array_api_compat import device
-
+from gradwrap.core.devices import device
 from gradwrap.core.registry import register
 from gradwrap.core.rule import elementwise, nondifferentiable
 

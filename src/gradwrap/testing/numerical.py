@@ -79,10 +79,11 @@ def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
 
 def direction(random: np.random.Generator, like: Any) -> Any:
     """A random direction in the space of an array."""
-    values = random.standard_normal(like.shape)
-    if like.dtype.kind == "c":
-        values = values + 1j * random.standard_normal(like.shape)
-    return np.asarray(values, dtype=like.dtype)
+    shape = tuple(like.shape)
+    real = random.standard_normal(shape)
+    if like.dtype.kind != "c":
+        return real.astype(like.dtype)
+    return (real + 1j * random.standard_normal(shape)).astype(like.dtype)
 
 
 def slope(

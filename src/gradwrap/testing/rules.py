@@ -11,7 +11,7 @@ from gradwrap.core.classes import wrap_namespace
 from gradwrap.core.registry import find_op
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.testing.numerical import (
     MODES,
@@ -29,6 +29,8 @@ from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
 __all__ = ["RuleMismatchError", "RuleReport", "check_rule"]
 
@@ -63,7 +65,7 @@ class RuleReport:
     """What `check_rule` has found; as text, a table with a verdict."""
 
     name: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list[Row])
 
     @property
     def right(self) -> bool:
@@ -173,7 +175,7 @@ def _function(op: Any) -> Callable[..., Any]:
         )
 
     def named(*values: Any, **kwargs: Any) -> Any:
-        wrapped = next((value for value in values if isinstance(value, Variable)), None)
+        wrapped = next((value for value in values if isinstance(value, AnyVariable)), None)
         found: Any = wrap_namespace(np) if wrapped is None else wrapped.__array_namespace__()
         for part in op.split("."):
             found = getattr(found, part)
@@ -337,11 +339,14 @@ def _all_close(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
     return all(a.shape == b.shape and np.allclose(a, b) for a, b in zip(found, wanted, strict=True))
 
 
+def _parts(array: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """The real parts of all elements, then the imaginary ones."""
+    return np.ravel(np.stack([array.real, array.imag]))
+
+
 def _worst_elements(found: Any, wanted: Any) -> tuple[float, float]:
     """The elements, or parts of complex ones, that agree least."""
-    got, expected = (
-        np.ravel(np.stack([np.real(array), np.imag(array)])) for array in (found, wanted)
-    )
+    got, expected = (_parts(np.asarray(array, dtype=np.complex128)) for array in (found, wanted))
     if not expected.size:
         return 0.0, 0.0
     gap = np.abs(got - expected)

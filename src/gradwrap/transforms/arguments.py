@@ -16,7 +16,7 @@ from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.core.unwrapping import snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 
 __all__ = [
@@ -40,7 +40,16 @@ Place: TypeAlias = int | str
 """Where an argument stands in a call: its position, or its keyword."""
 
 NUMBERS = (int, float, complex)
-PASSED_THROUGH = (Variable, int, float, complex, str, bytes, type(None), EllipsisType)
+PASSED_THROUGH: tuple[type[Any], ...] = (
+    Variable,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    EllipsisType,
+)
 
 
 class Tracked:
@@ -63,7 +72,7 @@ class Tracked:
                 variables.append(self._track(original, index, value, level, name))
         # the function may write to its arguments, which gives them other nodes
         self.leaves: list[tuple[Any, Any] | None] = [
-            (v._node, v._backend.xp) if isinstance(v, Variable) else None for v in variables
+            (v._node, v._backend.xp) if isinstance(v, AnyVariable) else None for v in variables
         ]
         if variables and not any(self.leaves):
             raise NotAnArrayError(
@@ -167,8 +176,8 @@ def is_array(value: Any) -> bool:
 
 def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, array scalar, or number."""
-    while isinstance(gradient, Variable):
-        if gradient._node is not None or isinstance(original, Variable):
+    while isinstance(gradient, AnyVariable):
+        if gradient._node is not None or isinstance(original, AnyVariable):
             return gradient
         gradient = gradient._data
     if not hasattr(original, "shape") or not hasattr(original, "__setitem__"):
@@ -194,7 +203,7 @@ def unwrapped(tree: Any, level: int) -> Any:
     """Take off the wrappers of a level, and those that track nothing."""
 
     def strip(leaf: Any) -> Any:
-        while isinstance(leaf, Variable):
+        while isinstance(leaf, AnyVariable):
             node = leaf._node
             if node is not None and node.meta.level != level:
                 break
@@ -211,7 +220,7 @@ def left_behind(tree: Any, level: int) -> Any:
     """
 
     def strip(leaf: Any) -> Any:
-        while isinstance(leaf, Variable) and leaf._node is not None:
+        while isinstance(leaf, AnyVariable) and leaf._node is not None:
             if leaf._node.meta.level <= level:
                 break
             leaf = leaf._data

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batched
 from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.mapped import data_of
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
@@ -139,13 +140,14 @@ class _Entering:
     def _axes_of_arguments(self, in_axes: Axes, args: Sequence[Any]) -> Sequence[Any]:
         if not isinstance(in_axes, SEQUENCE):
             return [in_axes] * len(args)
-        if len(in_axes) != len(args):
+        axes: Sequence[Any] = in_axes
+        if len(axes) != len(args):
             raise VmapAxesError(
-                f"in_axes has {len(in_axes)} entries, and {name_of(self.fun)} was called with "
+                f"in_axes has {len(axes)} entries, and {name_of(self.fun)} was called with "
                 f"{len(args)} positional arguments. Fix: give an entry for each, None for one "
                 "that is the same for all examples."
             )
-        return in_axes
+        return axes
 
     def _leaves(
         self, name: str, value: Any, axis: Any
@@ -252,7 +254,7 @@ def _result(name: str, leaf: Any, axis: Any, level: int, size: int) -> Any:
             "Fix: give the axis it is to have."
         )
     if is_mapped:
-        data = leaf._data
+        data = data_of(leaf)
     else:
         plain = _as_array(unwrapped(leaf, level))
         data = backend_of(plain).xp.broadcast_to(plain, (size, *plain.shape))

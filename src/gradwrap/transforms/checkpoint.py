@@ -29,7 +29,7 @@ from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.core.unwrapping import native, snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import CheckpointError
 from gradwrap.transforms.arguments import is_array, name_of
 
@@ -151,14 +151,15 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
     return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
 
 
-def _layers(leaf: Any) -> Iterator[Variable[Any]]:
-    while isinstance(leaf, Variable):
+def _layers(leaf: Any) -> Iterator[Any]:
+    """The variables that an array is wrapped in, from the outermost on."""
+    while isinstance(leaf, AnyVariable):
         yield leaf
         leaf = leaf._data
 
 
 def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
-    if not isinstance(leaf, Variable):
+    if not isinstance(leaf, AnyVariable):
         return leaf
     node = leaf._node
     if node is not None:
@@ -241,7 +242,7 @@ class _Rerun:
         self.differentiating = is_differentiating()
         given = {layer._node for leaf in flatten(inputs)[0] for layer in _layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
-        self.used = tuple(
+        self.used: tuple[tuple[Any, Any], ...] = tuple(
             (owner, owner._data)
             for owner in (_owner(p) for p in parents if p not in given)
             if owner is not None
@@ -298,14 +299,14 @@ class _Rerun:
 
 def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
-    while isinstance(leaf, Variable) and _level(leaf) > level:
+    while isinstance(leaf, AnyVariable) and _level(leaf) > level:
         if leaf._kind not in {Variable, Dual}:  # what it does to the values it has to do again
             return type(leaf)(_below(leaf._data, level), leaf._node)
         leaf = leaf._data
     return snapshot(leaf)
 
 
-def _level(variable: Variable[Any]) -> int:
+def _level(variable: Any) -> int:
     return -1 if variable._node is None else int(variable._node.meta.level)
 
 
@@ -313,7 +314,7 @@ def _node_at(leaf: Any, level: int) -> Any:
     return next((layer._node for layer in _layers(leaf) if _level(layer) == level), None)
 
 
-def _owner(node: Node | Leaf) -> Variable[Any] | None:
+def _owner(node: Node | Leaf) -> Any:
     return node.owner() if isinstance(node, Leaf) and node.owner is not None else None
 
 
@@ -322,7 +323,7 @@ def _pulled_back(xp: Any, g: Any, rerun: _Rerun) -> tuple[Any, ...]:  # noqa: AR
     cotangents = g if len(rerun.metas) > 1 else (g,)
     # On the tape, variables arrive where backward itself is recorded. Under transforms, the
     # levels below record it.
-    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, Variable) for c in cotangents)
+    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, AnyVariable) for c in cotangents)
     roots = [(n, c) for n, c in zip(rerun.run(), cotangents, strict=True) if c is not None]
     arrived = backward_pass(
         roots, retain_graph=graph, create_graph=graph, targets=set(rerun.parents), cut=True

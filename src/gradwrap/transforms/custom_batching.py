@@ -12,7 +12,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batch, Batched
 from gradwrap.core.classes import wrapper_class
 from gradwrap.core.meta import Meta
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.transforms.arguments import is_array
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class BatchedRule:
 
     def _is_ours(self, value: Any) -> bool:
         return (
-            isinstance(value, Variable)
+            isinstance(value, AnyVariable)
             and value._node is not None
             and value._node.meta.level == self.level
         )

@@ -14,13 +14,13 @@ from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import Tangent, fitted
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.unwrapping import snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, is_array, wrapped_untracked
 
@@ -76,7 +76,7 @@ def is_differentiated(leaves: Sequence[Any]) -> bool:
     """Whether a transform that differentiates is among those that a call belongs to."""
     for leaf in leaves:
         inner = leaf
-        while isinstance(inner, Variable):
+        while isinstance(inner, AnyVariable):
             if inner._node is not None and not inner._is_batched and _level(inner) > silent_up_to():
                 return True
             inner = inner._data
@@ -171,7 +171,7 @@ def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG00
     cotangents: list[Any] = [None] * call.count
     for place, part in zip(call.places, parts, strict=True):
         cotangents[place] = part
-    is_recorded = call.level == TAPE_LEVEL and any(isinstance(part, Variable) for part in parts)
+    is_recorded = call.level == TAPE_LEVEL and any(isinstance(part, AnyVariable) for part in parts)
     pull = call.again() if is_recorded else call.pull
     return tuple(pull(cotangents))
 
@@ -209,7 +209,7 @@ def pull_by_transposing(
     refuse_tracked(outs, level, f"{name} returned an output made from")
     outs = [settled(out) for out in outs]
     traced = [
-        fitted(type(t)._namespace, backend_of(out), t, out) if _is_at(t, level) else None
+        fitted(type_of(t)._namespace, backend_of(out), t, out) if _is_at(t, level) else None
         for out, t in zip(outs, pushed, strict=True)
     ]
     leaves = [None if one is None else one._node for one in tangents]
@@ -226,7 +226,7 @@ def _roots(pairs: Sequence[tuple[Any, Any]], level: int) -> list[tuple[Any, Any]
     roots: list[Any] = []
     for value, cotangent in pairs:
         if _is_at(value, level):
-            whole = fitted(type(value)._namespace, backend_of(cotangent), value, cotangent)
+            whole = fitted(type_of(value)._namespace, backend_of(cotangent), value, cotangent)
             roots.append((whole._node, cotangent))
     return roots
 
@@ -252,7 +252,7 @@ def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool =
         return
     for value in values:
         inner = value
-        while isinstance(inner, Variable):
+        while isinstance(inner, AnyVariable):
             own = _level(inner)
             if not inner._is_batched and (own == level or (own > level and not only)):
                 raise TrackedValueError(
@@ -263,7 +263,7 @@ def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool =
 
 
 def _level(leaf: Any) -> int:
-    node = leaf._node if isinstance(leaf, Variable) else None
+    node = leaf._node if isinstance(leaf, AnyVariable) else None
     return UNTRACKED if node is None else int(node.meta.level)
 
 
@@ -272,14 +272,14 @@ def _is_at(value: Any, level: int) -> bool:
 
 
 def _below(leaf: Any, own: bool) -> Any:
-    if not isinstance(leaf, Variable):
+    if not isinstance(leaf, AnyVariable):
         return leaf
     return leaf._data if own or leaf._node is None else snapshot(leaf)
 
 
 def _uniform(inputs: list[Any]) -> list[Any]:
     """Native arrays alone, or wrappers alone: one namespace for all of them."""
-    if any(isinstance(one, Variable) for one in inputs):
+    if any(isinstance(one, AnyVariable) for one in inputs):
         return [wrapped_untracked(one) for one in inputs]
     return inputs
 
@@ -295,7 +295,7 @@ def settled_output(value: Any, like: Sequence[Any]) -> Any:
 
 def settled(value: Any) -> Any:
     """Take off the wrappers that track nothing."""
-    while isinstance(value, Variable) and value._node is None:
+    while isinstance(value, AnyVariable) and value._node is None:
         value = value._data
     return snapshot(value)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 from gradwrap.core.record import is_recorded
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
 from gradwrap.core.unwrapping import native
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
 from gradwrap.transforms.arguments import name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform, top_level
@@ -115,8 +115,8 @@ class CustomFunction(Generic[P, R]):
 class Arguments:
     """The arguments of one call: those under differentiation as flat leaves, the others as such."""
 
-    def __init__(self, function: CustomFunction[..., Any], args: tuple[Any, ...]) -> None:
-        self.function = function
+    def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
+        self.function: Any = function  # a CustomFunction
         count = len(args)
         fixed: set[Any] = set()
         for one in function.nondiff_argnums:
@@ -148,7 +148,9 @@ class Arguments:
                 "nondiff_argnums. Fix: take it out of nondiff_argnums and give None as its "
                 "cotangent; nondiff_argnums is for what is no array."
             )
-        return map_leaves(lambda leaf: native(leaf) if isinstance(leaf, Variable) else leaf, value)
+        return map_leaves(
+            lambda leaf: native(leaf) if isinstance(leaf, AnyVariable) else leaf, value
+        )
 
     def grouped(self, leaves: Sequence[Any]) -> list[list[Any]]:
         """Flat leaves, those of each argument together."""

@@ -25,7 +25,8 @@ def dense_solve(linear: Callable[[Any], Any], y: Any) -> Any:
         return leaves[0] if len(leaves) == 1 else xp.concat(leaves)
 
     def as_tree(vector: Any) -> Any:
-        leaves, start = [], 0
+        leaves: list[Any] = []
+        start = 0
         for part, size in zip(parts, sizes, strict=True):
             leaf = xp.reshape(vector[start : start + size], part.shape)
             leaves.append(xp.astype(leaf, part.dtype))

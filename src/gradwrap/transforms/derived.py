@@ -10,7 +10,7 @@ from gradwrap.core.checking import check_tangent
 from gradwrap.core.classes import variable_class
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import fitted
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
@@ -83,7 +83,7 @@ class TransposedJvp:
         backend = backend_of(cotangents[0])
         zeros = zeros_of(backend.xp, meta)
         leaf = Leaf(backend.meta(zeros, new_level()))
-        tangent = variable_class(backend)(zeros, leaf)
+        tangent: Any = variable_class(backend)(zeros, leaf)
         result = self.jvp.function(tangent._namespace, tangent, *values)
         check_tangent(result, g, self.jvp.op, self.jvp.argument)
         parts = result if isinstance(g, TUPLE) else (result,)
@@ -97,7 +97,7 @@ def _roots(parts: Sequence[Any], cotangents: Sequence[Any], level: int) -> list[
     for part, cotangent in zip(parts, cotangents, strict=True):
         node = getattr(part, "_node", None)
         if node is not None and node.meta.level == level:
-            whole = fitted(type(part)._namespace, backend_of(cotangent), part, cotangent)
+            whole = fitted(type_of(part)._namespace, backend_of(cotangent), part, cotangent)
             roots.append((whole._node, cotangent))
     return roots
 

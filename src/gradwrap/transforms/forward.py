@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, TypeVarTuple
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
+from gradwrap.core.dual import AnyDual, Dual
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import Tangent
 from gradwrap.core.kinds import SEQUENCE
@@ -17,7 +17,6 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.core.unwrapping import snapshot
-from gradwrap.core.variable import Variable
 from gradwrap.errors import TangentError
 from gradwrap.transforms.arguments import (
     as_original,
@@ -321,9 +320,9 @@ class Linearization:
         """The tangents of the outputs for those of leaves; None for zero."""
         roots: list[Any] = []
         for leaf, tangent in starts:
-            back = self._arrived.get(leaf)
-            if isinstance(back, Variable) and back._node is not None:
-                roots.append((back._node, tangent))
+            node = getattr(self._arrived.get(leaf), "_node", None)
+            if node is not None:
+                roots.append((node, tangent))
         found = backward_pass(roots, retain_graph=True)
         return [None if seed is None else found.get(seed) for seed in self._seeds]
 
@@ -336,5 +335,5 @@ def _tangents_at(argument: Any, tangent: Any, primal: Any, name: str) -> list[An
     return [
         (leaf, dual._node.value)
         for leaf, dual in zip(argument.leaves, checked, strict=True)
-        if leaf is not None and isinstance(dual, Dual)
+        if leaf is not None and isinstance(dual, AnyDual)
     ]

@@ -16,7 +16,7 @@ from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.looping import is_innermost_batch
 from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import native
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.function_batch import (
     applied_by_example,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.opaque import OpaqueOp
-    from gradwrap.transforms.function_context import FunctionCtx
 
 __all__ = ["Function", "once_differentiable"]
 
@@ -119,7 +118,7 @@ class Function:
         any wrapped array among the arguments, the result is not wrapped either.
         """
         for position, arg in enumerate(args):
-            if not isinstance(arg, Variable) and is_recorded(arg):
+            if not isinstance(arg, AnyVariable) and is_recorded(arg):
                 raise TrackedValueError(
                     f"argument {position} of {cls.__name__}.apply holds a tracked array in a "
                     f"{type(arg).__name__}: its gradient would be lost. "
@@ -129,14 +128,14 @@ class Function:
             return applied_by_example(cls, args)
         call = Call(cls, args)
         outs = call.perform(args)
-        if any(isinstance(arg, Variable) for arg in args):
+        if any(isinstance(arg, AnyVariable) for arg in args):
             outs = [wrapped(out) for out in outs]
         return call.structured(outs)
 
     @classmethod
     def _of_unknown_origin(cls, args: Sequence[Any], array: Any, where: str) -> Any:
         """An array that forward computed, where its dependence on the arguments would matter."""
-        parents = [a for a in args if isinstance(a, Variable) and a._node is not None]
+        parents = [a for a in args if isinstance(a, AnyVariable) and a._node is not None]
         if not parents:
             return array
         name = cls.__name__
@@ -203,13 +202,13 @@ def once_differentiable(backward: F) -> F:
     """
 
     @functools.wraps(backward)
-    def on_native(ctx: FunctionCtx, *grads: Any) -> Any:
+    def on_native(ctx: Any, *grads: Any) -> Any:
         if is_innermost_batch(grads):
             name = on_native.__qualname__
             return looped_gradients(name, functools.partial(on_native, ctx), *grads)
-        tracked = [g for g in grads if isinstance(g, Variable) and g._node is not None]
+        tracked = [g for g in grads if isinstance(g, AnyVariable) and g._node is not None]
         tracked += ctx._tracked()
-        if not tracked and not any(isinstance(g, Variable) for g in grads):
+        if not tracked and not any(isinstance(g, AnyVariable) for g in grads):
             return backward(ctx, *grads)
         results = backward(ctx._native(), *(native(g) for g in grads))
         if not tracked:

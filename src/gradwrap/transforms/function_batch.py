@@ -21,7 +21,7 @@ from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.unwrapping import snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import is_array
 
@@ -110,7 +110,7 @@ def _gradients(
     roots = [
         (outs[place]._node, grad)
         for place, grad in zip(places, grads, strict=True)
-        if isinstance(outs[place], Variable) and outs[place]._node is not None
+        if isinstance(outs[place], AnyVariable) and outs[place]._node is not None
     ]
     arrived = backward_pass(roots)
     backends = [backend_of(item) for item, flag in zip(data, flags, strict=True) if flag]

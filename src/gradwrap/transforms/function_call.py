@@ -9,7 +9,7 @@ from gradwrap.core.backend import Backend, backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.forward import Tangent, transposed_twice
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
@@ -18,7 +18,7 @@ from gradwrap.core.rule import Rule
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native, snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import is_array
 from gradwrap.transforms.function_batch import (
@@ -42,13 +42,13 @@ UNTRACKED = -2
 class Call:
     """One call of a function: performed once, recorded at each level."""
 
-    ctx: FunctionCtx
+    ctx: Any
     kind: type[Any] | None
 
     def __init__(self, function: type[Function], args: Sequence[Any]) -> None:
-        self.function = function
+        self.function: Any = function
         self.needs: tuple[bool, ...] = tuple(
-            isinstance(a, Variable) and is_recorded(a) for a in args
+            isinstance(a, AnyVariable) and is_recorded(a) for a in args
         )
 
     def perform(self, args: Sequence[Any]) -> list[Any]:
@@ -74,12 +74,13 @@ class Call:
         return [result] if self.kind is None else list(result)
 
     def _forward(self, args: Sequence[Any]) -> list[Any]:
-        cls = self.function
+        cls: Any = self.function
         inputs = _distinct([_native_argument(arg) for arg in args])
         self.backends: tuple[Backend | None, ...] = tuple(
             backend_of(one) if is_array(one) else None for one in inputs
         )
-        self.ctx = ctx = FunctionCtx(self.needs)
+        self.ctx = FunctionCtx(self.needs)
+        ctx = self.ctx
         result = cls.forward(*inputs) if cls._sets_up else cls.forward(ctx, *inputs)
         parts = list(result) if isinstance(result, SEQUENCE) else [result]
         outs = [self._output(part, index) for index, part in enumerate(parts)]
@@ -96,7 +97,7 @@ class Call:
 
     def _output(self, value: Any, index: int) -> Any:
         """An output as an array, if it is one, or a number with a fraction."""
-        if isinstance(value, Variable):
+        if isinstance(value, AnyVariable):
             if is_recorded(value):
                 raise TrackedValueError(
                     f"output {index} of {self.function.__name__}.forward was computed from a "
@@ -213,7 +214,8 @@ class _RecordedCall:
 
     def held_arrays(self) -> list[Any]:
         """The arrays that forward computed and the context keeps."""
-        return self.ctx._computed_arrays()
+        arrays: list[Any] = self.ctx._computed_arrays()
+        return arrays
 
 
 def _pulled_back(
@@ -238,13 +240,13 @@ def _pulled_back(
     ctx = call.ctx._at(args, outs, needs, partial(call.function._of_unknown_origin, args))
     results = call.function.backward(ctx, *grads)
     results = list(results) if isinstance(results, SEQUENCE) else [results]
-    graph = next((type(grad) for grad in grads if isinstance(grad, Variable)), None)
+    graph: Any = next((type_of(grad) for grad in grads if isinstance(grad, AnyVariable)), None)
     return tuple(_checked(call, results, graph))
 
 
 def _of_own_library(arg: Any) -> Any:
     """Undo that the engine takes all arguments for arrays of the first output's library."""
-    if not isinstance(arg, Variable) or arg._data is None:
+    if not isinstance(arg, AnyVariable) or arg._data is None:
         return arg
     own = wrapper_class(arg._kind, backend_of(arg._data))
     return arg if type(arg) is own else own(arg._data, arg._node)
@@ -311,15 +313,15 @@ def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -
 
 def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
     """A variable where the backward pass is recorded, and no tracked one where it is not."""
-    if isinstance(gradient, Variable):
+    if isinstance(gradient, AnyVariable):
         if graph is None and meta.level == TAPE_LEVEL:
             return native(gradient)
         return gradient if gradient._node is not None or graph is not None else gradient._data
     return gradient if graph is None else wrapped(gradient)
 
 
-def _op(function: type[Function], backend: Backend, materializes: bool) -> OpaqueOp:
-    op = function._ops.get((backend, materializes))
+def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
+    op: OpaqueOp | None = function._ops.get((backend, materializes))
     if op is None:
         rule = Rule(
             function.__name__,
@@ -336,20 +338,20 @@ def _op(function: type[Function], backend: Backend, materializes: bool) -> Opaqu
 
 
 def _level(arg: Any) -> int:
-    node = arg._node if isinstance(arg, Variable) else None
+    node = arg._node if isinstance(arg, AnyVariable) else None
     return UNTRACKED if node is None else int(node.meta.level)
 
 
 def _below(arg: Any, tracked_here: bool) -> Any:
     """What an argument is to the levels below."""
-    if not isinstance(arg, Variable):
+    if not isinstance(arg, AnyVariable):
         return arg
     return arg._data if tracked_here or arg._node is None else snapshot(arg)
 
 
 def _skeleton(arg: Any) -> Any:
     """The places of an argument in the graphs of all levels, without its array."""
-    if not isinstance(arg, Variable):
+    if not isinstance(arg, AnyVariable):
         return None
     return type(arg)(_skeleton(arg._data), arg._node)
 
@@ -373,7 +375,7 @@ def _distinct(args: list[Any]) -> list[Any]:
 
 def wrapped(out: Any) -> Any:
     """An untracked variable of an array; anything else as it is."""
-    if isinstance(out, Variable) or not is_array(out):
+    if isinstance(out, AnyVariable) or not is_array(out):
         return out
     backend = backend_of(out)
     return variable_class(backend)(out) if backend.is_numeric(out) else out

@@ -9,7 +9,7 @@ from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import current_watch
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.unwrapping import native
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import InPlaceError, NotAnArrayError
 from gradwrap.transforms.arguments import is_array
 
@@ -83,7 +83,7 @@ class _Settling:
             return found
         if not is_array(leaf) or id(leaf) in self._marked:
             return leaf
-        if isinstance(leaf, Variable):
+        if isinstance(leaf, AnyVariable):
             if leaf._node is not None:  # of an outer transform, which it belongs to
                 return leaf
             leaf = native(leaf)
@@ -221,9 +221,7 @@ class FunctionCtx:
         """The context with native arrays alone."""
         args = [native(arg) for arg in self._args]
         outs = [native(out) for out in self._outs]
-        native_ctx: FunctionCtx = self._origin._at(
-            args, outs, self.needs_input_grad, lambda array, where: array
-        )
+        native_ctx: FunctionCtx = self._origin._at(args, outs, self.needs_input_grad, _unchanged)
         return native_ctx
 
     def _computed_arrays(self) -> list[Any]:
@@ -241,7 +239,7 @@ class FunctionCtx:
 
     def _tracked(self) -> list[Variable[Any]]:
         """The arguments that are tracked by a transform outside of this backward."""
-        return [a for a in self._args if isinstance(a, Variable) and a._node is not None]
+        return [a for a in self._args if isinstance(a, AnyVariable) and a._node is not None]
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
@@ -258,3 +256,7 @@ def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
 
     mapped = map_leaves(watched, value)
     return mapped if changed else value
+
+
+def _unchanged(array: Any, where: str) -> Any:  # noqa: ARG001  what `_at` calls
+    return array

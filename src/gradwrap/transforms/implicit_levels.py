@@ -14,7 +14,7 @@ from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, unflatten
 from gradwrap.core.unwrapping import snapshot
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.custom_calls import is_floating, recorded, settled
@@ -176,7 +176,7 @@ class _Rule:
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
         """On the tape, once more, on a solution that is tracked: its derivative is recorded."""
-        nodes = tuple(one._node if isinstance(one, Variable) else None for one in inputs)
+        nodes = tuple(one._node if isinstance(one, AnyVariable) else None for one in inputs)
         again = recorded(self, TAPE_LEVEL, nodes, inputs, self.leaves, self.pull)
         _, back = vjp(self.problem.f, self.problem.tree(again))
 
@@ -201,7 +201,7 @@ def levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
     is_outside = False
     for value in values:
         inner, is_mapped = value, False
-        while isinstance(inner, Variable):
+        while isinstance(inner, AnyVariable):
             if inner._node is not None and inner._is_batched:
                 is_mapped = True
             elif inner._node is not None:
@@ -213,7 +213,7 @@ def levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
 
 def quiet(leaf: Any) -> Any:
     """Take off the wrappers that track nothing, or nothing in this mode."""
-    while isinstance(leaf, Variable):
+    while isinstance(leaf, AnyVariable):
         if leaf._node is not None and (leaf._is_batched or leaf._node.meta.level > silent_up_to()):
             break
         leaf = leaf._data
@@ -223,9 +223,9 @@ def quiet(leaf: Any) -> Any:
 def _at(value: Any, level: int) -> Any:
     """What a value is to a level: without the wrappers of the levels above; None if untracked."""
     value = settled(value)
-    while isinstance(value, Variable) and value._node.meta.level > level:
+    while isinstance(value, AnyVariable) and value._node.meta.level > level:
         value = settled(value._data)
-    if isinstance(value, Variable) and value._node.meta.level == level:
+    if isinstance(value, AnyVariable) and value._node.meta.level == level:
         return value
     return None
 

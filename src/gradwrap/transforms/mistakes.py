@@ -193,8 +193,8 @@ def apply_where(
     >>> gw.grad(lambda x: np.sum(gw.apply_where(x > 0, x, np.sqrt)))(x)
     array([0. , 0. , 0.5])
     """
-    arrays = args if isinstance(args, TUPLE) else (args,)
-    values = safe if isinstance(safe, TUPLE) else (safe,) * len(arrays)
+    arrays: tuple[Any, ...] = args if isinstance(args, TUPLE) else (args,)
+    values: tuple[Any, ...] = safe if isinstance(safe, tuple) else (safe,) * len(arrays)
     if len(values) != len(arrays):
         raise TypeError(
             f"apply_where: safe has {len(values)} values for {len(arrays)} arguments. "

@@ -10,7 +10,7 @@ from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.record import is_recorded, no_rule
 from gradwrap.core.registry import Op
 from gradwrap.core.unwrapping import unwrapped_key
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.transforms.arguments import name_of
 from gradwrap.transforms.signatures import Signature
 
@@ -72,7 +72,7 @@ def _variable_class_in(values: Sequence[Any]) -> Any:
 
 def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:
     for value in values:
-        if isinstance(value, Variable):
+        if isinstance(value, AnyVariable):
             yield value
         elif isinstance(value, SEQUENCE):
             yield from _variables(value)

@@ -13,7 +13,7 @@ from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, flatten_with_paths
-from gradwrap.core.variable import Variable
+from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import (
     BackwardError,
     NonDifferentiableInputError,
@@ -83,7 +83,7 @@ class Recording:
     def is_tracked(self, value: Any) -> bool:
         """Whether a value was computed from the arguments under differentiation."""
         return (
-            isinstance(value, Variable)
+            isinstance(value, AnyVariable)
             and value._node is not None
             and value._node.meta.level == self.level
         )
@@ -130,7 +130,7 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
 def scalar_seed(recording: Recording, out: Any, holomorphic: bool) -> Any:
     """Check that an output is a scalar with a gradient; give the cotangent to start from."""
     name = recording.name
-    if not isinstance(out, Variable) and not is_array(out) and not _is_number(out):
+    if not isinstance(out, AnyVariable) and not is_array(out) and not _is_number(out):
         raise NotAnArrayError(
             f"grad needs a function that returns a real scalar; {name} returned {_kind(out)}. "
             "Fix: return the scalar alone, or with has_aux=True a pair (scalar, anything)."
@@ -184,7 +184,7 @@ def _check_constant(name: str, out: Any) -> None:
 
 def elementwise_seed(recording: Recording, out: Any) -> Any:
     """The cotangent of ones for an output of an elementwise function."""
-    if not isinstance(out, Variable) and not is_array(out) and not _is_number(out):
+    if not isinstance(out, AnyVariable) and not is_array(out) and not _is_number(out):
         raise NotAnArrayError(
             "elementwise_grad needs a function that returns arrays; "
             f"{recording.name} returned {_kind(out)}. Fix: return the array alone."
@@ -214,13 +214,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_complex(out: Any) -> bool:
-    if isinstance(out, Variable):
+    if isinstance(out, AnyVariable):
         return bool(out._backend.dtype_kind(out.dtype)[1])
     return isinstance(out, complex)
 
 
 def _is_float(out: Any) -> bool:
-    return not isinstance(out, Variable) or bool(out._backend.dtype_kind(out.dtype)[0])
+    return not isinstance(out, AnyVariable) or bool(out._backend.dtype_kind(out.dtype)[0])
 
 
 def checked_cotangents(cotangent: Any, outputs: Sequence[Any], treedef: TreeDef) -> list[Any]:
@@ -232,12 +232,12 @@ def checked_cotangents(cotangent: Any, outputs: Sequence[Any], treedef: TreeDef)
             "Fix: pass the structure of the output."
         )
     return [
-        _checked_cotangent(leaf, output, path) if isinstance(output, Variable) else None
+        _checked_cotangent(leaf, output, path) if isinstance(output, AnyVariable) else None
         for (path, leaf), output in zip(pairs, outputs, strict=True)
     ]
 
 
-def _checked_cotangent(value: Any, output: Variable[Any], path: str) -> Any:
+def _checked_cotangent(value: Any, output: Any, path: str) -> Any:
     if not is_array(value):
         return _number_as_array(value, output, path)
     if backend_of(value).name != output._backend.name:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat.numpy.linalg import SVDResult
 
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, implements, on_values
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, implements, on_values
 from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
@@ -72,7 +72,7 @@ ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 def _is_real(xp: Any, a: Any, w: Any) -> bool:
     if ALWAYS_COMPLEX:
         return False
-    return not xp.isdtype(a.dtype, "complex floating") and not np.any(np.imag(unwrapped_key(w)))
+    return not xp.isdtype(a.dtype, "complex floating") and not np.any(unwrapped_key(w).imag)
 
 
 @implements(np.linalg.svd)
@@ -113,12 +113,12 @@ def cond(xp: Any, x: Any, p: Any = None) -> Any:
 
 @implements(np.linalg.pinv)
 def pinv(
-    xp: Any, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
+    xp: Any, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue
 ) -> Any:
     """The default tolerance is NumPy's own, not the standard's."""
     a = xp.asarray(a)
     if rcond is None:
-        rcond = 1e-15 if rtol is np._NoValue else rtol
+        rcond = 1e-15 if rtol is NoValue else rtol
     return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     Implementation,
+    counting,
     implements,
     on_host,
     sizes,
@@ -130,11 +131,19 @@ def _number_of_sections(indices_or_sections: Any) -> int | None:
         return None
 
 
-implements(np.hsplit, always=True)(
-    lambda xp, ary, indices: split(xp, ary, indices, 0 if ary.ndim == 1 else 1)
-)
-implements(np.vsplit, always=True)(lambda xp, ary, indices: split(xp, ary, indices, 0))
-implements(np.dsplit, always=True)(lambda xp, ary, indices: split(xp, ary, indices, 2))
+@implements(np.hsplit, always=True)
+def hsplit(xp: Any, ary: Any, indices_or_sections: Any) -> Any:
+    return split(xp, ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+
+
+@implements(np.vsplit, always=True)
+def vsplit(xp: Any, ary: Any, indices_or_sections: Any) -> Any:
+    return split(xp, ary, indices_or_sections, 0)
+
+
+@implements(np.dsplit, always=True)
+def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> Any:
+    return split(xp, ary, indices_or_sections, 2)
 
 
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
@@ -148,7 +157,8 @@ if hasattr(np, "unstack"):  # from NumPy 2.1 on
 @implements(np.delete)
 def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Any:
     arr, axis = _flat_or_along(xp, arr, axis)
-    places = np.delete(np.arange(arr.shape[axis]), obj if isinstance(obj, SLICE) else on_host(obj))
+    left_out: Any = obj if isinstance(obj, SLICE) else on_host(obj)
+    places = np.delete(counting(arr.shape[axis]), left_out)
     return arr[(slice(None),) * axis + (places,)]
 
 
@@ -159,19 +169,20 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     values = xp.asarray(values)
     values = xp.reshape(values, (1,) * (arr.ndim - values.ndim) + tuple(values.shape))
     obj = unwrapped_key(obj)
-    where = np.arange(arr.shape[axis])[obj] if isinstance(obj, SLICE) else on_host(obj)
+    where: Any = counting(arr.shape[axis])[obj] if isinstance(obj, SLICE) else on_host(obj)
     if where.dtype == np.bool_:
         where = np.flatnonzero(where)
     if where.ndim == 0:
         values = xp.moveaxis(values, 0, axis)
     count = values.shape[axis] if where.size == 1 else where.size
-    marks = -1 - np.arange(count)
+    marks = -1 - counting(count)
     n = arr.shape[axis]
-    order = np.insert(np.arange(n), int(where.reshape(-1)[0]) if where.size == 1 else where, marks)
+    before: Any = int(where.reshape(-1)[0]) if where.size == 1 else where
+    order = np.insert(counting(n), before, marks)
     wanted = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
     new = xp.astype(xp.broadcast_to(values, wanted), arr.dtype, copy=False)
     joined = xp.concat([arr, new], axis=axis)
-    places = np.where(order < 0, n - 1 - order, order)
+    places: Any = np.where(order < 0, n - 1 - order, order)
     return joined[(slice(None),) * axis + (places,)]
 
 
@@ -197,7 +208,8 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any = "constant", **options: 
         )
         return out
     if mode in ("edge", "reflect", "symmetric", "wrap") and options.get("reflect_type") != "odd":
-        places = np.pad(np.arange(array.size).reshape(array.shape), pad_width, mode=mode, **options)
+        positions = counting(array.size).reshape(array.shape)
+        places: Any = np.pad(positions, pad_width, mode=mode, **options)
         return xp.reshape(array, (-1,))[places]
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
 
@@ -214,4 +226,4 @@ def _but(axis: int, ndim: int) -> tuple[int, ...]:
 def resize(xp: Any, a: Any, new_shape: Any) -> Any:
     """The elements, repeated as often as it takes."""
     flat = xp.reshape(xp.asarray(a), (-1,))
-    return flat[np.resize(np.arange(flat.shape[0]), sizes(new_shape))]
+    return flat[np.resize(counting(flat.shape[0]), sizes(new_shape))]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
     constant,
     implements,
 )
@@ -71,8 +70,14 @@ def _sum(xp: Any, a1: Any, a2: Any, sign: float) -> Any:
     return a1 + a2 if sign > 0 else a1 - a2
 
 
-IMPLEMENTATIONS[np.polyadd] = lambda xp, a1, a2: _sum(xp, a1, a2, 1.0)
-IMPLEMENTATIONS[np.polysub] = lambda xp, a1, a2: _sum(xp, a1, a2, -1.0)
+@implements(np.polyadd)
+def polyadd(xp: Any, a1: Any, a2: Any) -> Any:
+    return _sum(xp, a1, a2, 1.0)
+
+
+@implements(np.polysub)
+def polysub(xp: Any, a1: Any, a2: Any) -> Any:
+    return _sum(xp, a1, a2, -1.0)
 
 
 @implements(np.polyder)

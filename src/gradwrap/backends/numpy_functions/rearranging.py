@@ -11,11 +11,13 @@ from gradwrap.backends.numpy_functions.table import (
     NoValue,
     check_constant,
     constant,
+    counting,
     given,
     implements,
     on_host,
     on_values,
     sizes,
+    untyped,
 )
 from gradwrap.core.kinds import LIST, SEQUENCE, type_of
 from gradwrap.core.unwrapping import key_with_batches, native
@@ -27,8 +29,14 @@ def flip(xp: Any, m: Any, axis: Any = None) -> Any:
     return xp.flip(m, axis=axis if axis is None else sizes(axis))
 
 
-implements(np.fliplr, always=True)(lambda xp, m: xp.flip(m, axis=1))
-implements(np.flipud, always=True)(lambda xp, m: xp.flip(m, axis=0))
+@implements(np.fliplr, always=True)
+def fliplr(xp: Any, m: Any) -> Any:
+    return xp.flip(m, axis=1)
+
+
+@implements(np.flipud, always=True)
+def flipud(xp: Any, m: Any) -> Any:
+    return xp.flip(m, axis=0)
 
 
 @implements(np.rot90, always=True)
@@ -105,15 +113,30 @@ def unique(xp: Any, ar: Any, *options: Any, **named: Any) -> Any:
     named = dict(zip(names, options, strict=False)) | named
     with_index = bool(named.pop("return_index", False))
     values = native(ar)
-    _, places, *rest = np.unique(values, return_index=True, **named)
-    found = (flat[places], *([places] if with_index else []), *rest)
-    return found if len(found) > 1 else found[0]
+    results = untyped.unique(values, return_index=True, **named)
+    _, places, *rest = results
+    found: list[Any] = [flat[places], *([places] if with_index else []), *rest]
+    return tuple(found) if len(found) > 1 else found[0]
 
 
-implements(np.unique_all)(lambda xp, x: xp.unique_all(x))
-implements(np.unique_counts)(lambda xp, x: xp.unique_counts(x))
-implements(np.unique_inverse)(lambda xp, x: xp.unique_inverse(x))
-implements(np.unique_values)(lambda xp, x: xp.unique_values(x))
+@implements(np.unique_all)
+def unique_all(xp: Any, x: Any) -> Any:
+    return xp.unique_all(x)
+
+
+@implements(np.unique_counts)
+def unique_counts(xp: Any, x: Any) -> Any:
+    return xp.unique_counts(x)
+
+
+@implements(np.unique_inverse)
+def unique_inverse(xp: Any, x: Any) -> Any:
+    return xp.unique_inverse(x)
+
+
+@implements(np.unique_values)
+def unique_values(xp: Any, x: Any) -> Any:
+    return xp.unique_values(x)
 
 
 @implements(np.take)
@@ -123,11 +146,11 @@ def take(
     a = xp.asarray(a)
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), 0
-    places = _places(indices)
+    places: Any = _places(indices)
     n = a.shape[axis]
     if mode != "raise":
         places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
-    if isinstance(places, (np.ndarray, np.generic)) and not places.ndim:
+    if getattr(places, "ndim", None) == 0:
         places = int(places)
     return a[(slice(None),) * (axis % a.ndim) + (places,)]
 
@@ -286,7 +309,7 @@ def diag(xp: Any, v: Any, k: int = 0) -> Any:
         raise ValueError("Input must be 1- or 2-d.")
     n = v.shape[0] + abs(k)
     out = xp.zeros((n, n), dtype=v.dtype)
-    places = np.arange(v.shape[0])
+    places = counting(v.shape[0])
     out[places + max(-k, 0), places + max(k, 0)] = v
     return out
 
@@ -324,6 +347,6 @@ def sliding_window_view(
     writeable: bool = False,
 ) -> Any:
     """The elements of each window, taken by their positions."""
-    positions = np.arange(x.size).reshape(x.shape)
-    windows = np.lib.stride_tricks.sliding_window_view(positions, window_shape, axis)
+    positions = counting(x.size).reshape(x.shape)
+    windows: Any = np.lib.stride_tricks.sliding_window_view(positions, window_shape, axis)
     return xp.reshape(x, (-1,))[windows]

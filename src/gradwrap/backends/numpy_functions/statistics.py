@@ -11,10 +11,12 @@ from gradwrap.backends.numpy_functions.table import (
     Implementation,
     check_constant,
     constant,
+    counting,
     implements,
     moved_last,
     on_host,
     put_back,
+    untyped,
 )
 from gradwrap.core.unwrapping import native
 from gradwrap.errors import NoRuleError
@@ -34,7 +36,7 @@ def _quantiles(
 def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
     """The same two places in every row; NaN where there is one."""
     length = ordered.shape[-1]
-    rank = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
+    rank: Any = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
     low = np.floor(rank).astype(np.int64)
     share = rank - low
     found = _ranked(xp, ordered, low)
@@ -66,12 +68,12 @@ def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
     values = native(ordered)
     counts = on_host((values == values).sum(axis=-1))
     shape = (*q.shape, *values.shape[:-1])
-    ranks = np.zeros(shape)
+    ranks: Any = np.zeros(shape)
     for count in np.unique(counts):
-        rank = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # a string
+        rank: Any = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # a string
         chosen = np.broadcast_to(counts == count, shape)
-        spread = np.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
-        ranks = np.where(chosen, spread, ranks)
+        spread = untyped.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
+        ranks = untyped.where(chosen, spread, ranks)
     low = np.floor(ranks).astype(np.int64)
     share = (ranks - low).astype(values.dtype)
     below = _at(xp, ordered, low)
@@ -86,7 +88,7 @@ def _at(xp: Any, ordered: Any, places: Any) -> Any:
     """The elements of each row at places, whose leading axes are the result's."""
     extra = places.ndim - (ordered.ndim - 1)
     rows = tuple(
-        np.arange(n).reshape((-1,) + (1,) * (ordered.ndim - 2 - i))
+        counting(n).reshape((-1,) + (1,) * (ordered.ndim - 2 - i))
         for i, n in enumerate(ordered.shape[:-1])
     )
     if not rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from gradwrap.core.record import is_recorded
 from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "ALWAYS",
@@ -21,6 +24,7 @@ __all__ = [
     "NoValue",
     "check_constant",
     "constant",
+    "counting",
     "flag",
     "given",
     "implements",
@@ -31,10 +35,12 @@ __all__ = [
     "out_position",
     "put_back",
     "sizes",
+    "untyped",
     "with_axes",
 ]
 
 Implementation = Callable[..., Any]
+F = TypeVar("F", bound=Callable[..., Any])
 # filled while this package is imported, and only read from then on
 IMPLEMENTATIONS: dict[Any, Implementation] = {}
 WRITING: set[Any] = set()
@@ -42,14 +48,16 @@ WRITING: set[Any] = set()
 ALWAYS: set[Any] = set()
 """The functions whose implementation also answers for arrays that are not tracked: they give
 views, or write. For all others, NumPy itself does."""
-NoValue: Any = np._NoValue
+untyped: Any = np
+"""NumPy, for arguments that can be anything, of which its own types make nothing."""
+NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
 _out_positions: dict[Any, int] = {}  # a cache; any thread's entry is as good
 
 
-def implements(*functions: Any, always: bool = False) -> Callable[[Implementation], Implementation]:
+def implements(*functions: Any, always: bool = False) -> Callable[[F], F]:
     """Enter an implementation of a function of NumPy."""
 
-    def enter(implementation: Implementation) -> Implementation:
+    def enter(implementation: F) -> F:
         for function in functions:
             IMPLEMENTATIONS[function] = implementation
             if always:
@@ -57,6 +65,11 @@ def implements(*functions: Any, always: bool = False) -> Callable[[Implementatio
         return implementation
 
     return enter
+
+
+def counting(n: int) -> NDArray[np.intp]:
+    """The whole numbers from 0 on, below `n`."""
+    return np.arange(n, dtype=np.intp)
 
 
 def on_values(*functions: Any) -> None:

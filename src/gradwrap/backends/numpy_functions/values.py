@@ -10,9 +10,11 @@ import numpy as np
 from gradwrap.backends.numpy_functions.table import (
     NoValue,
     check_constant,
+    counting,
     implements,
     on_values,
     sizes,
+    untyped,
 )
 from gradwrap.core.unwrapping import native
 from gradwrap.errors import NoRuleError
@@ -196,7 +198,7 @@ def interp(
     if knots.shape[0] == 1:
         found = xp.broadcast_to(fp[0], x.shape)
     else:
-        places = np.searchsorted(native(knots), native(x), side="right") - 1
+        places = untyped.searchsorted(native(knots), native(x), side="right") - 1
         places = np.clip(places, 0, knots.shape[0] - 2)
         low, span = knots[places], knots[places + 1] - knots[places]
         inside = xp.clip(x, knots[0], knots[-1])
@@ -215,5 +217,5 @@ def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:
     best = ufunc.accumulate(values, axis=-1)
     new = np.ones(values.shape, dtype=bool)
     new[..., 1:] = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])
-    places = np.maximum.accumulate(np.where(new, np.arange(values.shape[-1]), 0), axis=-1)
+    places = np.maximum.accumulate(np.where(new, counting(values.shape[-1]), 0), axis=-1)
     return xp.take_along_axis(a, np.moveaxis(places, -1, axis), axis=axis)

@@ -9,8 +9,10 @@ import numpy as np
 from gradwrap.backends.numpy_functions.table import (
     WRITING,
     Implementation,
+    counting,
     implements,
     on_host,
+    untyped,
 )
 from gradwrap.core.kinds import type_of
 from gradwrap.core.record import is_recorded
@@ -65,7 +67,7 @@ def fill_diagonal(xp: Any, a: Any, val: Any, wrap: bool = False) -> None:
 def _repeated(xp: Any, values: Any, count: int) -> Any:
     """Values as often as there are places for them, as `a.flat[...] = values` does."""
     values = xp.reshape(xp.asarray(values), (-1,))
-    return values[np.resize(np.arange(values.shape[0]), count)]
+    return values[np.resize(counting(values.shape[0]), count)]
 
 
 @_writes(np.put_along_axis)
@@ -76,7 +78,7 @@ def put_along_axis(xp: Any, arr: Any, indices: Any, values: Any, axis: Any) -> N
         return
     at = axis % arr.ndim
     key = tuple(
-        places if i == at else np.arange(n).reshape((-1,) + (1,) * (arr.ndim - i - 1))
+        places if i == at else counting(n).reshape((-1,) + (1,) * (arr.ndim - i - 1))
         for i, n in enumerate(arr.shape)
     )
     arr[key] = values
@@ -88,9 +90,8 @@ def put(xp: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if mode != "raise":
         places = places % a.size if mode == "wrap" else np.clip(places, 0, a.size - 1)
     if places.size:
-        a[np.unravel_index(np.where(places < 0, places + a.size, places), a.shape)] = _repeated(
-            xp, v, places.size
-        )
+        from_start = untyped.where(places < 0, places + a.size, places)
+        a[np.unravel_index(from_start, a.shape)] = _repeated(xp, v, places.size)
 
 
 @_writes(np.putmask)
