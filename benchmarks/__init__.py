@@ -10,7 +10,7 @@ back.
 
 import os
 
-_ONE_THREAD = {
+ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -22,4 +22,4 @@ _ONE_THREAD = {
     "JAX_PLATFORMS": "cpu",
 }
 
-os.environ.update(_ONE_THREAD)
+os.environ.update(ONE_THREAD)

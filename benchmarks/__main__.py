@@ -83,7 +83,7 @@ def _chosen(names: Sequence[str]) -> list[Workload | Growth]:
 
 
 def _load(loaders: Sequence[Callable[[], Peer]], notes: list[str]) -> list[Peer]:
-    peers = []
+    peers: list[Peer] = []
     for loader in loaders:
         try:
             peers.append(loader())

@@ -55,7 +55,10 @@ def _derivative(transforms: Any, workload: Workload, fun: Any) -> Any:
 
 
 def _as_tuple(function: Any) -> Any:
-    return lambda *args: (function(*args),)
+    def as_tuple(*args: Any) -> tuple[Any]:
+        return (function(*args),)
+
+    return as_tuple
 
 
 def _mapped_axes(workload: Workload) -> tuple[int | None, ...]:
@@ -139,8 +142,12 @@ def jax() -> Peer:
     library: Any = import_module("jax")
     namespace: Any = import_module("jax.numpy")
     library.config.update("jax_enable_x64", True)
+
+    def grad(fun: Any, argnums: Any) -> Any:
+        return library.jit(library.grad(fun, argnums))
+
     transforms = SimpleNamespace(
-        grad=lambda fun, argnums: library.jit(library.grad(fun, argnums)),
+        grad=grad,
         jacrev=library.jacrev,
         hessian=library.hessian,
         vmap=library.vmap,

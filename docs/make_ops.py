@@ -172,7 +172,7 @@ def jvp(rule: Rule) -> str:
 
 def saves(rule: Rule) -> str:
     """The arrays, or what is kept of them, that the formulas name."""
-    cells = []
+    cells: list[str] = []
     for formula in rule.formulas:
         names = [] if formula is None else [n for n in formula.saved if n not in rule.statics]
         cells.append(", ".join(f"`{name}`" for name in names) or NOTHING)
@@ -274,7 +274,7 @@ def _text(formula: Formula | None, along: str) -> str:
 
 
 def _difference(rule: Rule, usual: Rule) -> str:
-    notes = []
+    notes: list[str] = []
     if not _same_formulas(rule.formulas, usual.formulas):
         notes.append(f"cotangent: {cotangents(rule)}")
     if not _same_formulas(rule.jvps, usual.jvps):

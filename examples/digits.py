@@ -72,7 +72,7 @@ def check_gradient(
     largest = 0.0
     print("slope in a random direction   gradient  central difference  relative error")
     for names in [[name] for name in params] + [list(params)]:
-        direction = {
+        direction: Params = {
             name: array(rng.normal(size=p.shape) if name in names else np.zeros(p.shape))
             for name, p in params.items()
         }
@@ -90,7 +90,8 @@ def check_gradient(
 
 
 def accuracy(params: Params, images: Floats, labels: Labels) -> float:
-    return float(np.mean(np.argmax(scores(params, images), axis=1) == labels))
+    read: Labels = np.argmax(scores(params, images), axis=1)
+    return np.count_nonzero(read == labels) / len(labels)
 
 
 def keep_line(text: str) -> None:

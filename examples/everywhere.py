@@ -147,7 +147,11 @@ def library(name: str) -> Library:
     """How to use a library; an ImportError where it is not installed."""
     if name == "dask":
         chunked = importlib.import_module("dask.array").from_array
-        return Library(lambda a: chunked(np.asarray(a, dtype=np.float64)), np.asarray)
+
+        def in_chunks(a: Any) -> Array:
+            return chunked(np.asarray(a, dtype=np.float64))
+
+        return Library(in_chunks, np.asarray)
     if name == "jax":
         importlib.import_module("jax").config.update("jax_enable_x64", True)
     xp = importlib.import_module("jax.numpy" if name == "jax" else name)
@@ -156,7 +160,11 @@ def library(name: str) -> Library:
         if not xp.is_available():
             raise ImportError(NO_GPU)
         read = xp.asnumpy
-    return Library(lambda a: xp.asarray(a, dtype=xp.float64), read)
+
+    def array(a: Any) -> Array:
+        return xp.asarray(a, dtype=xp.float64)
+
+    return Library(array, read)
 
 
 def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.float64]]]:
@@ -169,7 +177,7 @@ def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.flo
         except ImportError as error:
             print(f"{name:<30}{NO_GPU if error.msg == NO_GPU else 'not installed'}")
             continue
-        cells = []
+        cells: list[str] = []
         for title, program in PROGRAMS.items():
             result = found.to_numpy(program(found.array))
             results[title][name] = result

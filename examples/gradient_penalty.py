@@ -10,10 +10,13 @@ Tested on scikit-learn's digits, as they are and changed for the worse, pixel by
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 import gradwrap as gw
 
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
 STEPS, BATCH, LEARNING_RATE, LEARNED = 200, 100, 0.5, 400
 SHIFT = 0.1  # of each pixel; white is 1
 
@@ -37,7 +40,7 @@ def penalised(params: list[Any], images: Any, labels: Any, strength: float) -> A
     return (value + strength * np.sum(np.abs(slope))) / len(labels)
 
 
-def train(images: Any, labels: Any, strength: float) -> list[Any]:
+def train(images: Floats, labels: Labels, strength: float) -> list[Any]:
     rng = np.random.default_rng(0)
     starts = rng.normal(size=(64, 32)) / 8.0, rng.normal(size=(32, 10)) / 6.0
     params: list[Any] = [gw.wrap(start, requires_grad=True) for start in starts]
@@ -51,8 +54,9 @@ def train(images: Any, labels: Any, strength: float) -> list[Any]:
     return [p.data for p in params]
 
 
-def accuracy(params: list[Any], images: Any, labels: Any) -> float:
-    return float(np.mean(np.argmax(scores(params, images), axis=1) == labels))
+def accuracy(params: list[Any], images: Floats, labels: Labels) -> float:
+    read: Labels = np.argmax(scores(params, images), axis=1)
+    return np.count_nonzero(read == labels) / len(labels)
 
 
 class Result(NamedTuple):
@@ -65,7 +69,8 @@ class Result(NamedTuple):
 
 def main() -> Result:
     digits = load_digits()
-    images, labels = digits.data / 16.0, digits.target
+    images: Floats = digits.data / 16.0
+    labels: Labels = digits.target
     known, unknown = slice(LEARNED), slice(LEARNED, None)
     clean: dict[float, float] = {}
     changed: dict[float, float] = {}
@@ -83,15 +88,13 @@ def main() -> Result:
     images, labels = images[known], labels[known]
     tape: list[Any] = [gw.wrap(p, requires_grad=True) for p in params]
     penalised(tape, images, labels, 0.1).backward()
-    along, h = (
-        np.random.default_rng(2).normal(size=params[0].shape),
-        1e-7,
-    )  # small: a norm has kinks
+    along: Floats = np.random.default_rng(2).normal(size=(64, 32))
+    h = 1e-7  # small: a norm has kinks
     ahead, behind = (
         penalised([gw.wrap(params[0] + s * along), params[1]], images, labels, 0.1).item()
         for s in (h, -h)
     )
-    analytic, numerical = float(np.vdot(tape[0].grad, along)), (ahead - behind) / (2 * h)
+    analytic, numerical = float(np.sum(tape[0].grad * along)), (ahead - behind) / (2 * h)
     gradient_error = abs(analytic - numerical) / abs(numerical)
     print(f"slope {analytic:.8f}, numerical {numerical:.8f}: {gradient_error:.0e} apart")
     return Result(clean, changed, gradient_error)

@@ -9,36 +9,43 @@ the gradient that the step takes. `gw.vmap` runs the tasks of a batch side by si
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import gradwrap as gw
 
-Params = dict[str, Any]
+Floats = NDArray[np.float64]
+Params = dict[str, Floats]
 HIDDEN, POINTS, TASKS, STEPS = 40, 10, 16, 300
 INNER_RATE, META_RATE = 0.05, 0.003
 
 
-def predict(p: Params, x: Any) -> Any:
-    hidden = np.tanh(x[:, None] * p["w1"] + p["b1"])
-    return np.tanh(hidden @ p["w2"] + p["b2"]) @ p["w3"] + p["b3"]
+def predict(p: Params, x: Floats) -> Floats:
+    hidden: Floats = np.tanh(x[:, None] * p["w1"] + p["b1"])
+    hidden = np.tanh(hidden @ p["w2"] + p["b2"])
+    return hidden @ p["w3"] + p["b3"]
 
 
-def loss(p: Params, x: Any, y: Any) -> Any:
+def loss(p: Params, x: Floats, y: Floats) -> np.floating:
     return np.mean((predict(p, x) - y) ** 2)
 
 
-def adapted(p: Params, x: Any, y: Any) -> Params:
+def adapted(p: Params, x: Floats, y: Floats) -> Params:
     """The parameters after one step on a task."""
     slope = gw.grad(loss)(p, x, y)
     return {name: p[name] - INNER_RATE * slope[name] for name in p}
 
 
-def meta_loss(p: Params, x: Any, y: Any) -> Any:
+def meta_loss(p: Params, x: Floats, y: Floats) -> np.floating:
     """What is left after the step, on other points of each task; `x` is (tasks, 2, points)."""
-    left = gw.vmap(lambda x, y: loss(adapted(p, x[0], y[0]), x[1], y[1]))(x, y)
-    return np.mean(left)
+
+    def left(x: Floats, y: Floats) -> Any:
+        return loss(adapted(p, x[0], y[0]), x[1], y[1])
+
+    losses: Floats = gw.vmap(left)(x, y)
+    return np.mean(losses)
 
 
-def tasks(rng: np.random.Generator, count: int) -> tuple[Any, Any]:
+def tasks(rng: np.random.Generator, count: int) -> tuple[Floats, Floats]:
     x = rng.uniform(-5.0, 5.0, (count, 2, POINTS))
     height, phase = rng.uniform(0.1, 5.0, (count, 1, 1)), rng.uniform(0.0, np.pi, (count, 1, 1))
     return x, height * np.sin(x + phase)

@@ -41,7 +41,7 @@ def main() -> Result:
     rng = np.random.default_rng(0)
     digits = load_digits()
     images, labels = digits.data / 16.0, digits.target
-    count, pixels = images.shape
+    count, pixels = len(images), images.shape[1]
     params: dict[str, Any] = {
         "first": gw.wrap(rng.normal(size=(pixels, 64)) / 8.0),  # frozen: requires_grad is False
         "last": gw.wrap(np.zeros((64, 10)), requires_grad=True),

@@ -8,22 +8,27 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
 import gradwrap as gw
 
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
 STREAMS, WINDOW, HIDDEN, EPOCHS = 32, 16, 64, 8
 LEARNING_RATE, DECAY = 0.01, 0.95
 
 
-def run(params: dict[str, Any], state: Any, letters: Any) -> tuple[Any, Any]:
+def run(params: dict[str, Any], state: Any, letters: Labels) -> tuple[Any, Any]:
     """Mean surprise at each next letter, in bits, and the state after the last; (time, stream)."""
-    surprise = 0.0
-    rows = np.arange(letters.shape[1])
+    surprise: Any = 0.0
+    streams: int = letters.shape[1]
+    rows = np.arange(streams)
     for now, after in pairwise(letters):
         state = np.tanh(params["in"][now] + state @ params["again"])
         scores = state @ params["out"] + params["bias"]
-        surprise = surprise + np.mean(np.logaddexp.reduce(scores, axis=1) - scores[rows, after])
+        each: Floats = np.logaddexp.reduce(scores, axis=1) - scores[rows, after]
+        surprise += np.mean(each)
     return surprise / (np.log(2.0) * (len(letters) - 1)), state
 
 
@@ -61,7 +66,7 @@ def main() -> Result:
             loss.backward()
             if epoch == 0 and start == WINDOW:
                 arrays = {name: p.data for name, p in params.items()}
-                alone = gw.grad(lambda p, s, w: run(p, s, w)[0])(arrays, before.data, window)
+                alone = gw.grad(run, has_aux=True)(arrays, before.data, window)[0]
                 gaps = (np.max(np.abs(p.grad - alone[name])) for name, p in params.items())
                 gradient_error = float(max(gaps))
             losses.append(float(loss.item()))

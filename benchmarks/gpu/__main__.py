@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import _ONE_THREAD
+from .. import ONE_THREAD
 from .candidates import CANDIDATES, PEERS, Candidate
 from .cases import CASES
 from .devices import Device, NoGpuError, gpu
@@ -118,7 +118,7 @@ def _parse(argv: Sequence[str] | None) -> _Options:
 
 def _free_the_libraries() -> None:
     """Take back what the package has set for the CPU's benchmarks: one thread, JAX on the CPU."""
-    for name, value in _ONE_THREAD.items():
+    for name, value in ONE_THREAD.items():
         if os.environ.get(name) == value:
             del os.environ[name]
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # the memory is for all
@@ -147,7 +147,7 @@ def _tests(seconds: float) -> Outcome | str:
 
 
 def _load(device: Device, notes: list[str]) -> list[Candidate]:
-    candidates = []
+    candidates: list[Candidate] = []
     for loader in CANDIDATES:
         try:
             candidates.append(loader(device))

@@ -78,7 +78,7 @@ def interleave(
     device: Device, runs: Mapping[str, tuple[Run, Finish]], effort: Effort
 ) -> dict[str, Times]:
     """Return the times of one call of each, measured in turns; see `benchmarks.timing`."""
-    calls = {}
+    calls: dict[str, int] = {}
     for name, (run, finish) in runs.items():
         device.seconds(run, finish, 1)  # a kernel that is not compiled yet is not counted
         calls[name] = max(1, math.ceil(SAMPLE_SECONDS / device.seconds(run, finish, 1)))

@@ -117,7 +117,7 @@ def _times(record: Record) -> str:
     head = ["time over that by hand: of the best rounds (of the medians)"]
     head += [f"by hand, {record.titles[HAND]}", "gradwrap", *(record.titles[n] for n in others)]
     head.append("bounds")
-    rows = []
+    rows: list[list[str]] = []
     for row in record.measured:
         hand = row.times.get(HAND)
         cells = [row.title, LEFT_OUT if hand is None else milliseconds(hand.best)]

@@ -39,9 +39,9 @@ class Workload:
     """What is computed; `per-example` maps over the first axis of what is not in `argnums`."""
     bound: float | None = None
     """The most that gradwrap's time may be, as a multiple of the time by hand."""
-    expected: Mapping[str, float] = field(default_factory=dict)
+    expected: Mapping[str, float] = field(default_factory=dict[str, float])
     """The multiples of other libraries as measured when the bound was set, by their names."""
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     """Libraries that are not timed on this workload, by their names, with the reason."""
 
 

@@ -27,7 +27,7 @@ def chain(np: Namespace, x: Traced, b: Traced, *, turns: int = TURNS) -> Traced:
 def chain_by_hand(np: Namespace, x: Array, b: Array, *, turns: int = TURNS) -> tuple[Array]:
     """Keep in a list what the way back needs, then walk the list backward."""
     y = x
-    saved = []
+    saved: list[tuple[Array, Array, Array]] = []
     for _ in range(turns):
         s = np.sin(y)
         r = np.sqrt((s * x + b) * 0.9 - 0.1 + 1.0)
