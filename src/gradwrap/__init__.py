@@ -44,6 +44,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
     from gradwrap.transforms.function import once_differentiable as once_differentiable
+    from gradwrap.transforms.function_context import FunctionCtx as FunctionCtx
     from gradwrap.transforms.hessian import hessian as hessian
     from gradwrap.transforms.hessian import hvp as hvp
     from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
@@ -78,6 +79,7 @@ else:
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",
         "once_differentiable": "gradwrap.transforms.function",
+        "FunctionCtx": "gradwrap.transforms.function_context",
         "hessian": "gradwrap.transforms.hessian",
         "hvp": "gradwrap.transforms.hessian",
         "jacfwd": "gradwrap.transforms.jacobian",

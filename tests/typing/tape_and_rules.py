@@ -151,8 +151,42 @@ class Cube(gw.Function):
         return g * 3 * x**2
 
 
-assert_type(Cube.apply(array), Any)
+assert_type(Cube.apply(array), Array)
 assert_type(Cube.backward(None, array), Array)
+
+
+class Scaled(gw.Function):
+    @staticmethod
+    def forward(ctx: gw.FunctionCtx, x: Array, *, rate: float = 2.0) -> tuple[Array, Array]:
+        ctx.rate = rate
+        ctx.save_for_backward(x)
+        return x * rate, x
+
+    @staticmethod
+    def backward(ctx: gw.FunctionCtx, g: Array, _: Array) -> Array:
+        assert_type(ctx.rate, Any)
+        assert_type(ctx.saved_tensors, tuple[Any, ...])
+        return g * float(ctx.rate)
+
+
+class Doubled(gw.Function):
+    @staticmethod
+    def forward(x: Array, label: str = "") -> Array:
+        return 2.0 * x
+
+    @staticmethod
+    def setup_context(ctx: gw.FunctionCtx, inputs: tuple[Any, ...], output: Array) -> None:
+        ctx.label = inputs[1]
+
+    @staticmethod
+    def backward(ctx: gw.FunctionCtx, g: Array) -> tuple[Array, None]:
+        return 2.0 * g, None
+
+
+assert_type(Scaled.apply(array, rate=3.0), tuple[Array, Array])
+assert_type(Doubled.apply(array, "x"), Array)
+assert_type(Doubled.apply(array, label="x"), Array)
+assert_type(Doubled.apply(gw.wrap(array)), Any)  # on the tape: annotate the result
 with gw.saved_tensors_hooks(lambda a: a.copy(), lambda kept: kept), gw.save_on_cpu():
     pass
 gw.saved_tensors_hooks(3, 4)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

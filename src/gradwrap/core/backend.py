@@ -225,7 +225,7 @@ class Backend:
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
 by_type: dict[type, Backend] = {}
 by_namespace: dict[Any, Backend] = {}
-lock = threading.RLock()
+lock: threading.RLock = threading.RLock()
 
 
 def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.kinds import SEQUENCE
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.opaque import OpaqueOp
+    from gradwrap.transforms.function_types import ForwardAlone, ForwardWithContext
 
 __all__ = ["Function", "once_differentiable"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Function:
@@ -110,13 +113,27 @@ class Function:
             "with backward. Fix: a @staticmethod backward(ctx, *grad_outputs)."
         )
 
+    @overload
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls: type[ForwardWithContext[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    @classmethod
+    def apply(cls: type[ForwardAlone[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any: ...
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call forward, and record the call.
 
         Tracked arrays have to be arguments of their own: one inside a list is an error. Without
-        any wrapped array among the arguments, the result is not wrapped either.
+        any wrapped array among the arguments, the result is not wrapped either. Arguments given
+        by keyword count as given at their positions.
+
+        To a type checker it is forward, without the context.
         """
+        if kwargs:
+            args = cls._by_position(args, kwargs)
         for position, arg in enumerate(args):
             if not isinstance(arg, AnyVariable) and is_recorded(arg):
                 raise TrackedValueError(
@@ -131,6 +148,28 @@ class Function:
         if any(isinstance(arg, AnyVariable) for arg in args):
             outs = [wrapped(out) for out in outs]
         return call.structured(outs)
+
+    @classmethod
+    def _by_position(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments of `apply` in the order of forward's parameters.
+
+        Raises
+        ------
+        TypeError
+            They do not fit forward, or forward takes one of them by keyword alone.
+        """
+        import inspect  # slow to import, and only needed here
+
+        context = () if cls._sets_up else (None,)
+        bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(
+                f"{cls.__name__}.apply has no place for {', '.join(bound.kwargs)}, which "
+                "forward takes by keyword alone: backward returns a gradient for each position. "
+                "Fix: take the * out of forward's parameters."
+            )
+        return bound.args[len(context) :]
 
     @classmethod
     def _of_unknown_origin(cls, args: Sequence[Any], array: Any, where: str) -> Any:

@@ -115,6 +115,11 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...]
     """For each argument of `apply`, whether it is tracked."""
 
+    if TYPE_CHECKING:  # any attribute can be set, and read
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
         self._saved: tuple[Any, ...] = ()
