@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 def assert_same(value: Any, expected: Any) -> None:
     """The same structure, shapes, dtypes and values."""
-    if isinstance(expected, (tuple, list)):
-        assert isinstance(value, (tuple, list))
+    if is_a(expected, (tuple, list)):
+        assert is_a(value, (tuple, list))
         assert len(value) == len(expected)
         for part, other in zip(value, expected, strict=True):
             assert_same(part, other)

@@ -3,7 +3,7 @@
 pyright's strict mode wants to know a lambda's parameters, and takes them from the type that is
 expected where the lambda stands. `rows` says it for the rows of `pytest.mark.parametrize`, `fn` for
 the functions that keep whatever parameters they are given (`gw.vmap(fn(lambda x: ...))`), and
-`Function` for everything else.
+`Function` for everything else. `is_a` asks for a type and leaves an `Any` what it is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Function", "Row", "fn", "rows"]
+__all__ = ["Function", "Row", "fn", "is_a", "rows"]
 
 R = TypeVar("R")
 
@@ -47,3 +47,8 @@ def fn(function: Callable[[Any, Any, Any, Any], R]) -> Callable[[Any, Any, Any, 
 def fn(function: Any) -> Any:
     """The function itself."""
     return function
+
+
+def is_a(value: Any, kind: type[Any] | tuple[type[Any], ...]) -> bool:
+    """`isinstance`, after which an `Any` is still one, not a list of unknown elements."""
+    return isinstance(value, kind)

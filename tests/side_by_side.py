@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ class Side:
     """A library as a program sees it: its namespace, and how to make arrays."""
 
     def __init__(
-        self, name: str, lib: Any, leaf: Callable[..., Any], native: Callable[..., Any]
+        self, name: str, lib: Any, leaf: Callable[[Any], Any], native: Callable[[Any], Any]
     ) -> None:
         self.name = name
         self.lib = lib
@@ -57,9 +58,9 @@ def torch_side() -> Side:
 
 def plain(value: Any) -> Any:
     """Results as nested lists of numbers, text and None, to be compared."""
-    if isinstance(value, dict):
+    if is_a(value, dict):
         return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
+    if is_a(value, (list, tuple)):
         return [plain(one) for one in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -70,8 +71,8 @@ def plain(value: Any) -> Any:
 
 def close(found: Any, expected: Any) -> None:
     """Equal structure, and numbers that agree to rounding."""
-    if isinstance(expected, list):
-        assert isinstance(found, list)
+    if is_a(expected, list):
+        assert is_a(found, list)
         assert len(found) == len(expected), (found, expected)
         for one, other in zip(found, expected, strict=True):
             close(one, other)

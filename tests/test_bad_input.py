@@ -15,10 +15,12 @@ import pytest
 import gradwrap as gw
 import tiny_arrays as tiny
 from gradwrap.core.modes import silent_up_to
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
 DEVICES = strict.Device("CPU_DEVICE"), strict.Device("device1")
 
 
@@ -92,7 +94,7 @@ MISTAKES = {
         "promoted",
     ),
     "a dtype that the function is not for": Mistake(
-        lambda x, other: product(x, x.__array_namespace__().atan2(other, other)),
+        fn(lambda x, other: product(x, x.__array_namespace__().atan2(other, other))),
         strict_array(VALUES),
         strict_array([True, False, True], dtype=strict.bool),
         strict_array(VALUES),
@@ -124,7 +126,7 @@ MISTAKES = {
         "broadcast",
     ),
     "shapes that do not multiply": Mistake(
-        lambda x, other: (x @ other).sum(),
+        fn(lambda x, other: (x @ other).sum()),
         MATRIX,
         np.ones(2),
         np.ones(3),
@@ -132,7 +134,7 @@ MISTAKES = {
         "mismatch in its core dimension",
     ),
     "an axis out of bounds": Mistake(
-        lambda x, axis: (x.sum(axis=axis) ** 2).sum(),
+        fn(lambda x, axis: (x.sum(axis=axis) ** 2).sum()),
         MATRIX,
         2,
         1,
@@ -140,7 +142,7 @@ MISTAKES = {
         "axis 2 is out of bounds",
     ),
     "an axis out of bounds of a stack": Mistake(
-        lambda x, axis: (x.__array_namespace__().stack([x, x * x], axis=axis) ** 2).sum(),
+        fn(lambda x, axis: (x.__array_namespace__().stack([x, x * x], axis=axis) ** 2).sum()),
         strict_array(MATRIX),
         -4,
         -1,
@@ -148,7 +150,7 @@ MISTAKES = {
         "axis -4 is out of bounds",
     ),
     "an axis twice": Mistake(
-        lambda x, axes: (x.__array_namespace__().permute_dims(x, axes) * MATRIX.T).sum(),
+        fn(lambda x, axes: (x.__array_namespace__().permute_dims(x, axes) * MATRIX.T).sum()),
         MATRIX,
         (0, 0),
         (1, 0),
@@ -156,7 +158,7 @@ MISTAKES = {
         "repeated axis",
     ),
     "an index out of bounds": Mistake(
-        lambda x, index: (x[index, ...] ** 2).sum(),
+        fn(lambda x, index: (x[index, ...] ** 2).sum()),
         strict_array(MATRIX),
         5,
         1,
@@ -164,7 +166,7 @@ MISTAKES = {
         "out of bounds",
     ),
     "a mask of another shape": Mistake(
-        lambda x, mask: (x[mask] ** 2).sum(),
+        fn(lambda x, mask: (x[mask] ** 2).sum()),
         MATRIX,
         np.ones((3, 3), dtype=bool),
         MATRIX > 1.5,
@@ -172,7 +174,7 @@ MISTAKES = {
         "boolean index did not match",
     ),
     "a write of another shape": Mistake(
-        lambda x, other: _written(x, other),
+        fn(lambda x, other: _written(x, other)),
         np.array(VALUES),
         np.ones(2),
         np.ones(3),
@@ -180,7 +182,7 @@ MISTAKES = {
         "broadcast",
     ),
     "a shape of another size": Mistake(
-        lambda x, shape: (x.__array_namespace__().reshape(x, shape)[0, ...] ** 2).sum(),
+        fn(lambda x, shape: (x.__array_namespace__().reshape(x, shape)[0, ...] ** 2).sum()),
         strict_array(MATRIX),
         (4, 2),
         (3, 2),
@@ -188,7 +190,7 @@ MISTAKES = {
         "cannot reshape",
     ),
     "a matrix that is not square": Mistake(
-        lambda x, other: np.linalg.solve(x[:, :other], x[:, 2]).sum(),
+        fn(lambda x, other: ANY.linalg.solve(x[:, :other], x[:, 2]).sum()),
         MATRIX,
         1,
         2,
@@ -196,7 +198,7 @@ MISTAKES = {
         "square",
     ),
     "a matrix that is singular": Mistake(
-        lambda x, other: np.linalg.inv(x * other).sum(),
+        fn(lambda x, other: ANY.linalg.inv(x * other).sum()),
         SQUARE,
         np.zeros((2, 2)),
         np.ones((2, 2)),
@@ -204,7 +206,7 @@ MISTAKES = {
         "Singular",
     ),
     "a matrix that is not positive": Mistake(
-        lambda x, sign: np.linalg.cholesky(sign * (x @ x.T)).sum(),
+        fn(lambda x, sign: ANY.linalg.cholesky(sign * (x @ x.T)).sum()),
         SQUARE,
         -1.0,
         1.0,
@@ -212,7 +214,7 @@ MISTAKES = {
         "positive definite",
     ),
     "a right-hand side on another device": Mistake(
-        lambda x, other: product(x, linalg(x).solve(x, other)),
+        fn(lambda x, other: product(x, linalg(x).solve(x, other))),
         strict_array(SQUARE),
         strict_array([1.0, 2.0], DEVICES[1]),
         strict_array([1.0, 2.0]),
@@ -220,7 +222,7 @@ MISTAKES = {
         "two different devices",
     ),
     "a right-hand side of another library": Mistake(
-        lambda x, other: product(x, linalg(x).solve(x, other)),
+        fn(lambda x, other: product(x, linalg(x).solve(x, other))),
         strict_array(SQUARE),
         np.array([1.0, 2.0]),
         strict_array([1.0, 2.0]),
@@ -228,7 +230,7 @@ MISTAKES = {
         r"linalg\.solve got arrays of array_api_strict and numpy.*Fix: convert",
     ),
     "a right-hand side of bools": Mistake(
-        lambda x, other: product(x, linalg(x).solve(x, other)),
+        fn(lambda x, other: product(x, linalg(x).solve(x, other))),
         strict_array(SQUARE),
         strict_array([True, False], dtype=strict.bool),
         strict_array([1.0, 2.0]),
@@ -236,7 +238,7 @@ MISTAKES = {
         "Only floating-point dtypes are allowed in solve",
     ),
     "an order that no norm has": Mistake(
-        lambda x, order: np.linalg.norm(x, order) ** 2,
+        fn(lambda x, order: np.linalg.norm(x, order) ** 2),
         SQUARE,
         "nuclear",
         "nuc",
@@ -244,7 +246,7 @@ MISTAKES = {
         "Invalid norm order",
     ),
     "an axis of vectors out of bounds": Mistake(
-        lambda x, axis: product(x, linalg(x).vecdot(x, x, axis=axis)),
+        fn(lambda x, axis: product(x, linalg(x).vecdot(x, x, axis=axis))),
         strict_array(SQUARE),
         -3,
         -1,
@@ -252,7 +254,7 @@ MISTAKES = {
         "axis -3 is out of bounds",
     ),
     "an axis to contract out of bounds": Mistake(
-        lambda x, axis: product(x, linalg(x).tensordot(x, x, axes=((0,), (axis,)))),
+        fn(lambda x, axis: product(x, linalg(x).tensordot(x, x, axes=((0,), (axis,))))),
         strict_array(SQUARE),
         2,
         1,
@@ -260,7 +262,7 @@ MISTAKES = {
         "axis 2 is out of bounds",
     ),
     "an axis of a norm out of bounds": Mistake(
-        lambda x, axis: product(x, linalg(x).vector_norm(x, axis=axis)),
+        fn(lambda x, axis: product(x, linalg(x).vector_norm(x, axis=axis))),
         strict_array(SQUARE),
         2,
         1,
@@ -268,7 +270,7 @@ MISTAKES = {
         "is out of bounds",
     ),
     "a transform of integers": Mistake(
-        lambda x, other: product(x, power(x, fourier(x).fft(other))),
+        fn(lambda x, other: product(x, power(x, fourier(x).fft(other)))),
         strict_array(SQUARE),
         strict_array([[1, 2], [3, 4]], dtype=strict.int64),
         strict_array([[1, 2], [3, 4]], dtype=strict.complex128),
@@ -276,7 +278,7 @@ MISTAKES = {
         "Only complex floating-point dtypes are allowed in fft",
     ),
     "a real transform of complex numbers": Mistake(
-        lambda x, other: power(x, fourier(x).rfft(x * other)).sum(),
+        fn(lambda x, other: power(x, fourier(x).rfft(x * other)).sum()),
         SQUARE,
         1j * SQUARE,
         SQUARE,
@@ -284,7 +286,7 @@ MISTAKES = {
         "rfft_n",
     ),
     "an axis of a transform out of bounds": Mistake(
-        lambda x, axis: power(x, fourier(x).rfft(x, axis=axis)).sum(),
+        fn(lambda x, axis: power(x, fourier(x).rfft(x, axis=axis)).sum()),
         SQUARE,
         2,
         1,
@@ -292,7 +294,7 @@ MISTAKES = {
         "out of (range|bounds)",
     ),
     "a length that no transform has": Mistake(
-        lambda x, n: power(x, fourier(x).rfft(x, n=n)).sum(),
+        fn(lambda x, n: power(x, fourier(x).rfft(x, n=n)).sum()),
         SQUARE,
         0,
         3,
@@ -300,7 +302,7 @@ MISTAKES = {
         r"Invalid number of FFT data points \(0\)",
     ),
     "a norm that no transform has": Mistake(
-        lambda x, norm: power(x, fourier(x).rfftn(x, norm=norm)).sum(),
+        fn(lambda x, norm: power(x, fourier(x).rfftn(x, norm=norm)).sum()),
         SQUARE,
         "unitary",
         "ortho",
@@ -411,7 +413,7 @@ def test_vmap_works_after_an_error(mistake: Mistake) -> None:
     """The message is about the batch, so only its kind is the same. No axis is one too many."""
 
     def values(other: Any) -> Any:
-        return gw.vmap(lambda x: mistake.function(x, other))(_twice(mistake.x))
+        return gw.vmap(fn(lambda x: mistake.function(x, other)))(_twice(mistake.x))
 
     before = silent_up_to()
 

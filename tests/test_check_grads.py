@@ -10,15 +10,16 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.testing import GradientMismatchError, check_grads
+from lambdas import fn
 
 X = np.array([0.3, 1.2, 2.0])
 
 
 def test_accepts_right_gradients() -> None:
-    check_grads(lambda x: np.sin(x) * np.exp(x), [X], order=4)
-    check_grads(lambda p, k: {"a": p["w"] ** k, "n": 3}, [{"w": X, "name": "w"}, 3])
-    check_grads(lambda z: np.abs(z) ** 2 * z, [X + 1j * X[::-1]])
-    check_grads(lambda x, y: x * y, [2.0, np.float64(3.0)])
+    check_grads(fn(lambda x: np.sin(x) * np.exp(x)), [X], order=4)
+    check_grads(fn(lambda p, k: {"a": p["w"] ** k, "n": 3}), [{"w": X, "name": "w"}, 3])
+    check_grads(fn(lambda z: np.abs(z) ** 2 * z), [X + 1j * X[::-1]])
+    check_grads(fn(lambda x, y: x * y), [2.0, np.float64(3.0)])
     check_grads(np.tanh, [X.astype(np.float32)])
 
 

@@ -14,6 +14,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.errors import CheckpointError, GraphFreedError
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,20 +56,24 @@ def curvature(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
 @pytest.mark.parametrize("wrap", [gw.checkpoint, twice])
 @pytest.mark.parametrize(
     "transform",
-    [
-        gw.grad,
-        curvature,
-        lambda fun: curvature(lambda x: np.sum(gw.grad(fun)(x) ** 2)),
-        lambda fun: lambda x: gw.jvp(fun, (x,), (W,))[1],
-        lambda fun: lambda x: gw.jvp(gw.grad(fun), (x,), (W,))[1],
-        lambda fun: gw.grad(lambda x: gw.jvp(fun, (x,), (W,))[1]),
-        lambda fun: lambda x: gw.linearize(fun, x)[1](W),
-        lambda fun: lambda x: gw.vjp(fun, x)[1](2.0)[0],
-        lambda fun: gw.jacrev(gw.grad(fun)),
-        gw.hessian,
-        lambda fun: lambda x: gw.vmap(gw.grad(fun))(np.stack([x, x + W])),
-        lambda fun: lambda x: gw.grad(lambda xs: np.sum(gw.vmap(fun)(xs)))(np.stack([x, x + W])),
-    ],
+    rows(
+        [
+            gw.grad,
+            curvature,
+            lambda fun: curvature(lambda x: np.sum(gw.grad(fun)(x) ** 2)),
+            lambda fun: fn(lambda x: gw.jvp(fun, (x,), (W,))[1]),
+            lambda fun: fn(lambda x: gw.jvp(gw.grad(fun), (x,), (W,))[1]),
+            lambda fun: gw.grad(fn(lambda x: gw.jvp(fun, (x,), (W,))[1])),
+            lambda fun: fn(lambda x: gw.linearize(fun, x)[1](W)),
+            lambda fun: fn(lambda x: gw.vjp(fun, x)[1](2.0)[0]),
+            lambda fun: gw.jacrev(gw.grad(fun)),
+            gw.hessian,
+            lambda fun: fn(lambda x: gw.vmap(gw.grad(fun))(np.stack([x, x + W]))),
+            lambda fun: fn(
+                lambda x: gw.grad(fn(lambda xs: np.sum(gw.vmap(fun)(xs))))(np.stack([x, x + W]))
+            ),
+        ]
+    ),
 )
 def test_transforms_give_what_they_give_without(wrap: Any, transform: Any) -> None:
     np.testing.assert_allclose(transform(wrap(total))(X), transform(total)(X), rtol=1e-12)
@@ -78,7 +83,7 @@ def test_checkpoint_inside_and_outside_of_transforms() -> None:
     def inner(x: Any) -> Any:
         return np.sum(gw.grad(gw.checkpoint(total))(x) ** 2)
 
-    wanted = gw.grad(lambda x: np.sum(gw.grad(total)(x) ** 2))(X)
+    wanted = gw.grad(fn(lambda x: np.sum(gw.grad(total)(x) ** 2)))(X)
 
     np.testing.assert_allclose(gw.grad(gw.checkpoint(inner))(X), wanted)
 
@@ -128,14 +133,14 @@ def test_tape_with_arrays_of_the_surroundings(create_graph: bool) -> None:
 
 def test_transform_with_a_tracked_array_of_an_outer_one() -> None:
     def outer(wrap: Any) -> Any:
-        return lambda a: gw.grad(wrap(lambda x: a * a * x**2 * np.exp(a * x)))(a * 2.0)
+        return fn(lambda a: gw.grad(wrap(fn(lambda x: a * a * x**2 * np.exp(a * x))))(a * 2.0))
 
     assert gw.grad(outer(gw.checkpoint))(0.5) == pytest.approx(gw.grad(outer(plain))(0.5))
 
 
 def test_transform_with_a_tracked_array_of_the_tape() -> None:
     w = leaf(2.0)
-    gradient = gw.grad(gw.checkpoint(lambda x: w * w * x**3))(3.0)
+    gradient = gw.grad(gw.checkpoint(fn(lambda x: w * w * x**3)))(3.0)
     gradient.backward()
 
     assert gradient.item() == 4 * 27
@@ -145,7 +150,7 @@ def test_transform_with_a_tracked_array_of_the_tape() -> None:
 def test_arguments_and_outer_arrays_that_come_out_as_they_are() -> None:
     w = leaf(W)
     x = leaf(X)
-    again, outer, changed = gw.checkpoint(lambda x: (x, w, x * w))(x)
+    again, outer, changed = gw.checkpoint(fn(lambda x: (x, w, x * w)))(x)
     (again * outer * changed).sum().backward()
 
     np.testing.assert_allclose(taken(x), 2 * X * W**2)
@@ -154,7 +159,7 @@ def test_arguments_and_outer_arrays_that_come_out_as_they_are() -> None:
 
 def test_an_output_that_is_not_used_needs_no_cotangent() -> None:
     x = leaf(X)
-    _, used = gw.checkpoint(lambda x: (np.exp(x), np.sin(x)))(x)
+    _, used = gw.checkpoint(fn(lambda x: (np.exp(x), np.sin(x))))(x)
     used.sum().backward()
 
     np.testing.assert_allclose(taken(x), np.cos(X))
@@ -197,7 +202,7 @@ def test_function_as_one_step_of_a_custom_function() -> None:
         def backward(ctx: Any, g: Any) -> Any:
             return 3 * ctx.saved_tensors[0] ** 2 * g
 
-    function = gw.checkpoint(lambda x: Cube.apply(x) * 2)
+    function = gw.checkpoint(fn(lambda x: Cube.apply(x) * 2))
     assert gw.grad(gw.grad(function))(2.0) == 24.0
 
 
@@ -219,7 +224,7 @@ def test_backward_within_no_grad() -> None:
 
 def test_inputs_limit_where_backward_goes() -> None:
     x, w = leaf(X), leaf(W)
-    gw.checkpoint(lambda x: (x * w).sum())(x * 2).backward(inputs=[w])
+    gw.checkpoint(fn(lambda x: (x * w).sum()))(x * 2).backward(inputs=[w])
 
     np.testing.assert_allclose(taken(w), 2 * X)
     assert taken(x) is None
@@ -229,7 +234,7 @@ def test_inputs_limit_where_backward_goes() -> None:
 
 
 def test_function_runs_twice_and_again_where_the_graph_is_kept() -> None:
-    runs = []
+    runs: list[int] = []
 
     def counted(x: Any) -> Any:
         runs.append(1)
@@ -255,15 +260,17 @@ def test_seeded_random_numbers_are_the_same_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "message"),
-    [
-        ((lambda x: x * 2, lambda x: (x * 2)[:2]), r"returned float64\[2\], the first time"),
-        ((lambda x: x * 2, lambda x: (x, x)), r"returned \(\*, \*\), the first.*lone"),
-        ((lambda x: x * 2, lambda x: gw.stop_gradient(x)), "an untracked value"),
-    ],
+    ("second", "message"),
+    rows(
+        [
+            (lambda x: (x * 2)[:2], r"returned float64\[2\], the first time"),
+            (lambda x: (x, x), r"returned \(\*, \*\), the first.*lone"),
+            (lambda x: gw.stop_gradient(x), "an untracked value"),
+        ]
+    ),
 )
-def test_function_that_does_something_else_is_an_error(results: Any, message: str) -> None:
-    remaining = list(results)
+def test_function_that_does_something_else_is_an_error(second: Any, message: str) -> None:
+    remaining: list[Any] = [fn(lambda x: x * 2), second]
 
     def changing(x: Any) -> Any:
         return remaining.pop(0)(x)
@@ -290,7 +297,7 @@ def test_a_name_bound_to_another_tracked_array_is_an_error() -> None:
 def test_an_array_written_to_in_the_meantime_is_an_error(derived: bool) -> None:
     w = leaf(W)
     used = w * 1 if derived else w
-    out = gw.checkpoint(lambda x: x * used)(leaf(X))
+    out = gw.checkpoint(fn(lambda x: x * used))(leaf(X))
     with nullcontext() if derived else gw.no_grad():
         used -= 0.1
     with pytest.raises(CheckpointError, match=r"written to|used other tracked"):
@@ -299,7 +306,7 @@ def test_an_array_written_to_in_the_meantime_is_an_error(derived: bool) -> None:
 
 def test_an_argument_may_be_written_to_in_the_meantime() -> None:
     w, x = leaf(W), leaf(X)
-    out = gw.checkpoint(lambda w, x: x * w)(w, x)
+    out = gw.checkpoint(fn(lambda w, x: x * w))(w, x)
     with gw.no_grad():
         w -= 0.1
     out.sum().backward()
@@ -402,11 +409,11 @@ def test_pytorch_has_the_same_gradients_of_closed_over_arrays() -> None:
     checkpoint = pytest.importorskip("torch.utils.checkpoint").checkpoint
     x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
     h = torch.sin(w)
-    out = checkpoint(lambda a: torch.tanh(a * h) * w, x * 2, use_reentrant=False)
+    out = checkpoint(fn(lambda a: torch.tanh(a * h) * w), x * 2, use_reentrant=False)
     (out * h).sum().backward()
     ours_x, ours_w = leaf(X), leaf(W)
     ours_h = np.sin(ours_w)
-    found = gw.checkpoint(lambda a: np.tanh(a * ours_h) * ours_w)(ours_x * 2)
+    found = gw.checkpoint(fn(lambda a: np.tanh(a * ours_h) * ours_w))(ours_x * 2)
     (found * ours_h).sum().backward()
 
     np.testing.assert_allclose(taken(ours_x), x.grad.numpy())
@@ -420,15 +427,15 @@ def test_hooks_on_arguments_run_once() -> None:
     x = leaf(X)
     y = x * 2
     y.retain_grad()
-    seen = []
+    seen: list[str] = []
 
     def tenfold(g: Any) -> Any:
         seen.append("y")
         return 10 * g
 
     y.register_hook(tenfold)
-    x.register_hook(lambda _: seen.append("x"))
-    gw.checkpoint(lambda a: np.sin(a) * x)(y).sum().backward()
+    x.register_hook(fn(lambda _: seen.append("x")))
+    gw.checkpoint(fn(lambda a: np.sin(a) * x))(y).sum().backward()
 
     assert seen == ["y", "x"]
     np.testing.assert_allclose(y.grad, 10 * np.cos(2 * X) * X)

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,8 @@ def matrix(lib: Library, a: Any) -> Any:
 
 def running(lib: Library, a: Any) -> Any:
     """A loop over rows."""
-    state, states = a[0] * 0.0, []
+    state = a[0] * 0.0
+    states: list[Any] = []
     for row in a:
         state = lib.np.tanh(state * 0.5 + row)
         states.append(state)
@@ -211,7 +213,7 @@ def pushed(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
 def pushed_along_itself(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
     def run(x: Any) -> Any:
         out, tangent = lib.transforms.jvp(
-            lambda y: f(y) + lib.np.sum(x * y), (x,), (lib.np.sin(x),)
+            fn(lambda y: f(y) + lib.np.sum(x * y)), (x,), (lib.np.sin(x),)
         )
         return out * tangent
 
@@ -240,13 +242,13 @@ def linearized(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
 
 def mapped_copies(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
     scales = numbers.normal(size=(2,))
-    return lambda x: lib.transforms.vmap(lambda s, y: f(y * s), in_axes=(0, None))(scales, x)
+    return lambda x: lib.transforms.vmap(fn(lambda s, y: f(y * s)), in_axes=(0, None))(scales, x)
 
 
 def mapped_columns(lib: Library, f: Function, shape: Any, numbers: Any) -> Function:
     def run(x: Any) -> Any:
         return lib.transforms.vmap(
-            lambda column: f(column[:, None] * 0.5 + x), in_axes=1, out_axes=-1
+            fn(lambda column: f(column[:, None] * 0.5 + x)), in_axes=1, out_axes=-1
         )(x)
 
     return run
@@ -333,7 +335,7 @@ def ours(seed: int) -> Any:
 def theirs(seed: int) -> Any:
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", val=True)
-    put = lambda a, row, value: a.at[row].set(value)
+    put = fn(lambda a, row, value: a.at[row].set(value))
     lib = Library(jax.numpy, jax, put, jax.lax.stop_gradient)
     x = argument(seed)
     composed = jax.jit(Chain(seed).of(lib, program(lib, seed), x)).lower(x)

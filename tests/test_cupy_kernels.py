@@ -17,6 +17,7 @@ from gradwrap.backends.tracing import ARRAY, NUMBER, Untraceable, trace
 from gradwrap.core.backend import backend_of
 from gradwrap.core.registry import GENERIC, find_op, ops
 from hosted_cupy import has_gpu, hosted
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,7 +157,7 @@ def test_every_kernel_is_cuda_and_that_of_single_precision_single(tmp_path: Path
     compiler = shutil.which("nvcc")
     if compiler is None:
         pytest.skip("nvcc, which compiles CUDA, is not installed")
-    kernels = []
+    kernels: list[str] = []
     for name, index in ALL:
         generic, _ = formulas(name, index)
         names = ["g_in", *(f"a{i}" for i in range(len(generic.saved)))]
@@ -221,10 +222,18 @@ def test_numbers_that_vary_do_not_make_a_kernel_each() -> None:
     before = len(kernels.kernels)
 
     for k in range(5, 30):
-        gradient = gw.grad(lambda x, k=k: (x**k).sum())(x)
+
+        def power(x: Any, k: int = k) -> Any:
+            return (x**k).sum()
+
+        gradient = gw.grad(power)(x)
         np.testing.assert_allclose(gradient.get(), k * np.array([0.5, 2.0]) ** (k - 1))
     for low in np.linspace(0.0, 1.0, 20):
-        gw.grad(lambda x, low=float(low): x.__array_namespace__().clip(x, low, 3.0).sum())(x)
+
+        def clip(x: Any, low: float = float(low)) -> Any:
+            return x.__array_namespace__().clip(x, low, 3.0).sum()
+
+        gw.grad(clip)(x)
 
     assert len([one for one in kernels.kernels.values() if one is not None]) <= before + 1
     _, clipping = formulas("clip", 0)
@@ -258,13 +267,15 @@ VALUES = np.array([0.5, -1.0, 2.0])
 
 @pytest.mark.parametrize(
     "transform",
-    [
-        lambda x: gw.hessian(f)(x),
-        lambda x: gw.jvp(gw.grad(f), (x,), (x,))[1],
-        lambda x: gw.vmap(gw.grad(lambda one: f(one * one)))(x),
-        lambda x: gw.grad(lambda x: gw.grad(f)(x)[0])(x),
-        lambda x: gw.jacfwd(gw.grad(f))(x),
-    ],
+    rows(
+        [
+            lambda x: gw.hessian(f)(x),
+            lambda x: gw.jvp(gw.grad(f), (x,), (x,))[1],
+            lambda x: gw.vmap(gw.grad(fn(lambda one: f(one * one))))(x),
+            lambda x: gw.grad(fn(lambda x: gw.grad(f)(x)[0]))(x),
+            lambda x: gw.jacfwd(gw.grad(f))(x),
+        ]
+    ),
     ids=["hessian", "jvp of grad", "vmap of grad", "grad of grad", "jacfwd"],
 )
 def test_transforms_of_a_gradient_are_numpys(transform: Any) -> None:
@@ -287,19 +298,19 @@ def test_create_graph_records_the_formula() -> None:
 
 
 def test_a_rule_of_the_users_is_called_as_it_is() -> None:
-    called = []
+    called: list[type[Any]] = []
 
     @gw.primitive
     def bent(x: Any) -> Any:
         return x * x
 
     def formula(xp: Any, g: Any, x: Any) -> Any:
-        called.append(type(x))
+        called.append(x.__class__)
         return g * 3.0 * x
 
     gw.defvjp(bent, formula)
 
-    gradient = gw.grad(lambda x: bent(x).sum())(cupy.asarray(VALUES))
+    gradient = gw.grad(fn(lambda x: bent(x).sum()))(cupy.asarray(VALUES))
 
     assert called == [cupy.ndarray]
     np.testing.assert_allclose(gradient.get(), 3.0 * VALUES)
@@ -309,7 +320,7 @@ def test_a_rule_of_the_users_is_called_as_it_is() -> None:
 
 
 def test_a_formula_is_written_line_by_line_and_nothing_twice() -> None:
-    traced = trace(lambda xp, g, x: g * xp.cos(x) + xp.cos(x), [ARRAY], ["g", "x"])
+    traced = trace(fn(lambda xp, g, x: g * xp.cos(x) + xp.cos(x)), [ARRAY], ["g", "x"])
 
     assert traced.code("out") == (
         "const T t0 = cos(x); const T t1 = g * t0; const T t2 = t1 + t0; out = t2;"
@@ -326,16 +337,18 @@ def test_numbers_are_arguments_or_constants() -> None:
 
 @pytest.mark.parametrize(
     "formula",
-    [
-        lambda xp, g, x: g if x > 0 else -g,
-        lambda xp, g, x: xp.cumulative_sum(g),
-        lambda xp, g, x: g * x.shape[0],
-        lambda xp, g, x: g * float("inf"),
-        lambda xp, g, x: g * (x > 0),
-        lambda xp, g, x: xp.where(x, g, x),
-        lambda xp, g, x: g * 1j,
-        lambda xp, g, x: xp.astype(g, "float32"),
-    ],
+    rows(
+        [
+            lambda xp, g, x: g if x > 0 else -g,
+            lambda xp, g, x: xp.cumulative_sum(g),
+            lambda xp, g, x: g * x.shape[0],
+            lambda xp, g, x: g * float("inf"),
+            lambda xp, g, x: g * (x > 0),
+            lambda xp, g, x: xp.where(x, g, x),
+            lambda xp, g, x: g * 1j,
+            lambda xp, g, x: xp.astype(g, "float32"),
+        ]
+    ),
     ids=["branch", "function", "shape", "inf", "bool", "condition", "complex", "cast"],
 )
 def test_what_has_no_line_of_c_is_not_traced(formula: Any) -> None:

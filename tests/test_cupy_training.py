@@ -73,7 +73,7 @@ def test_a_training_step_waits_for_nothing(counts: Any) -> None:
     x = cupy.asarray(random.standard_normal((512, 64)))
     labels = cupy.asarray(random.integers(0, 10, 512))
     step = gw.value_and_grad(loss)
-    values = []
+    values: list[Any] = []
 
     with no_waiting(counts):
         for _ in range(3):
@@ -119,7 +119,7 @@ def by_hand(params: dict[str, Any], x: Any, labels: Any) -> dict[str, Any]:
     g[cupy.arange(len(g)), labels] -= 1.0
     g /= len(g)
     del x
-    gradients = {}
+    gradients: dict[str, Any] = {}
     for k in (2, 1, 0):
         below = kept.pop()
         gradients[f"w{k}"] = below.T @ g

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 from programs import PROGRAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
@@ -49,7 +53,7 @@ def test_value_and_gradient_share_one_computation() -> None:
     np.testing.assert_allclose(found[1], wanted[1], rtol=1e-9)
 
 
-SELECTIONS = {
+SELECTIONS: dict[str, Callable[[Any], Any]] = {
     "slice": lambda x: x[1:7:2, ::-1],
     "row by row": lambda x: sum(x[i] * x[i - 1] for i in range(8)),
     "indices": lambda x: x[INDICES],
@@ -74,7 +78,7 @@ def test_selection_of_chunks_gives_what_numpy_gives(name: str) -> None:
     """Also where the number of what was selected is not known before it is computed."""
 
     def f(x: Any) -> Any:
-        chosen: Any = SELECTIONS[name](x)
+        chosen = SELECTIONS[name](x)
         return (chosen**2).sum()
 
     with dask.config.set(scheduler=refuse):
@@ -118,7 +122,7 @@ def test_take_along_axis_which_dask_lacks() -> None:
 def test_array_on_the_left_of_an_operator() -> None:
     left = in_chunks(VALUES)
 
-    gradient = gw.grad(lambda x: (left * x).sum())(in_chunks(VALUES))
+    gradient = gw.grad(fn(lambda x: (left * x).sum()))(in_chunks(VALUES))
 
     np.testing.assert_array_equal(gradient, VALUES)
 

@@ -13,9 +13,10 @@ import gradwrap as gw
 from gradwrap.core.classes import rebind
 from gradwrap.core.registry import find_op
 from gradwrap.errors import NoRuleError, RuleDefinitionError, RuleResultError
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 X = np.array([0.3, 1.2, 2.0])
 U = np.array([1.0, -0.5, 0.25])
@@ -79,7 +80,7 @@ def test_forward_mode_sums_what_the_formulas_return(x: Any, y: Any) -> None:
 @pytest.mark.parametrize(("x", "y"), ARGUMENTS)
 def test_reverse_mode_is_the_transpose(x: Any, y: Any) -> None:
     out, pull = gw.vjp(scaled, x, y)
-    cotangent = np.cos(np.arange(out.size)).reshape(out.shape)
+    cotangent = np.cos(np.arange(out.size, dtype=np.float64)).reshape(out.shape)
     _, wanted = gw.vjp(plain, x, y)
     for found, expected in zip(pull(cotangent), wanted(cotangent), strict=True):
         assert found.shape == expected.shape
@@ -88,11 +89,11 @@ def test_reverse_mode_is_the_transpose(x: Any, y: Any) -> None:
 
 def test_every_pairing_of_modes_at_second_order() -> None:
     def total(function: Any) -> Any:
-        return lambda x: np.sum(function(x, x * U) ** 2)
+        return fn(lambda x: np.sum(function(x, x * U) ** 2))
 
     def second(function: Any) -> list[Any]:
         gradient = gw.grad(total(function))
-        slope = lambda x: gw.jvp(total(function), (x,), (U,))[1]
+        slope: Callable[[Any], Any] = lambda x: gw.jvp(total(function), (x,), (U,))[1]
         return [
             gw.vjp(gradient, X)[1](U)[0],
             gw.jvp(gradient, (X,), (U,))[1],
@@ -122,7 +123,7 @@ def test_linearize_and_float32() -> None:
     tangent = push(single)
     assert out.dtype == tangent.dtype == np.float32
     np.testing.assert_allclose(tangent, 2 * np.cos(X) * U * X, rtol=1e-6)
-    mixed = gw.grad(lambda x: np.sum(scaled(x, U)))(single)  # the formula gives float64
+    mixed = gw.grad(fn(lambda x: np.sum(scaled(x, U))))(single)  # the formula gives float64
     assert mixed.dtype == np.float32
 
 
@@ -135,7 +136,7 @@ def test_complex_arrays() -> None:
     z, v = X + 0.5j, U - 0.2j
     np.testing.assert_allclose(gw.jvp(square, (z,), (v,))[1], 2 * z * v)
     np.testing.assert_allclose(gw.vjp(square, z)[1](v)[0], 2 * np.conj(z) * v)
-    twice = gw.grad(lambda z: np.sum(np.abs(gw.vjp(square, z)[1](v)[0]) ** 2))(z)
+    twice = gw.grad(fn(lambda z: np.sum(np.abs(gw.vjp(square, z)[1](v)[0]) ** 2)))(z)
     np.testing.assert_allclose(twice, 8 * z * np.abs(v) ** 2)
 
 
@@ -146,7 +147,7 @@ def test_a_function_that_is_not_holomorphic() -> None:
 
     gw.defjvp(energy, lambda xp, t, z: 2 * xp.real(xp.conj(z) * t))
     z = X + 0.5j
-    np.testing.assert_allclose(gw.grad(lambda z: np.sum(energy(z)))(z), 2 * z)
+    np.testing.assert_allclose(gw.grad(fn(lambda z: np.sum(energy(z))))(z), 2 * z)
 
 
 def test_several_outputs() -> None:
@@ -165,7 +166,7 @@ def test_several_outputs() -> None:
     _, pull = gw.vjp(polar, X, U)
     v = (np.array([1.0, 2.0, 3.0]), np.array([-1.0, 0.5, 4.0]))
     assert inner(pull(v), (U, X)) == pytest.approx(inner(v, pushed), rel=1e-14)
-    one_only = gw.grad(lambda a: np.sum(polar(a, U)[1]))(X)
+    one_only = gw.grad(fn(lambda a: np.sum(polar(a, U)[1])))(X)
     np.testing.assert_allclose(one_only, np.sin(U))
 
 
@@ -186,7 +187,7 @@ def test_on_another_library() -> None:
 
     gw.defjvp(cube, lambda xp, t, x: 3 * t * x**2)
     x = strict.asarray([1.0, 2.0], device=strict.Device("device1"))
-    gradient: Any = gw.grad(lambda x: x.__array_namespace__().sum(cube(x)))(x)
+    gradient = gw.grad(fn(lambda x: x.__array_namespace__().sum(cube(x))))(x)
     assert gradient.device == x.device
     assert [float(part) for part in gradient] == [3.0, 12.0]
 
@@ -238,7 +239,7 @@ def test_an_argument_that_has_one_of_the_two_rules() -> None:
 def test_a_ufunc_of_scipy_in_unmodified_code() -> None:
     gw.defjvp(special.kei, lambda xp, t, x: t * special.keip(x))
     np.testing.assert_allclose(gw.jvp(special.kei, (X,), (U,))[1], U * special.keip(X))
-    gradient = gw.grad(lambda x: np.sum(special.kei(x) * x))(X)
+    gradient = gw.grad(fn(lambda x: np.sum(special.kei(x) * x)))(X)
     np.testing.assert_allclose(gradient, special.keip(X) * X + special.kei(X))
     with pytest.raises(NoRuleError, match=r"keip on numpy arrays has no rule"):
         gw.grad(gw.grad(special.kei))(1.5)
@@ -267,7 +268,8 @@ def test_the_jvp_of_the_table_is_overridden_and_the_vjp_stays() -> None:
     gw.defjvp("concat", lambda xp, t, axis: 7 * xp.concat(t, axis=axis))
     pushed = gw.jvp(lambda x: np.concatenate([x, X]), (X,), (U,))[1]
     np.testing.assert_array_equal(pushed, np.concatenate([7 * U, 0 * X]))
-    np.testing.assert_array_equal(gw.grad(lambda x: np.sum(np.concatenate([x, X])))(X), np.ones(3))
+    pulled = gw.grad(fn(lambda x: np.sum(np.concatenate([x, X]))))(X)
+    np.testing.assert_array_equal(pulled, np.ones(3))
 
 
 def test_the_overrides_are_gone() -> None:
@@ -285,40 +287,43 @@ def subject(x: Any, y: Any, k: Any = 2) -> Any:
 
 @pytest.mark.parametrize(
     ("rules", "message"),
-    [
-        (
-            (),
+    rows(
+        [
             (
-                "subject: defjvp was given no formula. It takes one for each array argument: "
-                "defjvp(subject, lambda xp, t, x: ..., lambda xp, t, y: ..., lambda xp, t, k: ...)."
+                (),
+                (
+                    "subject: defjvp was given no formula. It takes one for each array argument: "
+                    "defjvp(subject, lambda xp, t, x: ..., lambda xp, t, y: ..., "
+                    "lambda xp, t, k: ...)."
+                ),
             ),
-        ),
-        (
-            (None, None, None, None),
             (
-                "subject: 4 formulas for 3 parameters (x, y, k). Fix: give one for each array "
-                "argument, None where it is not differentiable."
+                (None, None, None, None),
+                (
+                    "subject: 4 formulas for 3 parameters (x, y, k). Fix: give one for each array "
+                    "argument, None where it is not differentiable."
+                ),
             ),
-        ),
-        (
-            (lambda xp, g, x: g,),
             (
-                "subject: a JVP formula's first two parameters are xp and t, this one has "
-                "(xp, g, x). Fix: lambda xp, t, x: ..."
+                (fn(lambda xp, g, x: g),),
+                (
+                    "subject: a JVP formula's first two parameters are xp and t, this one has "
+                    "(xp, g, x). Fix: lambda xp, t, x: ..."
+                ),
             ),
-        ),
-        (
-            (lambda xp, t: t, 3.0),
-            "subject: the formula for y is a float. Fix: lambda xp, t, y: ...",
-        ),
-        (
-            (lambda xp, t, ans: t,),
             (
-                "subject: a formula names ans, which it cannot be given. It may use "
-                "xp, t, out, x, y, k, x_meta."
+                (fn(lambda xp, t: t), 3.0),
+                "subject: the formula for y is a float. Fix: lambda xp, t, y: ...",
             ),
-        ),
-    ],
+            (
+                (fn(lambda xp, t, ans: t),),
+                (
+                    "subject: a formula names ans, which it cannot be given. It may use "
+                    "xp, t, out, x, y, k, x_meta."
+                ),
+            ),
+        ]
+    ),
 )
 def test_a_definition_that_does_not_fit(rules: Any, message: str) -> None:
     with pytest.raises(RuleDefinitionError) as caught:
@@ -364,37 +369,39 @@ SHAPE = (
 
 @pytest.mark.parametrize(
     ("rule", "message"),
-    [
-        (lambda xp, t: xp.ones(4), SHAPE),
-        (
-            lambda xp, t, x: x > 0,
+    rows(
+        [
+            (lambda xp, t: xp.ones(4), SHAPE),
             (
-                "a tangent of dtype bool; the output has float64. Fix: return that, for example "
-                "with xp.astype(..., out.dtype)."
+                lambda xp, t, x: x > 0,
+                (
+                    "a tangent of dtype bool; the output has float64. Fix: return that, for "
+                    "example with xp.astype(..., out.dtype)."
+                ),
             ),
-        ),
-        (
-            lambda xp, t, x: t * 1j,
             (
-                "a tangent of dtype complex128; the output has float64. Fix: return that, for "
-                "example with xp.real(...)."
+                lambda xp, t, x: t * 1j,
+                (
+                    "a tangent of dtype complex128; the output has float64. Fix: return that, for "
+                    "example with xp.real(...)."
+                ),
             ),
-        ),
-        (
-            lambda xp, t: None,
             (
-                "None; the output is an array of numpy, float64[3]. "
-                "Fix: return an array of that shape and dtype, made with xp."
+                lambda xp, t: None,
+                (
+                    "None; the output is an array of numpy, float64[3]. "
+                    "Fix: return an array of that shape and dtype, made with xp."
+                ),
             ),
-        ),
-        (
-            lambda xp, t, x: (t, t),
             (
-                "a tuple; the output is an array of numpy, float64[3]. "
-                "Fix: return an array of that shape and dtype, made with xp."
+                lambda xp, t, x: (t, t),
+                (
+                    "a tuple; the output is an array of numpy, float64[3]. "
+                    "Fix: return an array of that shape and dtype, made with xp."
+                ),
             ),
-        ),
-    ],
+        ]
+    ),
 )
 def test_what_a_rule_returns_is_checked(rule: Any, message: str) -> None:
     @gw.primitive

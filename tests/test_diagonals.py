@@ -12,6 +12,7 @@ import gradwrap as gw
 from gradwrap.core.batched import Batched
 from gradwrap.core.modes import new_level
 from gradwrap.transforms.batches import batch_of, unit_batch
+from lambdas import is_a, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,17 +143,19 @@ TRANSFORMS = [gw.jacrev, gw.jacfwd, gw.jacobian]
 @pytest.mark.parametrize("jacobian", TRANSFORMS)
 @pytest.mark.parametrize(
     "function",
-    [
-        lambda x, y: np.sum(np.sin(x + y)),
-        lambda x, y: MATRIX @ (x + y),
-        lambda x, y: np.tanh(MATRIX @ (x + y)),
-        lambda x, y: x + y,
-        lambda x, y: (x + y, x + y),
-    ],
+    rows(
+        [
+            lambda x, y: np.sum(np.sin(x + y)),
+            lambda x, y: MATRIX @ (x + y),
+            lambda x, y: np.tanh(MATRIX @ (x + y)),
+            lambda x, y: x + y,
+            lambda x, y: (x + y, x + y),
+        ]
+    ),
 )
 def test_no_two_blocks_share_a_buffer(jacobian: Any, function: Any) -> None:
     found = jacobian(function, (0, 1, 0))(VECTOR, D)
-    blocks = [block for part in found for block in (part if isinstance(part, tuple) else (part,))]
+    blocks = [block for part in found for block in (part if is_a(part, tuple) else (part,))]
     for i, one in enumerate(blocks):
         assert not np.shares_memory(one, MATRIX)
         for other in blocks[i + 1 :]:

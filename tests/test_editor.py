@@ -75,7 +75,7 @@ class Server:
                 self._answer(message)
 
     def _answer(self, message: dict[str, Any]) -> None:
-        asked = message["params"].get("items", []) if message["params"] else []
+        asked: list[Any] = message["params"].get("items", []) if message["params"] else []
         is_setting = message["method"] == "workspace/configuration"
         self._send({"id": message["id"], "result": [{} for _ in asked] if is_setting else None})
 

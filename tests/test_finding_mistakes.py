@@ -15,6 +15,7 @@ from gradwrap.core import watching
 from gradwrap.core.inspection import wanted
 from gradwrap.core.modes import current_watch
 from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +82,12 @@ def test_a_masked_value_is_said_to_be_masked_and_by_what(f: Any, selects: str) -
 
 def test_a_mask_is_found_behind_further_operations() -> None:
     with gw.detect_anomaly(), pytest.raises(AnomalyError, match="`where` did not take"):
-        gw.grad(lambda x: np.sum(np.where(x > 0, 2 * np.exp(np.log(x)), 0.0)))(X)
+        gw.grad(fn(lambda x: np.sum(np.where(x > 0, 2 * np.exp(np.log(x)), 0.0))))(X)
 
 
 def test_zero_times_infinity_without_a_mask_is_told_apart() -> None:
     with gw.detect_anomaly(), pytest.raises(AnomalyError) as info:
-        gw.grad(lambda x: np.sum(0.0 * np.sqrt(x)))(np.array([0.0, 1.0]))
+        gw.grad(fn(lambda x: np.sum(0.0 * np.sqrt(x))))(np.array([0.0, 1.0]))
 
     assert "The cotangent there is 0, but 0 times" in str(info.value)
     assert "did not take" not in str(info.value)
@@ -94,7 +95,7 @@ def test_zero_times_infinity_without_a_mask_is_told_apart() -> None:
 
 def test_the_first_operation_that_made_it_is_named_not_those_that_pass_it_on() -> None:
     with gw.detect_anomaly(), pytest.raises(AnomalyError) as info:
-        gw.grad(lambda x: np.sum(2 * np.log(np.exp(x) - 1)))(np.array([0.0, 1.0]))
+        gw.grad(fn(lambda x: np.sum(2 * np.log(np.exp(x) - 1))))(np.array([0.0, 1.0]))
 
     assert info.value.op == "log"
 
@@ -126,11 +127,11 @@ def test_without_check_nan_values_pass_and_errors_get_a_note() -> None:
     def odd(x: Any) -> Any:
         return x * 2
 
-    odd.defvjp(lambda x: (x * 2, None), lambda kept, g: fail(g))
+    odd.defvjp(fn(lambda x: (x * 2, None)), lambda kept, g: fail(g))
     with gw.detect_anomaly(check_nan=False):
         found = gw.grad(masked)(X)
         with pytest.raises(KeyError) as info:
-            gw.grad(lambda x: np.sum(odd(x)))(X)
+            gw.grad(fn(lambda x: np.sum(odd(x))))(X)
 
     np.testing.assert_array_equal(found, [np.nan, np.nan, 0.5])
     (note,) = info.value.__notes__
@@ -159,9 +160,17 @@ def test_right_gradients_of_every_kind_pass_unchanged() -> None:
         return np.sum(q * r) + np.sum(np.stack([x, x * x])[0] ** 2) + np.linalg.norm(x[1:])
 
     z = np.array([1 + 2j, 0.5 - 1j])
-    expected = gw.grad(f)(X + 2), gw.hessian(f)(X + 2), gw.grad(lambda z: np.abs(np.sum(z**2)))(z)
+    expected = (
+        gw.grad(f)(X + 2),
+        gw.hessian(f)(X + 2),
+        gw.grad(fn(lambda z: np.abs(np.sum(z**2))))(z),
+    )
     with gw.detect_anomaly(), gw.guard_buffers(), gw.strong_zeros():
-        found = gw.grad(f)(X + 2), gw.hessian(f)(X + 2), gw.grad(lambda z: np.abs(np.sum(z**2)))(z)
+        found = (
+            gw.grad(f)(X + 2),
+            gw.hessian(f)(X + 2),
+            gw.grad(fn(lambda z: np.abs(np.sum(z**2))))(z),
+        )
         mapped = gw.vmap(gw.grad(f))(np.stack([X + 2, X + 3]))
 
     for one, other in zip(found, expected, strict=True):
@@ -172,7 +181,7 @@ def test_right_gradients_of_every_kind_pass_unchanged() -> None:
 def test_an_anomaly_of_the_second_derivative_and_under_vmap_is_found() -> None:
     with gw.detect_anomaly():
         with pytest.raises(AnomalyError):
-            gw.grad(gw.grad(lambda x: x**1.5))(0.0)
+            gw.grad(gw.grad(fn(lambda x: x**1.5)))(0.0)
         with pytest.raises(AnomalyError, match="sqrt"):
             gw.vmap(gw.grad(np.sqrt))(np.array([1.0, 0.0]))
         x = leaf(np.array([0.0]))
@@ -185,7 +194,7 @@ def test_an_anomaly_on_another_device_is_found() -> None:
     x = strict.asarray([0.0, 1.0], device=strict.Device("device1"))
 
     with gw.detect_anomaly(), pytest.raises(AnomalyError, match="sqrt"):
-        gw.grad(lambda x: xp.sum(xp.sqrt(x)))(x)
+        gw.grad(fn(lambda x: xp.sum(xp.sqrt(x))))(x)
 
 
 def test_contexts_belong_to_their_thread_and_context() -> None:
@@ -244,7 +253,7 @@ def test_the_callers_other_operand_and_an_index_are_guarded_too() -> None:
 def test_a_written_array_of_one_element_is_noticed_under_transforms() -> None:
     array = np.array(3.0)
     with gw.guard_buffers():
-        _, pull = gw.vjp(lambda x: x**3, array)
+        _, pull = gw.vjp(fn(lambda x: x**3), array)
     array[...] = 1.0
 
     with pytest.raises(BufferChangedError, match=r"pow.*float64\[\]"):
@@ -280,7 +289,7 @@ def test_an_array_overwritten_between_two_operations_falsifies_the_first_only() 
 
 
 def test_arrays_that_several_operations_save_are_copied_once() -> None:
-    made = []
+    made: list[Any] = []
 
     class Counted(watching._Snapshot):
         __slots__ = ()
@@ -344,9 +353,9 @@ def test_zeros_annihilate_through_broadcasting_division_and_chains() -> None:
 def test_zeros_annihilate_in_second_derivatives_and_under_vmap() -> None:
     with gw.strong_zeros():
         hessian = gw.hessian(masked)(X)
-        twice = gw.grad(lambda x: np.sum(gw.grad(masked)(x)))(X)
+        twice = gw.grad(fn(lambda x: np.sum(gw.grad(masked)(x))))(X)
         mapped = gw.vmap(gw.grad(masked))(np.stack([X, X + 1]))
-        jacobian = gw.jacrev(lambda x: np.where(x > 0, np.sqrt(x), 0.0))(X)
+        jacobian = gw.jacrev(fn(lambda x: np.where(x > 0, np.sqrt(x), 0.0)))(X)
         x = leaf()
         (first,) = gw.autograd.grad(masked(x), x, create_graph=True)
         (second,) = gw.autograd.grad(first.sum(), x)
@@ -361,7 +370,7 @@ def test_zeros_annihilate_in_second_derivatives_and_under_vmap() -> None:
 def test_nonzero_cotangents_and_nan_are_left_as_they_are() -> None:
     x = np.array([0.0, 1.0])
     with gw.strong_zeros():
-        np.testing.assert_array_equal(gw.grad(lambda x: np.sum(np.sqrt(x)))(x), [np.inf, 0.5])
+        np.testing.assert_array_equal(gw.grad(fn(lambda x: np.sum(np.sqrt(x))))(x), [np.inf, 0.5])
         _, pull = gw.vjp(np.sqrt, x)
         np.testing.assert_array_equal(pull(np.array([0.0, np.nan]))[0], [0.0, np.nan])
 
@@ -369,7 +378,7 @@ def test_nonzero_cotangents_and_nan_are_left_as_they_are() -> None:
 def test_zeros_annihilate_for_complex_and_single_precision() -> None:
     z = np.array([0.0, 4.0], np.complex64)
     with gw.strong_zeros():
-        found = gw.grad(lambda z: np.sum(np.real(np.where(np.abs(z) > 1, np.sqrt(z), 0))))(z)
+        found = gw.grad(fn(lambda z: np.sum(np.real(np.where(np.abs(z) > 1, np.sqrt(z), 0)))))(z)
 
     assert found.dtype == np.complex64
     np.testing.assert_array_equal(found, np.array([0.0, 0.25], np.complex64))
@@ -413,10 +422,10 @@ def test_apply_where_gives_values_and_all_derivatives() -> None:
 
 def test_apply_where_takes_an_array_or_a_function_as_fill() -> None:
     def first(x: Any) -> Any:
-        return np.sum(gw.apply_where(x < 0, x, lambda x: np.sqrt(-x), x, safe=-1.0))
+        return np.sum(gw.apply_where(x < 0, x, fn(lambda x: np.sqrt(-x)), x, safe=-1.0))
 
     def second(x: Any) -> Any:
-        return np.sum(gw.apply_where(x > 0, x, np.log, lambda x: x + 3))
+        return np.sum(gw.apply_where(x > 0, x, np.log, fn(lambda x: x + 3)))
 
     assert first(X) == 2.0
     np.testing.assert_array_equal(gw.grad(first)(X), [-0.5, 1.0, 1.0])
@@ -444,7 +453,7 @@ def test_apply_where_keeps_library_dtype_and_device() -> None:
     device = strict.Device("device1")
     x = strict.asarray([-1.0, 4.0], dtype=strict.float32, device=device)
     found = gw.apply_where(x > 0, x, strict.sqrt)
-    gradient = gw.grad(lambda x: gw.apply_where(x > 0, x, lambda x: x**0.5).sum())(x)
+    gradient = gw.grad(fn(lambda x: gw.apply_where(x > 0, x, fn(lambda x: x**0.5)).sum()))(x)
 
     for array, values in ((found, [0.0, 2.0]), (gradient, [0.0, 0.25])):
         assert array.device == device

@@ -160,11 +160,14 @@ def test_the_code_for_a_gpu_runs_on_the_double(monkeypatch: pytest.MonkeyPatch) 
         asked.append((start.stream, end.stream))
         return 30.0  # milliseconds
 
+    def properties_of(device: int) -> dict[str, Any]:
+        return properties
+
     with hosted() as counts:
         monkeypatch.setattr(cupy, "is_available", lambda: True)
         monkeypatch.setattr(cupy.cuda, "get_elapsed_time", elapsed)
         monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: 0)
-        monkeypatch.setattr(cupy.cuda.runtime, "getDeviceProperties", lambda device: properties)
+        monkeypatch.setattr(cupy.cuda.runtime, "getDeviceProperties", properties_of)
         monkeypatch.setattr(cupy.cuda.runtime, "driverGetVersion", lambda: 13010)
         device = gpu()
         assert device.machine["device"] == "A double"

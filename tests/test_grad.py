@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_strict as strict
 import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn, rows
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
 X = np.array([0.3, -1.2, 2.0])
 Y = np.array([1.5, 0.5, -0.7])
 
@@ -34,7 +39,7 @@ def test_gradient_of_unmodified_numpy_code() -> None:
 
 
 def test_value_and_grad() -> None:
-    value, gradient = gw.value_and_grad(lambda x: np.sum(x**3))(X)
+    value, gradient = gw.value_and_grad(fn(lambda x: np.sum(x**3)))(X)
     same(value, np.sum(X**3))
     same(gradient, 3 * X**2)
 
@@ -61,18 +66,19 @@ def test_a_number_gives_a_number_and_an_array_an_array(x: Any, gradient: Any) ->
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128])
 def test_dtype_is_kept(dtype: Any) -> None:
     x = X.astype(dtype)
-    for fun in (
+    functions: tuple[Callable[[Any], Any], ...] = (
         lambda x: np.sum(np.abs(x) ** 2),
-        lambda x: np.mean((x * x.conj()).real),
+        lambda x: ANY.mean((x * x.conj()).real),
         lambda x: np.sum((x * np.ones(3)).real),  # meets float64 on the way
-    ):
+    )
+    for fun in functions:
         gradient = gw.grad(fun)(x)
         assert gradient.dtype == dtype
         assert gradient.shape == (3,)
 
 
 def test_gradients_with_respect_to_arguments_of_two_dtypes() -> None:
-    a, b = gw.grad(lambda a, b: np.sum(a * b), (0, 1))(X.astype(np.float32), Y)
+    a, b = gw.grad(fn(lambda a, b: np.sum(a * b)), (0, 1))(X.astype(np.float32), Y)
     same(a, Y.astype(np.float32))
     same(b, X.astype(np.float32).astype(np.float64))
 
@@ -92,7 +98,7 @@ def test_of_another_library() -> None:
 
 
 def test_broadcast_argument() -> None:
-    row, column = gw.grad(lambda r, c: np.sum(r * c**2), (0, 1))(X, np.ones((4, 1)))
+    row, column = gw.grad(fn(lambda r, c: np.sum(r * c**2)), (0, 1))(X, np.ones((4, 1)))
     same(row, np.full(3, 4.0))
     same(column, np.full((4, 1), 2 * X.sum()))
 
@@ -131,7 +137,8 @@ def formula(x: Any, y: Any, z: Any = 1.0) -> Any:
 )
 def test_argnums(argnums: Any, args: Any, kwargs: Any, expected: Any) -> None:
     assert gw.grad(formula, argnums)(*args, **kwargs) == expected
-    value, gradient = gw.value_and_grad(formula, argnums)(*args, **kwargs)
+    value_and_grad: Any = gw.value_and_grad
+    value, gradient = value_and_grad(formula, argnums)(*args, **kwargs)
     assert value == formula(*args, **kwargs)
     assert gradient == expected
 
@@ -174,7 +181,7 @@ def test_arguments_that_are_no_arrays_pass_through() -> None:
 
 def test_an_integer_array_outside_argnums_is_data() -> None:
     labels = np.array([2, 0])
-    same(gw.grad(lambda x, i: np.sum(x[i]), 0)(X, labels), np.array([1.0, 0.0, 1.0]))
+    same(gw.grad(fn(lambda x, i: np.sum(x[i])), 0)(X, labels), np.array([1.0, 0.0, 1.0]))
 
 
 # has_aux, holomorphic, complex --------------------------------------------------------------------
@@ -209,7 +216,7 @@ def test_holomorphic() -> None:
     z = np.array([1 + 2j])
     same(gw.grad(lambda z: z[0] ** 3, holomorphic=True)(z), 3 * z**2)
     assert gw.grad(np.exp, holomorphic=True)(1j) == np.exp(1j)
-    inner = gw.grad(lambda z: z**3, holomorphic=True)
+    inner = gw.grad(fn(lambda z: z**3), holomorphic=True)
     assert gw.grad(inner, holomorphic=True)(2j) == 12j
 
 
@@ -217,27 +224,29 @@ def test_holomorphic() -> None:
 
 
 def test_unused_argument_has_zeros() -> None:
-    a, b = gw.grad(lambda a, b: np.sum(a), (0, 1))(X, np.ones((2, 2), dtype=np.float32))
+    a, b = gw.grad(fn(lambda a, b: np.sum(a)), (0, 1))(X, np.ones((2, 2), dtype=np.float32))
     same(a, np.ones(3))
     same(b, np.zeros((2, 2), dtype=np.float32))
     same(gw.grad(lambda x: 3.0)(X), np.zeros(3))
     same(gw.grad(lambda x: np.float64(3.0))(2.0), np.float64(0.0))
     same(gw.grad(lambda x: np.sum(np.floor(x)))(X), np.zeros(3))
-    zeros: Any = gw.grad(lambda x, y: y)(strict.zeros(2, dtype=strict.float32), 1.0)
+    zeros: Any = gw.grad(fn(lambda x, y: y))(strict.zeros(2, dtype=strict.float32), 1.0)
     assert zeros.dtype == strict.float32
     assert zeros.shape == (2,)
 
 
 @pytest.mark.parametrize(
     "fun",
-    [
-        lambda a, b: np.sum(a + b),
-        lambda a, b: np.sum(a - b),
-        lambda a, b: np.sum(a.reshape(3) + b),
-        lambda a, b: np.sum(np.concatenate([a, b])),
-        lambda a, b: np.sum(a[:] + b[...]),
-        lambda a, b: np.sum(a * b),
-    ],
+    rows(
+        [
+            lambda a, b: np.sum(a + b),
+            lambda a, b: np.sum(a - b),
+            lambda a, b: np.sum(a.reshape(3) + b),
+            lambda a, b: np.sum(np.concatenate([a, b])),
+            lambda a, b: np.sum(a[:] + b[...]),
+            lambda a, b: np.sum(a * b),
+        ]
+    ),
 )
 def test_every_gradient_has_a_buffer_of_its_own(fun: Any) -> None:
     a, b = X.copy(), Y.copy()
@@ -300,7 +309,7 @@ def test_elementwise_grad() -> None:
     same(gw.elementwise_grad(np.tanh)(X), 1 - np.tanh(X) ** 2)
     same(gw.elementwise_grad(gw.elementwise_grad(np.sin))(X), -np.sin(X))
     same(gw.elementwise_grad(np.multiply, 1)(X, Y), X)
-    a, b = gw.elementwise_grad(lambda a, b: a * b**2, (0, 1))(X, Y)
+    a, b = gw.elementwise_grad(fn(lambda a, b: a * b**2), (0, 1))(X, Y)
     same(a, Y**2)
     same(b, 2 * X * Y)
     same(gw.elementwise_grad(lambda x: (x**2, {"b": 3 * x}))(X), 2 * X + 3)
@@ -308,8 +317,8 @@ def test_elementwise_grad() -> None:
 
 
 def test_stop_gradient() -> None:
-    same(gw.grad(lambda x: np.sum(x * gw.stop_gradient(x)))(X), X)
-    stopped = gw.grad(lambda x: np.sum(gw.stop_gradient({"a": [x, None, "b"]})["a"][0] * x))
+    same(gw.grad(fn(lambda x: np.sum(x * gw.stop_gradient(x))))(X), X)
+    stopped = gw.grad(fn(lambda x: np.sum(gw.stop_gradient({"a": [x, None, "b"]})["a"][0] * x)))
     same(stopped(X), X)
     assert gw.stop_gradient(3.0) == 3.0
     assert gw.stop_gradient(X) is X
@@ -317,7 +326,7 @@ def test_stop_gradient() -> None:
 
 def test_stop_gradient_stops_every_level() -> None:
     def inner(x: Any) -> Any:
-        return gw.grad(lambda y: y * gw.stop_gradient(x * y))(x)
+        return gw.grad(fn(lambda y: y * gw.stop_gradient(x * y)))(x)
 
     assert gw.grad(inner)(3.0) == 0.0
 

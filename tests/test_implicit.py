@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_strict as strict
 import numpy as np
@@ -12,7 +12,12 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError, RuleResultError
+from lambdas import fn, rows
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
 A = np.array([[4.0, 1.0, 0.5], [0.3, 3.0, -0.2], [0.1, 0.4, 5.0]])
 B = np.array([1.0, -2.0, 0.5])
 V = np.array([0.3, -0.7, 1.1])
@@ -59,10 +64,13 @@ def test_derivatives_of_a_root_by_reverse_mode(order: int) -> None:
 
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_derivatives_of_a_root_by_forward_mode(order: int) -> None:
+    def slope(f: Any) -> Callable[[Any], Any]:
+        return lambda a: gw.jvp(f, (a,), (1.0,))[1]
+
     function: Any = square_root
     factor = 1.0
     for n in range(order):
-        function = lambda a, f=function: gw.jvp(f, (a,), (1.0,))[1]
+        function = slope(function)
         factor *= 0.5 - n
     assert function(2.0) == pytest.approx(factor * 2.0 ** (0.5 - order), rel=1e-12)
 
@@ -70,7 +78,7 @@ def test_derivatives_of_a_root_by_forward_mode(order: int) -> None:
 def test_modes_mix() -> None:
     wanted = -0.25 * 2.0**-1.5
     assert gw.jvp(gw.grad(square_root), (2.0,), (1.0,))[1] == pytest.approx(wanted, rel=1e-12)
-    slope = lambda a: gw.jvp(square_root, (a,), (1.0,))[1]
+    slope: Callable[[Any], Any] = lambda a: gw.jvp(square_root, (a,), (1.0,))[1]
     assert gw.grad(slope)(2.0) == pytest.approx(wanted, rel=1e-12)
     out, push = gw.linearize(square_root, 2.0)
     assert push(1.0) == pytest.approx(0.5 / out, rel=1e-12)
@@ -80,7 +88,7 @@ def test_a_root_of_several_levels_at_once() -> None:
     """The residual closes over values of two transforms."""
 
     def outer(a: Any) -> Any:
-        return gw.grad(lambda b: gw.custom_root(lambda x: x * x - a * b, 1.0, newton))(3.0)
+        return gw.grad(fn(lambda b: gw.custom_root(lambda x: x * x - a * b, 1.0, newton)))(3.0)
 
     # sqrt(a b), once by b, then by a
     assert outer(2.0) == pytest.approx(0.5 * np.sqrt(2 / 3))
@@ -102,7 +110,10 @@ def test_on_the_tape_to_higher_order() -> None:
 
 def test_a_user_solver_of_the_tangent_system() -> None:
     """As in JAX's documentation: `y / g(1.0)` for scalars."""
-    root = lambda a: gw.custom_root(lambda x: x**3 - a, 1.0, newton, lambda g, y: y / g(1.0))
+
+    def root(a: Any) -> Any:
+        return gw.custom_root(lambda x: x**3 - a, 1.0, newton, lambda g, y: y / g(1.0))
+
     assert gw.grad(root)(8.0) == pytest.approx(1 / 12)
     assert gw.grad(gw.grad(root))(8.0) == pytest.approx(-2 / 9 * 8 ** (-5 / 3))
     assert gw.jvp(root, (8.0,), (1.0,))[1] == pytest.approx(1 / 12)
@@ -120,7 +131,7 @@ def test_nothing_is_recorded_where_nothing_is_tracked() -> None:
 # Fixed points of arrays and trees -----------------------------------------------------------------
 
 
-def fixed_point(g: Any, guess: Any) -> Any:
+def fixed_point(g: Callable[[Any], Any], guess: Any) -> Any:
     def iterate(f: Any, x: Any) -> Any:
         for _ in range(200):
             x = x + f(x)
@@ -169,7 +180,7 @@ def test_a_root_that_is_a_tree() -> None:
     out = found(a)
     np.testing.assert_allclose(out["p"], np.sqrt(a))
     assert out["q"][0] == pytest.approx(3 - np.sqrt(2.0) * 7)
-    gradient = gw.grad(lambda a: found(a)["q"][0])(a)
+    gradient = gw.grad(fn(lambda a: found(a)["q"][0]))(a)
     np.testing.assert_allclose(gradient, [-7 / (2 * np.sqrt(2)), -np.sqrt(2)])
     _, tangent = gw.jvp(found, (a,), (np.array([1.0, 10.0]),))
     np.testing.assert_allclose(tangent["p"], np.array([1.0, 10.0]) / (2 * np.sqrt(a)))
@@ -230,7 +241,7 @@ POINTS = np.array([[0.1, 0.4], [0.5, -0.3], [-0.2, 0.2]])
 
 def test_of_a_vmap_from_outside() -> None:
     def total(f: Any) -> Any:
-        return lambda a: np.sum(gw.vmap(f)(a))
+        return fn(lambda a: np.sum(gw.vmap(f)(a)))
 
     a = np.array([4.0, 9.0])
     np.testing.assert_allclose(gw.grad(total(square_root))(a), 0.5 * a**-0.5)
@@ -247,7 +258,7 @@ def test_of_a_vmap_from_both_sides() -> None:
     np.testing.assert_allclose(gw.jacrev(slopes)(a), np.diag(-0.25 * a**-1.5), atol=1e-14)
     np.testing.assert_allclose(gw.jacfwd(slopes)(a), np.diag(-0.25 * a**-1.5), atol=1e-14)
     nested = gw.vmap(gw.vmap(square_root))
-    found = gw.grad(lambda a: np.sum(nested(a)))(a[None, :])
+    found = gw.grad(fn(lambda a: np.sum(nested(a))))(a[None, :])
     np.testing.assert_allclose(found, 0.5 * a[None, :] ** -0.5)
 
 
@@ -259,10 +270,10 @@ def test_of_a_system_under_vmap() -> None:
     for i, block in enumerate(one_by_one):
         np.testing.assert_allclose(outside[i, :, i, :], block, rtol=1e-12)
     weights = np.array([1.0, -2.0])
-    curved = [gw.hessian(lambda a: coupled(a) @ weights)(a) for a in POINTS]
-    mapped = gw.vmap(gw.hessian(lambda a: coupled(a) @ weights))(POINTS)
+    curved = [gw.hessian(fn(lambda a: coupled(a) @ weights))(a) for a in POINTS]
+    mapped = gw.vmap(gw.hessian(fn(lambda a: coupled(a) @ weights)))(POINTS)
     np.testing.assert_allclose(mapped, curved, rtol=1e-10)
-    total = gw.hessian(lambda a: np.sum(gw.vmap(coupled)(a) @ weights))(POINTS)
+    total = gw.hessian(fn(lambda a: np.sum(gw.vmap(coupled)(a) @ weights)))(POINTS)
     for i, block in enumerate(curved):
         np.testing.assert_allclose(total[i, :, i, :], block, rtol=1e-10)
 
@@ -272,14 +283,14 @@ def test_values_of_the_solver_are_kept_under_vmap() -> None:
         return gw.custom_root(lambda x: x * x - a, 1.0, lambda f, x: x * 0 + 2.25)
 
     a = np.array([5.0, 6.0])
-    value, _ = gw.value_and_grad(lambda a: np.sum(gw.vmap(rough)(a)))(a)
+    value, _ = gw.value_and_grad(fn(lambda a: np.sum(gw.vmap(rough)(a))))(a)
     assert value == 4.5
 
 
 def test_linear_solve_of_a_vmap_from_outside() -> None:
     def dense(matvec: Any, b: Any) -> Any:
         matrix = np.stack([matvec(row) for row in np.eye(3)], axis=1)
-        return np.linalg.solve(matrix, b)
+        return ANY.linalg.solve(matrix, b)
 
     def total(matrix: Any, rows: Any) -> Any:
         def one(b: Any) -> Any:
@@ -288,7 +299,7 @@ def test_linear_solve_of_a_vmap_from_outside() -> None:
         return np.sum(gw.vmap(one)(rows) ** 2)
 
     def plain(matrix: Any, rows: Any) -> Any:
-        return np.sum(np.linalg.solve(matrix, rows.T) ** 2)
+        return np.sum(ANY.linalg.solve(matrix, rows.T) ** 2)
 
     rows = np.stack([B, V])
     for found, wanted in zip(
@@ -370,7 +381,7 @@ def test_memory_is_released_without_the_garbage_collector() -> None:
 
 
 def test_reverse_mode_needs_the_transposed_solver() -> None:
-    one = lambda b: gw.custom_linear_solve(lambda x: A @ x, b, by_columns)
+    one: Callable[[Any], Any] = lambda b: gw.custom_linear_solve(fn(lambda x: A @ x), b, by_columns)
     np.testing.assert_allclose(gw.jvp(one, (B,), (V,))[1], np.linalg.solve(A, V))
     with pytest.raises(NoRuleError) as caught:
         gw.vjp(one, B)[1](V)
@@ -382,32 +393,34 @@ def test_reverse_mode_needs_the_transposed_solver() -> None:
 
 @pytest.mark.parametrize(
     ("f", "solve", "message"),
-    [
-        (
-            lambda x: x,
-            lambda f, x: (x, x),
+    rows(
+        [
             (
-                "solve returned the structure (*, *); the right-hand side or guess has a lone "
-                "array. Fix: return that structure, None where all of it is zero."
+                lambda x: x,
+                lambda f, x: (x, x),
+                (
+                    "solve returned the structure (*, *); the right-hand side or guess has a lone "
+                    "array. Fix: return that structure, None where all of it is zero."
+                ),
             ),
-        ),
-        (
-            lambda x: x,
-            lambda f, x: np.ones(2),
             (
-                "solve returned an array of shape (2,); the right-hand side or guess has shape "
-                "(3,). Fix: return that shape; sum over the axes that were broadcast."
+                lambda x: x,
+                lambda f, x: np.ones(2),
+                (
+                    "solve returned an array of shape (2,); the right-hand side or guess has shape "
+                    "(3,). Fix: return that shape; sum over the axes that were broadcast."
+                ),
             ),
-        ),
-        (
-            lambda x: np.sum(x),
-            lambda f, x: x,
             (
-                "the function returned an array of shape (); the solution has shape (3,). "
-                "Fix: return that shape; sum over the axes that were broadcast."
+                lambda x: np.sum(x),
+                lambda f, x: x,
+                (
+                    "the function returned an array of shape (); the solution has shape (3,). "
+                    "Fix: return that shape; sum over the axes that were broadcast."
+                ),
             ),
-        ),
-    ],
+        ]
+    ),
 )
 def test_results_of_another_space(f: Any, solve: Any, message: str) -> None:
     with pytest.raises(RuleResultError) as caught:
@@ -447,12 +460,12 @@ def test_the_same_source_in_jax() -> None:
             return x
 
         def loss(w: Any, b: Any) -> Any:
-            x = root(lambda x: 0.2 * np_.cos(w @ x + b) - x, 0 * B, iterate, tangent)
-            y = solve(lambda v: A @ v + x[0] * v, x * b, by_iteration, by_iteration)
+            x = root(fn(lambda x: 0.2 * np_.cos(w @ x + b) - x), 0 * B, iterate, tangent)
+            y = solve(fn(lambda v: A @ v + x[0] * v), x * b, by_iteration, by_iteration)
             return np_.sum(y * y)
 
         first = lib.grad(loss, (0, 1))(A / 5, B)
-        second = lib.grad(lambda w: np_.sum(lib.grad(loss, 1)(w, B) * V))(A / 5)
+        second = lib.grad(fn(lambda w: np_.sum(lib.grad(loss, 1)(w, B) * V)))(A / 5)
         pushed = lib.jvp(loss, (A / 5, B), (A, V))[1]
         return [loss(A / 5, B), *first, second, pushed]
 

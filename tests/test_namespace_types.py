@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import typing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import array_api_strict as strict
@@ -15,7 +15,11 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.namespace import ABOUT, CREATION
 from gradwrap.typing import about, results
+from lambdas import is_a
 from standard import FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 WRAPPED: Any = gw.wrap_namespace(np)
@@ -197,7 +201,7 @@ INTEGERS = [name for name in FUNCTIONS if name.startswith("bitwise")]
 BOOLS = [name for name in FUNCTIONS if name.startswith("logical")]
 
 
-def arguments(path: str, wrap: Any) -> tuple[list[Any], dict[str, Any]]:
+def arguments(path: str, wrap: Callable[[Any], Any]) -> tuple[list[Any], dict[str, Any]]:
     """Arguments for what a function must be given, and for what it is given in the table."""
     given = {**GIVEN, **SPECIAL.get(path, {})}
     args: list[Any] = []
@@ -210,7 +214,7 @@ def arguments(path: str, wrap: Any) -> tuple[list[Any], dict[str, Any]]:
         values = given["arrays" if p.name == "arrays_and_dtypes" else p.name]
         if path in INTEGERS + BOOLS:
             values = (values > 1.0).astype(bool if path in BOOLS else int)
-        if isinstance(values, list):
+        if is_a(values, list):
             values = [wrap(value) for value in values]
         elif isinstance(values, np.ndarray):
             values = wrap(values)
@@ -221,9 +225,9 @@ def arguments(path: str, wrap: Any) -> tuple[list[Any], dict[str, Any]]:
     return args, named
 
 
-def conforms(value: Any, annotation: str, is_array: Any) -> bool:
+def conforms(value: Any, annotation: str, is_array: Callable[[Any], bool]) -> bool:
     """Whether a value is what an annotation of the protocol says."""
-    tests = {
+    tests: dict[str, Callable[[Any], bool]] = {
         "Out_co": is_array,
         "Other_co": is_array,
         "bool": lambda one: type(one) is bool,
@@ -232,9 +236,9 @@ def conforms(value: Any, annotation: str, is_array: Any) -> bool:
     }
     head, _, inner = annotation.partition("[")
     if head in tests:
-        return bool(tests[head](value))
+        return tests[head](value)
     if head == "tuple":
-        return type(value) is tuple and all(map(tests[inner.partition(",")[0]], value))
+        return value.__class__ is tuple and all(map(tests[inner.partition(",")[0]], value))
     if annotation in ("FInfo", "IInfo"):
         return all(hasattr(value, n) for n in getattr(about, annotation).__annotations__)
     kind = getattr(results, head)
@@ -265,7 +269,7 @@ def test_another_dtype_than_the_arguments_is_said_to_be_one(path: str) -> None:
         return
     args, named = arguments(path, lambda array: array)
     found = operator.attrgetter(path)(NUMPY)(*args, **named)
-    parts = found if isinstance(found, tuple) else (found,)
+    parts = found if is_a(found, tuple) else (found,)
     same = {np.asarray(part).dtype == np.float64 for part in parts}
     if annotation.startswith("Unique"):
         assert found[0].dtype == np.float64

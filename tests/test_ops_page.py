@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -16,6 +16,12 @@ import make_ops
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import GENERIC, Op, ops
 from gradwrap.core.rule import Rule, elementwise, general, joint, passes, zero
+from lambdas import fn, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lambdas import Function
 
 NOTHING = make_ops.NOTHING
 ROOT = Path(__file__).parent.parent
@@ -84,16 +90,24 @@ def test_row_of_the_library_knows_its_chapter() -> None:
     assert chapters["sum"] == "gradwrap.rules.reductions"
 
 
+class Maps(Protocol):
+    def map(self, function: Callable[[Any], Any], array: Any) -> Any: ...
+
+
 # fmt: off
-TWO_IN_A_LINE: Any = (lambda xp, g, x: g * xp.cos(x), lambda xp, g, x: -(g * xp.sin(x)))
-OVER_LINES: Any = (
+TWO_IN_A_LINE: tuple[Function, Function] = (
+    lambda xp, g, x: g * xp.cos(x), lambda xp, g, x: -(g * xp.sin(x))
+)
+OVER_LINES: Function = (
     lambda xp, g, x: g
     * xp.where(x > 0,
                1.0, 0.5)
 )
-WITHIN: Any = lambda xp, g, x: xp.map(lambda y: y * y, g)
-IN_A_LOOP: Any = [(name, lambda xp, g, x: g * xp.linalg.inv(x)) for name in ("a", "b")]
-UMLAUT: Any = ("größer ∂", lambda xp, g: g, "é", lambda xp, g: -g)
+WITHIN: Callable[[Maps, Any, Any], Any] = lambda xp, g, x: xp.map(lambda y: y * y, g)
+IN_A_LOOP: list[tuple[str, Function]] = [
+    (name, lambda xp, g, x: g * xp.linalg.inv(x)) for name in ("a", "b")
+]
+UMLAUT: tuple[str, Function, str, Function] = ("größer ∂", lambda xp, g: g, "é", lambda xp, g: -g)
 # fmt: on
 
 
@@ -115,23 +129,25 @@ def branching(xp: Any, g: Any, x: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("function", "text"),
-    [
-        (TWO_IN_A_LINE[0], "g * cos(x)"),
-        (TWO_IN_A_LINE[1], "-(g * sin(x))"),
-        (OVER_LINES, "g * where(x > 0, 1.0, 0.5)"),
-        (WITHIN, "map(lambda y: y * y, g)"),
-        (IN_A_LOOP[0][1], "g * linalg.inv(x)"),
-        (IN_A_LOOP[1][1], "g * linalg.inv(x)"),
-        (UMLAUT[1], "g"),
-        (UMLAUT[3], "-g"),
-        (
-            lambda xp, g, x: helper(xp, g, x) if hasattr(xp, "a") else g,
-            "helper(g, x) if hasattr(xp, 'a') else g",
-        ),
-        (helper, "g * sign(x)"),
-        (longer, "longer(g, x)"),
-        (branching, "branching(g, x)"),
-    ],
+    rows(
+        [
+            (TWO_IN_A_LINE[0], "g * cos(x)"),
+            (TWO_IN_A_LINE[1], "-(g * sin(x))"),
+            (OVER_LINES, "g * where(x > 0, 1.0, 0.5)"),
+            (WITHIN, "map(lambda y: y * y, g)"),
+            (IN_A_LOOP[0][1], "g * linalg.inv(x)"),
+            (IN_A_LOOP[1][1], "g * linalg.inv(x)"),
+            (UMLAUT[1], "g"),
+            (UMLAUT[3], "-g"),
+            (
+                lambda xp, g, x: helper(xp, g, x) if hasattr(xp, "a") else g,
+                "helper(g, x) if hasattr(xp, 'a') else g",
+            ),
+            (helper, "g * sign(x)"),
+            (longer, "longer(g, x)"),
+            (branching, "branching(g, x)"),
+        ]
+    ),
 )
 def test_text_of_a_formula_is_its_own(function: Any, text: str) -> None:
     assert formula_source.text_of(function, ("g", "x")) == text
@@ -159,7 +175,7 @@ def cells(rule: Rule) -> list[str]:
 
 def test_row_has_a_line_for_each_argument() -> None:
     rule = elementwise(
-        "f", "x1 x2", passes, lambda xp, g, x1, out: g * (x1 | out), convention="0 at 0 | 1"
+        "f", "x1 x2", passes, fn(lambda xp, g, x1, out: g * (x1 | out)), convention="0 at 0 | 1"
     )
 
     assert cells(rule) == [
@@ -176,12 +192,12 @@ def test_row_says_what_cannot_be_differentiated_and_what_is_zero() -> None:
     rule = general(
         "f",
         "a, b, c, /, *, k=0",
-        lambda xp, g, b_meta, k: g * k,
+        fn(lambda xp, g, b_meta, k: g * k),
         None,
         zero,
         order=1,
         only_real=True,
-        jvp=(lambda xp, t, k: t * k, None, None),
+        jvp=(fn(lambda xp, t, k: t * k), None, None),
     )
 
     assert cells(rule) == [
@@ -195,15 +211,15 @@ def test_row_says_what_cannot_be_differentiated_and_what_is_zero() -> None:
 
 
 def test_joint_row_names_all_its_arguments() -> None:
-    rule = joint("f", "a, b, /", lambda xp, g, out: (g, g * out), arrays=2, holomorphic=False)
+    rule = joint("f", "a, b, /", fn(lambda xp, g, out: (g, g * out)), arrays=2, holomorphic=False)
 
     assert cells(rule)[1:4] == ["`a`, `b`: `(g, g * out)`", "`out`", "transposed twice"]
     assert cells(rule)[-1] == "adjoint"
 
 
 def test_library_that_differs_has_its_rows_and_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = elementwise("f", "x", lambda xp, g, x: g * x)
-    here = elementwise("f", "x", lambda xp, g, x: g / x, native=lambda xp, x: xp.f(x, 1))
+    usual = elementwise("f", "x", fn(lambda xp, g, x: g * x))
+    here = elementwise("f", "x", fn(lambda xp, g, x: g / x), native=fn(lambda xp, x: xp.f(x, 1)))
     usual.chapter, here.chapter = "gradwrap.rules.elementwise", "gradwrap.backends.numpy"
     op = Op("f")
     op.rules.update({GENERIC: usual, "other": here})

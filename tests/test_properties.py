@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -10,6 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradwrap as gw
+from lambdas import fn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True)
 DTYPES = st.sampled_from([np.float32, np.float64])
@@ -18,7 +23,7 @@ BINARY = st.sampled_from([np.add, np.subtract, np.multiply, np.divide, np.maximu
 REDUCTION = st.sampled_from([np.sum, np.mean, np.max, np.prod, np.var])
 
 
-def values(shape: tuple[int, ...], dtype: Any, seed: int) -> Any:
+def values(shape: tuple[int, ...], dtype: Any, seed: int) -> NDArray[Any]:
     return np.random.default_rng(seed).uniform(0.5, 2.0, shape).astype(dtype)
 
 
@@ -59,7 +64,7 @@ def test_binary_function_sums_to_each_arguments_shape_and_keeps_its_dtype(
 
 def summed_to(shape: tuple[int, ...], wide: Any) -> Any:
     """Each element's value, summed over the places it was repeated to."""
-    places = np.broadcast_to(np.arange(np.prod(shape, dtype=int)).reshape(shape), wide.shape)
+    places = np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), wide.shape)
     total = np.zeros(shape)
     np.add.at(total.reshape(-1), places.reshape(-1), wide.reshape(-1))
     return total
@@ -108,7 +113,7 @@ def test_reading_and_writing_at_any_key(key: Any) -> None:
     picked = np.asarray(places[key])
     weights = values(picked.shape, np.float64, 5)
 
-    read = gw.grad(lambda a: np.sum(a[key] * weights))(x)
+    read = gw.grad(fn(lambda a: np.sum(a[key] * weights)))(x)
 
     np.testing.assert_allclose(
         read.reshape(-1),

@@ -13,6 +13,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import GradwrapError, NotAnArrayError, PytreeError
+from lambdas import fn, rows
 
 X = np.array([0.3, 1.2, 2.0])
 
@@ -32,13 +33,12 @@ class Params:
     name: str = "layer"
 
 
-register: Any = optree.register_pytree_node
-registry: Any = optree.registry  # pyright: ignore[reportAttributeAccessIssue]  # not exported
-register(
+tree_library: Any = optree  # whose registry is not exported
+tree_library.register_pytree_node(
     Params,
-    lambda p: ((p.w, p.b), p.name, ("w", "b")),
-    lambda name, children: Params(children[0], children[1], name),
-    namespace=registry.__GLOBAL_NAMESPACE,
+    fn(lambda p: ((p.w, p.b), p.name, ("w", "b"))),
+    fn(lambda name, children: Params(children[0], children[1], name)),
+    namespace=tree_library.registry.__GLOBAL_NAMESPACE,
 )
 
 
@@ -51,20 +51,22 @@ EXPECTED = (2 * X * 3.0, np.sum(X**2))
 
 @pytest.mark.parametrize(
     ("make", "get"),
-    [
-        (lambda w, b: {"w": w, "b": b}, lambda p: (p["w"], p["b"])),
-        (lambda w, b: (w, b), lambda p: p),
-        (lambda w, b: [w, b], tuple),
-        (Layer, lambda p: (p.w, p.b)),
-        (Untyped, lambda p: (p.w, p.b)),
-        (Params, lambda p: (p.w, p.b)),
-        (lambda w, b: OrderedDict(w=w, b=b), lambda p: (p["w"], p["b"])),
-        (lambda w, b: defaultdict(list, w=w, b=b), lambda p: (p["w"], p["b"])),
-        (
-            lambda w, b: {"layers": [({"w": w},), {"b": [b]}]},
-            lambda p: (p["layers"][0][0]["w"], p["layers"][1]["b"][0]),
-        ),
-    ],
+    rows(
+        [
+            (lambda w, b: {"w": w, "b": b}, lambda p: (p["w"], p["b"])),
+            (lambda w, b: (w, b), lambda p: p),
+            (lambda w, b: [w, b], tuple),
+            (Layer, lambda p: (p.w, p.b)),
+            (Untyped, lambda p: (p.w, p.b)),
+            (Params, lambda p: (p.w, p.b)),
+            (lambda w, b: OrderedDict[str, Any](w=w, b=b), lambda p: (p["w"], p["b"])),
+            (lambda w, b: defaultdict(list, w=w, b=b), lambda p: (p["w"], p["b"])),
+            (
+                lambda w, b: {"layers": [({"w": w},), {"b": [b]}]},
+                lambda p: (p["layers"][0][0]["w"], p["layers"][1]["b"][0]),
+            ),
+        ]
+    ),
     ids=[
         "dict",
         "tuple",
@@ -79,7 +81,7 @@ EXPECTED = (2 * X * 3.0, np.sum(X**2))
 )
 def test_the_gradient_has_the_structure_of_the_argument(make: Any, get: Any) -> None:
     argument = make(X, 3.0)
-    gradient = gw.grad(lambda p: loss(*get(p)))(argument)
+    gradient = gw.grad(fn(lambda p: loss(*get(p))))(argument)
     assert type(gradient) is type(argument)
     w, b = get(gradient)
     np.testing.assert_allclose(w, EXPECTED[0])
@@ -87,12 +89,14 @@ def test_the_gradient_has_the_structure_of_the_argument(make: Any, get: Any) -> 
     assert b == EXPECTED[1]
     assert type(b) is np.float64
     # and so with a second level
-    second = gw.grad(lambda p: np.sum(get(gw.grad(lambda q: loss(*get(q)))(p))[0]))(argument)
+    second = gw.grad(fn(lambda p: np.sum(get(gw.grad(fn(lambda q: loss(*get(q))))(p))[0])))(
+        argument
+    )
     np.testing.assert_allclose(get(second)[0], np.full(3, 6.0))
 
 
 def test_static_fields_of_a_dataclass_are_kept() -> None:
-    gradient = gw.grad(lambda p: loss(p.w, p.b))(Params(X, 3.0, name="first"))
+    gradient = gw.grad(fn(lambda p: loss(p.w, p.b)))(Params(X, 3.0, name="first"))
     assert gradient.name == "first"
     assert dataclasses.is_dataclass(gradient)
 
@@ -117,21 +121,23 @@ def test_empty_containers() -> None:
 
 
 def test_numbers_in_trees() -> None:
-    gradient = gw.grad(lambda p: p["a"] * p["b"] * p["c"])({"a": 2, "b": 3.0, "c": np.array(5.0)})
+    gradient = gw.grad(fn(lambda p: p["a"] * p["b"] * p["c"]))(
+        {"a": 2, "b": 3.0, "c": np.array(5.0)}
+    )
     assert gradient == {"a": 15.0, "b": 10.0, "c": 6.0}
     assert [type(g) for g in gradient.values()] == [np.float64, np.float64, np.ndarray]
 
 
 def test_two_libraries_in_one_tree_stay_apart() -> None:
     tree: dict[str, Any] = {"n": X, "s": strict.asarray([1.0, 2.0])}
-    gradient = gw.grad(lambda p: np.sum(p["n"] ** 2))(tree)
+    gradient = gw.grad(fn(lambda p: np.sum(p["n"] ** 2)))(tree)
     np.testing.assert_array_equal(gradient["n"], 2 * X)
     assert type(gradient["s"]) is type(tree["s"])
     np.testing.assert_array_equal(np.from_dlpack(gradient["s"]), [0.0, 0.0])
 
 
 def test_the_same_array_twice_in_a_tree() -> None:
-    gradient = gw.grad(lambda p: np.sum(p[0] * 2 + p[1] * 3))([X, X])
+    gradient = gw.grad(fn(lambda p: np.sum(p[0] * 2 + p[1] * 3)))([X, X])
     np.testing.assert_array_equal(gradient[0], np.full(3, 2.0))
     np.testing.assert_array_equal(gradient[1], np.full(3, 3.0))
     assert not np.shares_memory(*gradient)
@@ -151,7 +157,7 @@ def test_trees_outside_argnums_and_in_aux() -> None:
 
 
 def test_a_tuple_for_each_of_several_arguments() -> None:
-    gradients = gw.grad(lambda p, q: loss(p["w"], q[0]), (0, 1))({"w": X}, [3.0, None])
+    gradients = gw.grad(fn(lambda p, q: loss(p["w"], q[0])), (0, 1))({"w": X}, [3.0, None])
     assert isinstance(gradients, tuple)
     np.testing.assert_allclose(gradients[0]["w"], EXPECTED[0])
     assert gradients[1] == [EXPECTED[1], None]
@@ -193,7 +199,7 @@ gw.register_pytree(
 
 def test_a_registered_dataclass() -> None:
     model = Model([Layer(X, 0.5), Layer(X + 1, X)], 2.0)
-    gradient = gw.grad(lambda m: np.sum(m(X)))(model)
+    gradient = gw.grad(fn(lambda m: np.sum(m(X))))(model)
     assert type(gradient) is Model
     assert gradient.activation is np.tanh
     assert type(gradient.layers[0]) is Layer
@@ -210,7 +216,7 @@ def test_a_registered_dataclass() -> None:
 
 
 def test_a_registered_class() -> None:
-    gradient = gw.grad(lambda i: np.sum(i.high * i.low**2))(Interval(2.0, 3.0, True))
+    gradient = gw.grad(fn(lambda i: np.sum(i.high * i.low**2)))(Interval(2.0, 3.0, True))
     assert type(gradient) is Interval
     assert (gradient.low, gradient.high, gradient.closed) == (12.0, 4.0, True)
     out, pull = gw.vjp(lambda x: Interval(x, 2 * x, False), 3.0)
@@ -253,11 +259,11 @@ INTEGERS = np.array([1, 2])
     [
         (lambda: gw.grad(tree_loss)({"w": [INTEGERS]}), r"argument params\['w'\]\[0\]"),
         (
-            lambda: gw.grad(lambda m: m.scale)(Model([1.0], INTEGERS)),
+            lambda: gw.grad(fn(lambda m: m.scale))(Model([1.0], INTEGERS)),
             r"argument m\.scale",
         ),
         (
-            lambda: gw.grad(lambda m: m.scale)(Model([Layer(1.0, INTEGERS)], 1.0)),
+            lambda: gw.grad(fn(lambda m: m.scale))(Model([Layer(1.0, INTEGERS)], 1.0)),
             r"argument m\.layers\[0\]\.b",
         ),
         (
@@ -265,7 +271,7 @@ INTEGERS = np.array([1, 2])
             r"the tangent of params\['w'\]\[0\] is float64\[2\], the primal is float64\[3\]",
         ),
         (
-            lambda: gw.vjp(lambda x: {"y": (x, x)}, X)[1]({"y": (X, np.ones(2))}),
+            lambda: gw.vjp(fn(lambda x: {"y": (x, x)}), X)[1]({"y": (X, np.ones(2))}),
             r"the cotangent\['y'\]\[1\] is float64\[2\], the output is float64\[3\]",
         ),
     ],

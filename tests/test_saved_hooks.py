@@ -15,11 +15,13 @@ import pytest
 import gradwrap
 from gradwrap.core.modes import current_watch
 from gradwrap.errors import GradwrapError, SavedArrayError
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
 X = np.array([0.5, 2.0])
 
 
@@ -55,7 +57,7 @@ def program(x: Any) -> Any:
     y = np.sin(x) * x + 2.0
     z = np.stack([y, y * x])[0] / x
     q, r = np.linalg.qr(np.outer(z, z) + np.eye(len(X)) * x)
-    return np.sum(np.where(z > 1, z**2, z)) + np.sum(q * r) + np.linalg.norm(z)
+    return np.sum(ANY.where(z > 1, z**2, z)) + np.sum(q * r) + np.linalg.norm(z)
 
 
 # What is packed, and when -------------------------------------------------------------------------
@@ -109,18 +111,18 @@ def test_outside_of_the_context_nothing_is_packed() -> None:
 
 def test_gradients_are_those_without_hooks_on_the_tape_and_under_transforms() -> None:
     expected = gw.grad(program)(X)
-    second = gw.grad(lambda x: np.sum(gw.grad(program)(x) ** 2))(X)
+    second = gw.grad(fn(lambda x: np.sum(gw.grad(program)(x) ** 2)))(X)
     with Noting().hooks():
         x = leaf()
         program(x).backward()
 
         np.testing.assert_array_equal(gw.grad(program)(X), expected)
         np.testing.assert_allclose(
-            gw.grad(lambda x: np.sum(gw.grad(program)(x) ** 2))(X), second, rtol=1e-12
+            gw.grad(fn(lambda x: np.sum(gw.grad(program)(x) ** 2)))(X), second, rtol=1e-12
         )
         np.testing.assert_allclose(gw.jacrev(np.sin)(X), np.diag(np.cos(X)), rtol=1e-15)
-        mapped = gw.vmap(gw.grad(lambda x: np.sum(np.sin(x) * x)))(np.stack([X, X]))
-        hessian = gw.hessian(lambda x: np.sum(x**3))(X)
+        mapped = gw.vmap(gw.grad(fn(lambda x: np.sum(np.sin(x) * x))))(np.stack([X, X]))
+        hessian = gw.hessian(fn(lambda x: np.sum(x**3)))(X)
     np.testing.assert_array_equal(x.grad, expected)
     np.testing.assert_allclose(mapped[1], np.cos(X) * X + np.sin(X), rtol=1e-15)
     np.testing.assert_allclose(hessian, np.diag(6 * X), rtol=1e-15)
@@ -246,11 +248,12 @@ def _in_a_thread(function: Any) -> None:
 
 
 def test_what_a_pack_function_does_is_not_recorded_and_not_packed() -> None:
-    x, calls = leaf(), []
+    x = leaf()
+    calls: list[Any] = []
 
     def pack(array: Any) -> Any:
         calls.append(array)
-        return gw.grad(lambda a: np.sum(a * a))(array) / 2 + 0 * gw.unwrap(np.sin(x))
+        return gw.grad(fn(lambda a: np.sum(a * a)))(array) / 2 + 0 * gw.unwrap(np.sin(x))
 
     with gw.saved_tensors_hooks(pack, same):
         y = np.sum(x * x)
@@ -270,7 +273,7 @@ def test_a_packed_array_is_let_go_of_at_once() -> None:
             return array.astype(np.float32)
 
         x = leaf()
-        with gw.saved_tensors_hooks(pack, lambda kept: kept.astype(np.float64)):
+        with gw.saved_tensors_hooks(pack, fn(lambda kept: kept.astype(np.float64))):
             y = np.sum(np.exp(np.exp(x)))
             assert [one() is None for one in alive] == [True, True]
         kept = weakref.ref(y.grad_fn)
@@ -285,7 +288,7 @@ def test_hooks_on_gradients_and_on_saved_arrays_do_not_disturb_each_other() -> N
     x = leaf()
     with Noting().hooks():
         y = np.sin(x)
-        y.register_hook(lambda g: 10 * g)
+        y.register_hook(fn(lambda g: 10 * g))
         z = np.sum(y * y)
     z.backward()
 
@@ -310,12 +313,14 @@ def test_hooks_that_cannot_be_called_are_refused(pack: Any, unpack: Any, name: s
 
 @pytest.mark.parametrize(
     ("unpack", "got"),
-    [
-        (lambda a: a[:1], r"float64\[1\] of numpy"),
-        (lambda a: a.astype(np.float32), r"float32\[2\] of numpy"),
-        (lambda a: strict.asarray(a), r"array_api_strict.float64\[2\] of array_api_strict"),
-        (lambda a: None, "a NoneType"),
-    ],
+    rows(
+        [
+            (lambda a: a[:1], r"float64\[1\] of numpy"),
+            (lambda a: a.astype(np.float32), r"float32\[2\] of numpy"),
+            (lambda a: strict.asarray(a), r"array_api_strict.float64\[2\] of array_api_strict"),
+            (lambda a: None, "a NoneType"),
+        ]
+    ),
 )
 def test_unpacking_another_kind_of_array_names_the_operation(unpack: Any, got: str) -> None:
     with gw.saved_tensors_hooks(same, unpack):
@@ -402,7 +407,7 @@ def test_saving_to_disk_gives_the_same_gradient(tmp_path: Path) -> None:
 @pytest.mark.peers
 def test_what_is_packed_and_when_is_as_in_pytorch() -> None:
     torch = pytest.importorskip("torch")
-    logs = []
+    logs: list[list[Any]] = []
     for lib, hooks, x in (
         (np, gw.saved_tensors_hooks, leaf()),
         (

@@ -18,6 +18,7 @@ import gradwrap as gw
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import find_op, ops
 from gradwrap.errors import NoRuleError
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def run(code: str, **environment: str) -> str:
 
 def unary_ufuncs() -> list[str]:
     rows = [op.name for op in ops() if op.name.startswith("special.")]
-    found = []
+    found: list[str] = []
     for name in rows:
         op = find_op(name)
         assert op is not None
@@ -58,9 +59,11 @@ def unary_ufuncs() -> list[str]:
 def test_unmodified_scipy_is_the_namespaces_function(name: str) -> None:
     x = X / 2
 
-    found = gw.grad(lambda x: np.sum(getattr(special, name)(x)))(x)
+    found = gw.grad(fn(lambda x: np.sum(getattr(special, name)(x))))(x)
 
-    np.testing.assert_array_equal(found, gw.grad(lambda x: np.sum(getattr(XP.special, name)(x)))(x))
+    np.testing.assert_array_equal(
+        found, gw.grad(fn(lambda x: np.sum(getattr(XP.special, name)(x))))(x)
+    )
     assert np.all(np.isfinite(found))
 
 
@@ -156,9 +159,9 @@ def test_a_library_without_special_functions_has_those_made_of_others() -> None:
 
     xp = gw.wrap_namespace(strict)
     x = strict.asarray([0.5, 1.5])
-    found = gw.grad(lambda x: xp.sum(xp.special.softmax(x) * x) + xp.special.logsumexp(x))(x)
+    found = gw.grad(fn(lambda x: xp.sum(xp.special.softmax(x) * x) + xp.special.logsumexp(x)))(x)
 
-    wanted = gw.grad(lambda x: np.sum(XP.special.softmax(x) * x) + XP.special.logsumexp(x))
+    wanted = gw.grad(fn(lambda x: np.sum(XP.special.softmax(x) * x) + XP.special.logsumexp(x)))
     np.testing.assert_allclose(np.asarray(found), wanted(np.array([0.5, 1.5])))
     with pytest.raises(AttributeError, match="erf"):
         _ = xp.special.erf
@@ -169,15 +172,17 @@ def test_a_library_without_special_functions_has_those_made_of_others() -> None:
 
 @pytest.mark.parametrize(
     ("call", "argument"),
-    [
-        (lambda a: special.gammainc(a, 1.0), "a"),
-        (lambda a: special.gammaincc(a, 1.0), "a"),
-        (lambda a: special.betainc(a, 1.0, 0.5), "a"),
-        (lambda b: special.betainc(1.0, b, 0.5), "b"),
-        (lambda x: special.zeta(x, 2.0), "x"),
-        (lambda v: special.jv(v, 2.0), "v"),
-        (lambda v: special.kv(v, 2.0), "v"),
-    ],
+    rows(
+        [
+            (lambda a: special.gammainc(a, 1.0), "a"),
+            (lambda a: special.gammaincc(a, 1.0), "a"),
+            (lambda a: special.betainc(a, 1.0, 0.5), "a"),
+            (lambda b: special.betainc(1.0, b, 0.5), "b"),
+            (lambda x: special.zeta(x, 2.0), "x"),
+            (lambda v: special.jv(v, 2.0), "v"),
+            (lambda v: special.kv(v, 2.0), "v"),
+        ]
+    ),
 )
 def test_argument_without_a_formula_is_refused_by_name(
     call: Callable[[Any], Any], argument: str
@@ -268,7 +273,7 @@ def test_logsumexp_has_scipys_arguments(axis: Any, keepdims: bool) -> None:
     ):
         np.testing.assert_allclose(part.data, wanted)
     gw.testing.check_grads(
-        lambda x: XP.special.logsumexp(x, b=b, return_sign=True, **options)[0], [x]
+        fn(lambda x: XP.special.logsumexp(x, b=b, return_sign=True, **options)[0]), [x]
     )
 
 
@@ -277,8 +282,8 @@ def test_functions_made_of_others_go_through_all_modes(name: str) -> None:
     function = getattr(XP.special, name)
     x = np.linspace(-1.0, 2.0, 6).reshape(2, 3)
 
-    gw.testing.check_grads(lambda x: function(x, axis=-1), [x])
-    mapped = gw.vmap(lambda x: function(x))(x)
+    gw.testing.check_grads(fn(lambda x: function(x, axis=-1)), [x])
+    mapped = gw.vmap(fn(lambda x: function(x)))(x)
     np.testing.assert_allclose(mapped, getattr(special, name)(x, axis=-1))
 
 
@@ -293,7 +298,7 @@ def test_multivariate_gamma_function() -> None:
     np.testing.assert_allclose(
         XP.special.multigammaln(gw.wrap(x), 3).data, special.multigammaln(x, 3)
     )
-    gw.testing.check_grads(lambda x: XP.special.multigammaln(x, 3), [x])
+    gw.testing.check_grads(fn(lambda x: XP.special.multigammaln(x, 3)), [x])
 
 
 def test_all_composed_functions_are_scipys() -> None:

@@ -8,6 +8,7 @@ from gradwrap.core.namespace import composites
 from gradwrap.core.registry import find_op, ops
 from gradwrap.core.rule import Rule, zero
 from gradwrap.errors import RuleDefinitionError
+from lambdas import fn
 
 BEYOND_THE_STANDARD = ["copy", "einsum", "getitem", "setitem", "to_device"]
 ROWS = [rule for op in ops() for rule in op.rules.values() if rule.kind != "user"]
@@ -34,7 +35,7 @@ def test_formula_gets_all_it_uses_by_its_parameters(rule: Rule) -> None:
 
 def test_formula_with_an_unknown_name_is_refused_with_those_it_may_use() -> None:
     with pytest.raises(RuleDefinitionError) as caught:
-        Rule("f", "x, /, *, axis=None", [lambda xp, g, y: g], kind="general")
+        Rule("f", "x, /, *, axis=None", [fn(lambda xp, g, y: g)], kind="general")
 
     assert str(caught.value) == (
         "f: a formula names y, which it cannot be given. It may use xp, g, out, x, axis, x_meta."
@@ -43,4 +44,4 @@ def test_formula_with_an_unknown_name_is_refused_with_those_it_may_use() -> None
 
 def test_formula_whose_first_parameters_are_others_is_refused() -> None:
     with pytest.raises(RuleDefinitionError, match=r"first two parameters are xp and g"):
-        Rule("f", "x, /", [lambda g, x: g * x], kind="general")
+        Rule("f", "x, /", [fn(lambda g, x: g * x)], kind="general")

@@ -10,6 +10,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import BackwardError, NonDifferentiableInputError, NotAnArrayError
+from lambdas import fn
 
 X = np.array([0.3, -1.2, 2.0])
 A = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
@@ -53,7 +54,7 @@ def test_pytrees_in_and_out() -> None:
 
 
 def test_aux() -> None:
-    out, pull, aux = gw.vjp(lambda x: (x**2, {"cube": x**3}), X, has_aux=True)
+    out, pull, aux = gw.vjp(fn(lambda x: (x**2, {"cube": x**3})), X, has_aux=True)
     np.testing.assert_array_equal(out, X**2)
     np.testing.assert_array_equal(aux["cube"], X**3)
     np.testing.assert_array_equal(pull(np.ones(3))[0], 2 * X)
@@ -159,7 +160,7 @@ SPACE = "Fix: pass an array of the output's shape and dtype."
     ],
 )
 def test_cotangent_is_checked(cotangent: Any, message: str) -> None:
-    _, pull = gw.vjp(lambda x: {"a": x * 2}, X)
+    _, pull = gw.vjp(fn(lambda x: {"a": x * 2}), X)
     with pytest.raises(BackwardError) as caught:
         pull(cotangent)
     assert str(caught.value) == message
@@ -175,5 +176,9 @@ def test_complex_number_for_a_real_output() -> None:
 def test_primals_are_checked() -> None:
     with pytest.raises(NonDifferentiableInputError, match=r"argument b has dtype int64"):
         gw.vjp(lambda a, b: a * b, X, np.array([1, 2, 3]))
+
+    def product(*xs: Any) -> Any:
+        return xs[0] * xs[1]
+
     with pytest.raises(NonDifferentiableInputError, match=r"argument 1 has dtype int64"):
-        gw.vjp(lambda *xs: xs[0] * xs[1], X, np.array([1, 2, 3]))
+        gw.vjp(product, X, np.array([1, 2, 3]))

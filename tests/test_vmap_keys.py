@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 import gradwrap
+from lambdas import fn
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
 SHAPE = (3, 2, 4)
@@ -27,7 +28,9 @@ def parts(draw: Any, length: int) -> Any:
         bound = st.one_of(st.none(), st.integers(-length - 1, length + 1))
         step = draw(st.sampled_from([None, 1, 2, -1]))
         return slice(draw(bound), draw(bound), step), False
-    shape = draw(st.sampled_from([(2,), (1,), (2, 1), (3, 2)] + [()] * (kind == "mapped")))
+    shape: tuple[int, ...] = draw(
+        st.sampled_from([(2,), (1,), (2, 1), (3, 2)] + [()] * (kind == "mapped"))
+    )
     seed = draw(st.integers(0, 99))
     random = np.random.default_rng(seed)
     if kind == "mapped":
@@ -99,9 +102,12 @@ def test_gradient_of_reading_gives_what_a_loop_gives(chosen: list[Any]) -> None:
         weights = np.reshape(np.arange(1.0, part.size + 1), part.shape)
         return np.sum(part**2 * weights)
 
+    def pushed(x: Any, *indices: Any) -> Any:
+        return gw.jvp(fn(lambda y: loss(y, *indices)), (x,), (x,))[1]
+
     mapped = gw.vmap(gw.grad(loss), fallback="error")(DATA, *arrays)
-    outside = gw.grad(lambda x: np.sum(gw.vmap(loss, fallback="error")(x, *arrays)))(DATA)
-    forward = gw.vmap(lambda x, *i: gw.jvp(lambda y: loss(y, *i), (x,), (x,))[1])(DATA, *arrays)
+    outside = gw.grad(fn(lambda x: np.sum(gw.vmap(loss, fallback="error")(x, *arrays))))(DATA)
+    forward = gw.vmap(pushed)(DATA, *arrays)
     for i in range(SIZE):
         wanted = gw.grad(loss)(DATA[i], *(array[i] for array in arrays))
         np.testing.assert_allclose(mapped[i], wanted, rtol=1e-12)
@@ -155,11 +161,11 @@ def test_writing_gives_what_a_loop_gives(chosen: list[Any], kind: str, shared: b
 
 def test_indices_may_be_mapped_by_two_transforms() -> None:
     x, rows, columns = DATA[0, :, 0], np.array([2, 0]), np.array([1, 3, -1])
-    found = gw.vmap(lambda i: gw.vmap(lambda j: gw.wrap(x)[i, j])(columns))(rows)
+    found = gw.vmap(fn(lambda i: gw.vmap(fn(lambda j: gw.wrap(x)[i, j]))(columns)))(rows)
     np.testing.assert_array_equal(found, x[np.ix_(rows, columns)])
 
     def loss(x: Any) -> Any:
-        return np.sum(gw.vmap(lambda i: gw.vmap(lambda j: x[i, j] ** 2)(columns))(rows))
+        return np.sum(gw.vmap(fn(lambda i: gw.vmap(fn(lambda j: x[i, j] ** 2))(columns)))(rows))
 
     wanted = np.zeros_like(x)
     np.add.at(wanted, np.ix_(rows, columns), 2 * x[np.ix_(rows, columns)])
@@ -176,14 +182,14 @@ def test_writes_at_mapped_places_in_nested_vmap() -> None:
     places, values = np.array([[0, 1], [3, 3]]), np.array([[1.0, 2.0], [3.0, 4.0]])
     found = gw.vmap(gw.vmap(one))(places, values)
     np.testing.assert_array_equal(found, np.eye(4)[places] * values[..., None])
-    gradient = gw.grad(lambda v: np.sum(gw.vmap(gw.vmap(one))(places, v) ** 2))(values)
+    gradient = gw.grad(fn(lambda v: np.sum(gw.vmap(gw.vmap(one))(places, v) ** 2)))(values)
     np.testing.assert_allclose(gradient, 2 * values)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
 def test_take_along_mapped_indices(axis: int | None) -> None:
     x, indices = DATA[:, :, 0], np.array([[1, 0], [2, 2], [0, -1]])
-    found = gw.vmap(lambda a, i: np.take(a, i, axis=axis), fallback="error")(x, indices)
+    found = gw.vmap(fn(lambda a, i: np.take(a, i, axis=axis)), fallback="error")(x, indices)
     wanted = [np.take(a, i, axis=axis) for a, i in zip(x, indices, strict=True)]
     np.testing.assert_array_equal(found, wanted)
 
@@ -196,5 +202,5 @@ def test_take_along_axis_by_mapped_order(axis: int) -> None:
     x = DATA[:, :, 0]
     found = gw.vmap(sort, fallback="error")(x)
     np.testing.assert_array_equal(found, np.sort(x, axis=axis if axis < 0 else 1))
-    gradient = gw.vmap(gw.grad(lambda a: np.sum(sort(a) ** 3)), fallback="error")(x)
+    gradient = gw.vmap(gw.grad(fn(lambda a: np.sum(sort(a) ** 3))), fallback="error")(x)
     np.testing.assert_allclose(gradient, 3 * x**2)

@@ -54,10 +54,10 @@ def tracked(value: Any) -> Any:
 
     Not a leaf, which would refuse to be written to, but the result of an operation on one.
     """
-    if isinstance(value, tuple):
+    if issubclass(type(value), tuple):
         parts = [tracked(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if not isinstance(value, gw.Variable) or value.requires_grad:
+        return value.__class__(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if not issubclass(type(value), gw.Variable) or value.requires_grad:
         return value
     kinds = ("real floating", "complex floating")
     if not value.__array_namespace__().isdtype(value.dtype, kinds):

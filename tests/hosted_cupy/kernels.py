@@ -9,6 +9,7 @@ import numpy as np
 from hosted_cupy.compiled import run_elementwise
 from hosted_cupy.counts import COUNTS
 from hosted_cupy.memory import cupy, lent, returned
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ HOOK = "__cupy_override_elementwise_kernel__"
 def elementwise(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any:
     """What `cupy.ndarray` does with a ufunc or an `ElementwiseKernel` that it is an argument of."""
     for arg in args:
-        if not isinstance(arg, cupy.ndarray) and hasattr(type(arg), HOOK):
+        if not is_a(arg, cupy.ndarray) and hasattr(arg.__class__, HOOK):
             return getattr(arg, HOOK)(kernel, *args, **kwargs)
     COUNTS.launches.append(kernel.name)
     with np.errstate(all="ignore"):
@@ -44,7 +45,7 @@ def _ufunc(kernel: Any, args: Any, out: Any = None, **kwargs: Any) -> Any:
     outs = args[kernel.nin :] or ((out,) if out is not None else ())
     if not outs:
         return returned(result)
-    results = result if isinstance(result, tuple) else (result,)
+    results = result if is_a(result, tuple) else (result,)
     for one, value in zip(outs, results, strict=True):
         np.copyto(lent(one), value, casting="same_kind")
     return outs if len(outs) > 1 else outs[0]
@@ -91,8 +92,8 @@ def _scatter_add(  # as CuPy's kernel
     """Of `cupy.add.at`: `out` is (..., length, rest), and `count` places along length are named."""
     if not values.size:
         return out
-    sums = np.zeros(out.size, out.dtype)
-    places = np.arange(values.size)
+    sums: Any = np.zeros(out.size, out.dtype)
+    places = np.arange(int(values.size))
     named = places // (rest * count) * length + lent(indices).reshape(-1) % length
     np.add.at(sums, named * rest + places % rest, lent(values).reshape(-1))
     target = lent(out)
