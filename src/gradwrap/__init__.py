@@ -20,9 +20,9 @@ from gradwrap.core.tape import unwrap as unwrap
 from gradwrap.core.tape import wrap as wrap
 from gradwrap.core.tree import register_pytree as register_pytree
 from gradwrap.core.variable import Variable as Variable
+from gradwrap.transforms.gradients import grad as grad
+from gradwrap.transforms.gradients import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
-from gradwrap.transforms.reverse import grad as grad
-from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
 from gradwrap.transforms.stop import stop_gradient as stop_gradient
 

@@ -30,6 +30,10 @@ def scaled_and_aux(x: Array, factor: float = 2.0) -> tuple[Array, int]:
     return x * factor, x.size
 
 
+def three_and_aux(w: Array, x: Array, y: Params) -> tuple[float, int]:
+    return float(w.sum() * x.sum() * y["w"].sum()), w.size
+
+
 def of_params(params: Params, x: Array) -> float:
     return float((params["w"] * x).sum())
 
@@ -45,7 +49,13 @@ def jacobians(jacobian: JacobianTransform) -> None:
     assert_type(jacobian(loss, (0,))(w, w, w), tuple[Array])
     assert_type(jacobian(loss, (0, 1))(w, w, y=w), tuple[Array, Array])
     assert_type(jacobian(loss, "w"), Any)
-    assert_type(jacobian(loss, [0, 2]), Any)
+    assert_type(jacobian(loss, (0, 2))(w, w, w), tuple[Array, Array])
+    assert_type(jacobian(loss, (0, 1, 2))(w, w, w), tuple[Array, Array, Array])
+    assert_type(jacobian(loss, [0, 2])(w, w, y=w), tuple[Any, ...])
+    assert_type(jacobian(three_and_aux, 2, has_aux=True)(w, w, both), tuple[Params, int])
+    assert_type(
+        jacobian(three_and_aux, (0, 2), has_aux=True)(w, w, both), tuple[tuple[Array, Params], int]
+    )
     assert_type(jacobian(np.tanh)(w), Any)
     assert_type(jacobian(scaled_and_aux, has_aux=True)(w), tuple[Array, int])
     assert_type(jacobian(of_params)(both, w), Params)
@@ -59,5 +69,10 @@ def hessians(hessian: HessianTransform) -> None:
     assert_type(hessian(loss, 1)(w, w, w), Array)
     assert_type(hessian(loss, (0,))(w, w, w), tuple[tuple[Array]])
     assert_type(hessian(loss, (0, 1))(w, w, w), tuple[tuple[Array, Array], tuple[Array, Array]])
+    assert_type(hessian(loss, (0, 2))(w, w, w), tuple[tuple[Array, Array], tuple[Array, Array]])
+    assert_type(hessian(loss, [0])(w, w, y=w), tuple[tuple[Any, ...], ...])
+    assert_type(
+        hessian(three_and_aux, (0,), has_aux=True)(w, w, both), tuple[tuple[tuple[Array]], int]
+    )
     assert_type(hessian(scaled_and_aux, has_aux=True)(w), tuple[Array, int])
     hessian(loss)("a", w, w)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

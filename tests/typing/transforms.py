@@ -45,6 +45,10 @@ def loss_and_aux(w: Array, x: Array) -> tuple[np.float64, dict[str, int]]:
     return np.float64((w * x).sum()), {"n": x.size}
 
 
+def three_and_aux(w: Array, x: float, y: Params, *, rate: float = 0.1) -> tuple[float, str]:
+    return float(w.sum() * x * y["w"].sum() * rate), "aux"
+
+
 def residuals(w: Array) -> tuple[Array, Array]:
     return w, w
 
@@ -86,6 +90,22 @@ assert_type(gw.grad(loss_and_aux, has_aux=True)(w, w), tuple[Array, dict[str, in
 assert_type(
     gw.grad(loss_and_aux, (0, 1), has_aux=True)(w, w), tuple[tuple[Array, Array], dict[str, int]]
 )
+both: Params = {"w": w, "b": w}
+with_aux = gw.grad(three_and_aux, has_aux=True)
+assert_type(with_aux(w, 1.0, y=both, rate=2.0), tuple[Array, str])
+assert_type(gw.grad(three_and_aux, 1, has_aux=True)(w, 1.0, both), tuple[float, str])
+assert_type(gw.grad(three_and_aux, 2, has_aux=True)(w, 1.0, both), tuple[Params, str])
+assert_type(gw.grad(three_and_aux, (0,), has_aux=True)(w, 1.0, both), tuple[tuple[Array], str])
+assert_type(
+    gw.grad(three_and_aux, (0, 2), has_aux=True)(w, 1.0, both), tuple[tuple[Array, Params], str]
+)
+assert_type(
+    gw.grad(three_and_aux, (0, 1, 2), has_aux=True)(w, 1.0, both, rate=2.0),
+    tuple[tuple[Array, float, Params], str],
+)
+assert_type(
+    gw.grad(three_and_aux, [2, 0], has_aux=True)(w, 1.0, y=both), tuple[tuple[Any, ...], str]
+)
 
 gradient(w, w)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 gradient(w, w, w, rate="a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -98,7 +118,7 @@ gw.grad(loss_and_aux)  # type: ignore[arg-type]  # pyright: ignore[reportArgumen
 
 assert_type(gw.grad(loss, "rate")(w, w, w, rate=1.0), Any)
 assert_type(gw.grad(loss, ("w", "rate"))(w, w, w, rate=1.0), Any)
-assert_type(gw.grad(loss, [0, 2])(w, w, w), Any)
+assert_type(gw.grad(loss, [0, 2])(w, w, y=w, rate=1.0), tuple[Any, ...])
 assert_type(gw.grad(loss, (2, 0))(w, w, w), Any)
 
 
@@ -126,6 +146,19 @@ gw.grad(lambda a, b: (a * b).sum(), (0, 1))(w, w)
 assert_type(gw.value_and_grad(loss)(w, w, w), tuple[np.float64, Array])
 assert_type(gw.value_and_grad(loss, 1)(w, w, w), tuple[np.float64, Array])
 assert_type(gw.value_and_grad(loss, (0, 1))(w, w, w), tuple[np.float64, tuple[Array, Array]])
+assert_type(gw.value_and_grad(loss, [0, 2])(w, w, y=w), tuple[np.float64, tuple[Any, ...]])
+assert_type(
+    gw.value_and_grad(three_and_aux, 2, has_aux=True)(w, 1.0, both),
+    tuple[tuple[float, str], Params],
+)
+assert_type(
+    gw.value_and_grad(three_and_aux, (0, 1, 2), has_aux=True)(w, 1.0, both),
+    tuple[tuple[float, str], tuple[Array, float, Params]],
+)
+assert_type(
+    gw.value_and_grad(three_and_aux, [0], has_aux=True)(w, 1.0, both),
+    tuple[tuple[float, str], tuple[Any, ...]],
+)
 assert_type(
     gw.value_and_grad(loss_and_aux, has_aux=True)(w, w),
     tuple[tuple[np.float64, dict[str, int]], Array],

@@ -29,6 +29,7 @@ __all__ = [
     "is_array",
     "left_behind",
     "name_of",
+    "one_or_tuple",
     "passes_through",
     "selected",
     "unwrapped",
@@ -50,6 +51,11 @@ PASSED_THROUGH: tuple[type[Any], ...] = (
     type(None),
     EllipsisType,
 )
+
+
+def one_or_tuple(found: Sequence[Any], argnums: Argnums) -> Any:
+    """What was found for the arguments: for one position the thing itself, else a tuple."""
+    return found[0] if isinstance(argnums, (int, str)) else tuple(found)
 
 
 class Tracked:

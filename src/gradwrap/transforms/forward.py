@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
@@ -37,13 +37,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["Linearization", "jvp", "linearize"]
+    from gradwrap.transforms.type_variables import Aux, No, Primals, R, Yes
 
-R = TypeVar("R")
-Aux = TypeVar("Aux")
-Primals = TypeVarTuple("Primals")
-No: TypeAlias = Literal[False]
-Yes: TypeAlias = Literal[True]
+__all__ = ["Linearization", "jvp", "linearize"]
 
 
 @overload

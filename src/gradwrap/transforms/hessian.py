@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    TypeVar,
-    TypeVarTuple,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, overload
 
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.gradients import grad
 from gradwrap.transforms.jacobian import jacfwd, jacrev
 from gradwrap.transforms.jacobian_types import typed_as_hessian
-from gradwrap.transforms.reverse import grad
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.type_variables import Primals, X
 
 __all__ = ["hessian", "hvp"]
-
-A = TypeVar("A", bound=Any)
-Primals = TypeVarTuple("Primals")
 
 
 @typed_as_hessian
@@ -57,7 +49,7 @@ def hvp(
     fun: Callable[[*Primals], Any], primals: tuple[*Primals], tangents: tuple[*Primals]
 ) -> tuple[*Primals]: ...
 @overload
-def hvp(fun: Callable[[A], Any], primals: A, tangents: A) -> A: ...
+def hvp(fun: Callable[[X], Any], primals: X, tangents: X) -> X: ...
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """The Hessian of a scalar function times a vector, without the Hessian: forward over reverse.
 

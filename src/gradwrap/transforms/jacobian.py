@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.meta import size_of
 from gradwrap.core.tree import flatten, unflatten
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["jacfwd", "jacobian", "jacrev"]
-
-A = TypeVar("A", bound=Any)
 
 
 @typed_as_jacobian

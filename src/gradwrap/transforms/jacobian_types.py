@@ -7,17 +7,7 @@ it is.
 
 from __future__ import annotations
 
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Literal,
-    ParamSpec,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Concatenate, Protocol, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,24 +15,25 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gradwrap.transforms.arguments import Argnums
-
-    # What a function of one array may return besides an array
-    Number: TypeAlias = float | complex | np.number[Any]
+    from gradwrap.transforms.type_variables import (
+        X1,
+        X2,
+        Aux,
+        First,
+        FirstAndThird,
+        FirstThree,
+        FirstTwo,
+        No,
+        Number,
+        OnlyFirst,
+        P,
+        Second,
+        Third,
+        X,
+        Yes,
+    )
 
 __all__ = ["HessianTransform", "JacobianTransform", "typed_as_hessian", "typed_as_jacobian"]
-
-P = ParamSpec("P")
-A = TypeVar("A", bound=Any)
-A1 = TypeVar("A1", bound=Any)
-A2 = TypeVar("A2", bound=Any)
-Aux = TypeVar("Aux")
-No: TypeAlias = Literal[False]
-Yes: TypeAlias = Literal[True]
-First: TypeAlias = Literal[0]
-Second: TypeAlias = Literal[1]
-Third: TypeAlias = Literal[2]
-OnlyFirst: TypeAlias = tuple[Literal[0]]
-FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
 
 
 class JacobianTransform(Protocol):
@@ -63,63 +54,163 @@ class JacobianTransform(Protocol):
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, P], A | Number],
+        fun: Callable[Concatenate[X, P], X | Number],
         argnums: First = 0,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, P], A]: ...
+    ) -> Callable[Concatenate[X, P], X]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, A1, P], A1 | Number],
+        fun: Callable[Concatenate[X, X1, P], X1 | Number],
         argnums: Second,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, A1, P], A1]: ...
+    ) -> Callable[Concatenate[X, X1, P], X1]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, A1, A2, P], A2 | Number],
+        fun: Callable[Concatenate[X, X1, X2, P], X2 | Number],
         argnums: Third,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, A1, A2, P], A2]: ...
+    ) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, P], A | Number],
+        fun: Callable[Concatenate[X, P], X | Number],
         argnums: OnlyFirst,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, P], tuple[A]]: ...
+    ) -> Callable[Concatenate[X, P], tuple[X]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, A1, P], A | A1 | Number],
+        fun: Callable[Concatenate[X, X1, P], X | X1 | Number],
         argnums: FirstTwo,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, A1, P], tuple[A, A1]]: ...
+    ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, P], tuple[A | Number, Aux]],
+        fun: Callable[Concatenate[X, X1, X2, P], X | X2 | Number],
+        argnums: FirstAndThird,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X2]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], X | X1 | X2 | Number],
+        argnums: FirstThree,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, P], tuple[X | Number, Aux]],
         argnums: First = 0,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
+    ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, P], tuple[X1 | Number, Aux]],
+        argnums: Second,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], tuple[X2 | Number, Aux]],
+        argnums: Third,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X2, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, P], tuple[X | Number, Aux]],
+        argnums: OnlyFirst,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, P], tuple[tuple[X], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, P], tuple[X | X1 | Number, Aux]],
+        argnums: FirstTwo,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], tuple[X | X2 | Number, Aux]],
+        argnums: FirstAndThird,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X2], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], tuple[X | X1 | X2 | Number, Aux]],
+        argnums: FirstThree,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, Any],
+        argnums: list[Any],
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[P, tuple[Any, ...]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[Any, Aux]],
+        argnums: list[Any],
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
         self,
@@ -150,63 +241,168 @@ class HessianTransform(Protocol):
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, P], Any],
+        fun: Callable[Concatenate[X, P], Any],
         argnums: First = 0,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, P], A]: ...
+    ) -> Callable[Concatenate[X, P], X]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, A1, P], Any],
+        fun: Callable[Concatenate[X, X1, P], Any],
         argnums: Second,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, A1, P], A1]: ...
+    ) -> Callable[Concatenate[X, X1, P], X1]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, A1, A2, P], Any],
+        fun: Callable[Concatenate[X, X1, X2, P], Any],
         argnums: Third,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, A1, A2, P], A2]: ...
+    ) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, P], Any],
+        fun: Callable[Concatenate[X, P], Any],
         argnums: OnlyFirst,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, P], tuple[tuple[A]]]: ...
+    ) -> Callable[Concatenate[X, P], tuple[tuple[X]]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, A1, P], Any],
+        fun: Callable[Concatenate[X, X1, P], Any],
         argnums: FirstTwo,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, A1, P], tuple[tuple[A, A1], tuple[A, A1]]]: ...
+    ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], tuple[X, X1]]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[A, P], tuple[Any, Aux]],
+        fun: Callable[Concatenate[X, X1, X2, P], Any],
+        argnums: FirstAndThird,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X2], tuple[X, X2]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], Any],
+        argnums: FirstThree,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[
+        Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, P], tuple[Any, Aux]],
         argnums: First = 0,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[A, P], tuple[A, Aux]]: ...
+    ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, P], tuple[Any, Aux]],
+        argnums: Second,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+        argnums: Third,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X2, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, P], tuple[Any, Aux]],
+        argnums: OnlyFirst,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, P], tuple[tuple[tuple[X]], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, P], tuple[Any, Aux]],
+        argnums: FirstTwo,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, P], tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+        argnums: FirstAndThird,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+        argnums: FirstThree,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[
+        Concatenate[X, X1, X2, P],
+        tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, Any],
+        argnums: list[Any],
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[P, tuple[tuple[Any, ...], ...]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[Any, Aux]],
+        argnums: list[Any],
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+        chunk_size: int | None = None,
+    ) -> Callable[P, tuple[tuple[tuple[Any, ...], ...], Aux]]: ...
     @overload
     def __call__(
         self,

@@ -1,0 +1,446 @@
+"""The gradient of a function, and its value with it.
+
+The overloads keep the types of the user's function: the gradient of an argument has the type of
+the argument, and the other parameters stay as they are. A list of positions keeps the parameters
+alone; positions beyond the third, other tuples than are written out below, and names give `Any`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Concatenate, overload
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.tree import flatten, unflatten
+from gradwrap.transforms.arguments import one_or_tuple
+from gradwrap.transforms.recording import Recording, out_and_aux, scalar_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.type_variables import (
+        X1,
+        X2,
+        Aux,
+        First,
+        FirstAndThird,
+        FirstThree,
+        FirstTwo,
+        No,
+        OnlyFirst,
+        P,
+        S,
+        Scalar,
+        Second,
+        Third,
+        X,
+        Yes,
+    )
+
+__all__ = ["grad", "value_and_grad"]
+
+
+@overload
+def grad(
+    fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
+) -> Any: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], Scalar],
+    argnums: First = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], Scalar],
+    argnums: Second,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], X1]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], Scalar],
+    argnums: Third,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], Scalar],
+    argnums: OnlyFirst,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[X]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], Scalar],
+    argnums: FirstTwo,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], Scalar],
+    argnums: FirstAndThird,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X2]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], Scalar],
+    argnums: FirstThree,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
+@overload
+def grad(
+    fun: Callable[P, Scalar],
+    argnums: list[Any],
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[P, tuple[Any, ...]]: ...
+@overload
+def grad(
+    fun: Callable[..., Scalar],
+    argnums: Argnums,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Any: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], tuple[Scalar, Aux]],
+    argnums: First = 0,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[Scalar, Aux]],
+    argnums: Second,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], tuple[Scalar, Aux]],
+    argnums: Third,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[X2, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, P], tuple[Scalar, Aux]],
+    argnums: OnlyFirst,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[tuple[X], Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[Scalar, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], tuple[Scalar, Aux]],
+    argnums: FirstAndThird,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X2], Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, X1, X2, P], tuple[Scalar, Aux]],
+    argnums: FirstThree,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Aux]]: ...
+@overload
+def grad(
+    fun: Callable[P, tuple[Scalar, Aux]],
+    argnums: list[Any],
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
+@overload
+def grad(
+    fun: Callable[..., tuple[Scalar, Aux]],
+    argnums: Argnums,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Any: ...
+def grad(
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the gradient of `fun`, which returns a real scalar.
+
+    Parameters
+    ----------
+    fun
+        A function of arrays, or pytrees of arrays, of any library that follows the standard.
+    argnums
+        What to differentiate: a position, a parameter's name, or a sequence of them.
+    has_aux
+        `fun` returns a pair `(scalar, aux)`; the gradient function returns `(gradient, aux)`.
+    holomorphic
+        Give the complex derivative of a holomorphic function of complex arguments.
+
+    Returns
+    -------
+    A function of the same parameters. It returns the gradient in the structure of the argument:
+    the same library, dtype, shape and device; a tuple of them if `argnums` is a sequence. None,
+    strings and other parts of a pytree that are no arrays pass through; the gradient has None
+    in their place. The gradient of a real function of a complex argument points in the direction
+    of steepest ascent, the conjugate of what JAX returns.
+
+    Raises
+    ------
+    NonDifferentiableInputError
+        An argument has an integer, bool or object dtype.
+    NonScalarOutputError
+        The output is not a scalar, or is complex without `holomorphic`.
+    NotAnArrayError
+        An argument or the output is not an array.
+    ArgnumsError
+        `argnums` is out of range, or names no parameter.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.grad(lambda x: np.sum(np.sin(x)))(np.array([0.0, np.pi]))
+    array([ 1., -1.])
+    >>> gw.grad(gw.grad(lambda x: x**3))(2.0)
+    np.float64(12.0)
+    >>> gw.grad(lambda p: p["w"] * p["b"] ** 2)({"w": 3.0, "b": 2.0})
+    {'w': np.float64(4.0), 'b': np.float64(12.0)}
+    """
+
+    @functools.wraps(fun)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        recording = Recording(fun, argnums, args, kwargs)
+        _, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
+        return (found, recording.unwrapped(aux)) if has_aux else found
+
+    return gradient
+
+
+@overload
+def value_and_grad(
+    fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
+) -> Any: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], S],
+    argnums: First = 0,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[S, X]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], S],
+    argnums: Second,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[S, X1]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], S],
+    argnums: Third,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[S, X2]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], S],
+    argnums: OnlyFirst,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[S, tuple[X]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], S],
+    argnums: FirstTwo,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[S, tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], S],
+    argnums: FirstAndThird,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[S, tuple[X, X2]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], S],
+    argnums: FirstThree,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[S, tuple[X, X1, X2]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, S],
+    argnums: list[Any],
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Callable[P, tuple[S, tuple[Any, ...]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[..., S],
+    argnums: Argnums,
+    *,
+    has_aux: No = False,
+    holomorphic: bool = False,
+) -> Any: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], tuple[S, Aux]],
+    argnums: First = 0,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[tuple[S, Aux], X]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[S, Aux]],
+    argnums: Second,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[S, Aux], X1]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], tuple[S, Aux]],
+    argnums: Third,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[S, Aux], X2]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], tuple[S, Aux]],
+    argnums: OnlyFirst,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, P], tuple[tuple[S, Aux], tuple[X]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, P], tuple[S, Aux]],
+    argnums: FirstTwo,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, P], tuple[tuple[S, Aux], tuple[X, X1]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], tuple[S, Aux]],
+    argnums: FirstAndThird,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[S, Aux], tuple[X, X2]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, X1, X2, P], tuple[S, Aux]],
+    argnums: FirstThree,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, tuple[S, Aux]],
+    argnums: list[Any],
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Callable[P, tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[..., tuple[S, Aux]],
+    argnums: Argnums,
+    *,
+    has_aux: Yes,
+    holomorphic: bool = False,
+) -> Any: ...
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the value of `fun` and its gradient.
+
+    With `has_aux`, the value is the pair that `fun` returned. Parameters, errors and
+    conventions are those of `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    (np.float64(5.0), array([2., 4.]))
+    """
+
+    @functools.wraps(fun)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        recording = Recording(fun, argnums, args, kwargs)
+        out, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
+        value = recording.unwrapped(out)
+        return ((value, recording.unwrapped(aux)) if has_aux else value), found
+
+    return value_and_gradient
+
+
+def _differentiated(
+    recording: Recording, argnums: Argnums, has_aux: bool, holomorphic: bool
+) -> tuple[Any, Any, Any]:
+    """The output, what came with it, and the gradient."""
+    out, aux = out_and_aux(recording.name, recording.out, has_aux)
+    seed = scalar_seed(recording, out, holomorphic)
+    gradients = recording.pull([out], [seed])
+    if holomorphic:
+        gradients = [_conjugated(g) for g in gradients]
+    return out, aux, one_or_tuple(gradients, argnums)
+
+
+def _conjugated(tree: Any) -> Any:
+    leaves, treedef = flatten(tree)
+    return unflatten(
+        treedef, [None if leaf is None else backend_of(leaf).xp.conj(leaf) for leaf in leaves]
+    )

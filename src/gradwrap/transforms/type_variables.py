@@ -1,0 +1,39 @@
+"""What the signatures of the transforms are written in; for type checkers alone.
+
+The type variables of arguments are bound to `Any`, so that a checker takes a lambda's parameters
+for `Any` rather than for `object`, and have it as their default, so that what is not known is
+`Any` too. Checkers have `typing_extensions`, whether it is installed or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Literal, SupportsComplex, SupportsFloat, TypeAlias
+
+    import numpy as np
+    from typing_extensions import ParamSpec, TypeVar, TypeVarTuple
+
+    P = ParamSpec("P", default=...)
+    X = TypeVar("X", bound=Any, default=Any)
+    X1 = TypeVar("X1", bound=Any, default=Any)
+    X2 = TypeVar("X2", bound=Any, default=Any)
+    R = TypeVar("R", default=Any)
+    Aux = TypeVar("Aux", default=Any)
+    Primals = TypeVarTuple("Primals")
+
+    Scalar: TypeAlias = SupportsFloat | SupportsComplex
+    S = TypeVar("S", bound=SupportsFloat | SupportsComplex, default=Any)
+    # What a function of one array may return besides an array
+    Number: TypeAlias = float | complex | np.number[Any]
+
+    No: TypeAlias = Literal[False]
+    Yes: TypeAlias = Literal[True]
+    First: TypeAlias = Literal[0]
+    Second: TypeAlias = Literal[1]
+    Third: TypeAlias = Literal[2]
+    OnlyFirst: TypeAlias = tuple[Literal[0]]
+    FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
+    FirstAndThird: TypeAlias = tuple[Literal[0], Literal[2]]
+    FirstThree: TypeAlias = tuple[Literal[0], Literal[1], Literal[2]]
