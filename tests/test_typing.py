@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -34,8 +33,6 @@ def test_mypy() -> None:
     """`assert_type` holds, and every `type: ignore` is needed."""
     pytest.importorskip("mypy")
     files = {str(path) for path in SUBJECTS.glob("*.py")}
-    if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # its stubs leave __all__ empty
-        files.remove(str(SUBJECTS / "numpy_drop_in.py"))
     options = ("--strict", "--warn-unused-ignores", "--follow-imports=silent", VERSION)
     assert run("mypy", *options, *sorted(files)) == ""
 

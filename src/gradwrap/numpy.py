@@ -26,11 +26,13 @@ import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 from gradwrap.backends.creating import creating as _creating
 from gradwrap.backends.creating import first_variable as _first_variable
 from gradwrap.backends.joining_keys import joining as _joining
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.kinds import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
+
+    from gradwrap.typing.numpy_names import *  # noqa: F403  those of NumPy 2.0
 
 
 class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # its `__module__`
@@ -56,7 +58,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             return self.pyfunc(*positional, **each)
 
         results = [call(index) for index in _numpy.ndindex(*shape)]
-        if results and isinstance(results[0], TUPLE):
+        if results and isinstance(results[0], _TUPLE):
             columns = zip(*results, strict=True)
             return tuple(xp.reshape(xp.asarray(list(column)), shape) for column in columns)
         return xp.reshape(xp.asarray(results), shape)

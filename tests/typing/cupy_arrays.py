@@ -12,7 +12,6 @@ import cupyx
 import numpy as np
 from cupyx.profiler import benchmark
 from cupyx.scipy import special
-from numpy.typing import NDArray as HostArray
 
 import gradwrap as gw
 
@@ -64,8 +63,8 @@ assert_type(ints.sum(), Ints)
 assert_type(ints.mean(), Array)
 assert_type(single.max(axis=0, keepdims=True), Single)
 assert_type(x.argmax(), Ints)
-assert_type(x.get(), HostArray[np.float64])
-assert_type(cp.asnumpy(single), HostArray[np.float32])
+assert_type(x.get(), np.ndarray[tuple[Any, ...], np.dtype[np.float64]])
+assert_type(cp.asnumpy(single), np.ndarray[tuple[Any, ...], np.dtype[np.float32]])
 assert_type(float(x.sum()), float)
 x.sumn()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 x.sum(axes=0)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

@@ -20,8 +20,8 @@ from numpy.typing import DTypeLike
 
 _ArrayT = TypeVar("_ArrayT", bound=ndarray)
 _ShapeT = TypeVar("_ShapeT", bound=tuple[int, ...])
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
-_NumberT = TypeVar("_NumberT", bound=np.number)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
+_NumberT = TypeVar("_NumberT", bound=np.number[Any])
 
 class ufunc:
     @property

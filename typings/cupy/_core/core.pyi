@@ -16,15 +16,15 @@ _ShapeT_co = TypeVar("_ShapeT_co", bound=tuple[int, ...], default=tuple[Any, ...
 _DTypeT_co = TypeVar("_DTypeT_co", bound=np.dtype[Any], default=np.dtype[Any], covariant=True)
 _ShapeT = TypeVar("_ShapeT", bound=tuple[int, ...])
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
-_NumberT = TypeVar("_NumberT", bound=np.number)
-_IntegerT = TypeVar("_IntegerT", bound=np.integer)
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
-_FloatingT = TypeVar("_FloatingT", bound=np.floating)
-_ComplexT = TypeVar("_ComplexT", bound=np.complexfloating)
+_NumberT = TypeVar("_NumberT", bound=np.number[Any])
+_IntegerT = TypeVar("_IntegerT", bound=np.integer[Any])
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
+_FloatingT = TypeVar("_FloatingT", bound=np.floating[Any])
+_ComplexT = TypeVar("_ComplexT", bound=np.complexfloating[Any, Any])
 
 _NDArray: TypeAlias = ndarray[tuple[Any, ...], np.dtype[_ScalarT]]
 _DType: TypeAlias = type[_ScalarT] | np.dtype[_ScalarT]
-_Scalar: TypeAlias = complex | np.number | np.bool_
+_Scalar: TypeAlias = complex | np.number[Any] | np.bool_
 _ArrayLike: TypeAlias = ndarray | _Scalar
 _Axes: TypeAlias = int | tuple[int, ...] | None
 _Key: TypeAlias = (
@@ -47,11 +47,11 @@ _I8: TypeAlias = _NDArray[np.int64]
 _Bool: TypeAlias = _NDArray[np.bool_]
 _Small: TypeAlias = np.bool_ | np.int8 | np.int16 | np.uint8 | np.uint16 | np.float16
 _UpToF4: TypeAlias = _NDArray[_Small | np.float32]
-_UpToF8: TypeAlias = _NDArray[np.floating | np.integer | np.bool_]
+_UpToF8: TypeAlias = _NDArray[np.floating[Any] | np.integer[Any] | np.bool_]
 _UpToC8: TypeAlias = _NDArray[_Small | np.float32 | np.complex64]
-_UpToC16: TypeAlias = _NDArray[np.number | np.bool_]
-_UpToI8: TypeAlias = _NDArray[np.signedinteger | np.uint8 | np.uint16 | np.uint32 | np.bool_]
-_Integers: TypeAlias = _NDArray[np.integer | np.bool_]
+_UpToC16: TypeAlias = _NDArray[np.number[Any] | np.bool_]
+_UpToI8: TypeAlias = _NDArray[np.signedinteger[Any] | np.uint8 | np.uint16 | np.uint32 | np.bool_]
+_Integers: TypeAlias = _NDArray[np.integer[Any] | np.bool_]
 
 class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     __array_priority__: ClassVar[int]
@@ -267,7 +267,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     ) -> _NDArray[_InexactT]: ...
     @overload
     def sum(
-        self: _NDArray[np.signedinteger | np.bool_],
+        self: _NDArray[np.signedinteger[Any] | np.bool_],
         axis: _Axes = None,
         dtype: None = None,
         out: None = None,
@@ -300,7 +300,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     ) -> _NDArray[_InexactT]: ...
     @overload
     def prod(
-        self: _NDArray[np.signedinteger | np.bool_],
+        self: _NDArray[np.signedinteger[Any] | np.bool_],
         axis: _Axes = None,
         dtype: None = None,
         out: None = None,
@@ -329,7 +329,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     ) -> _NDArray[_InexactT]: ...
     @overload
     def cumsum(
-        self: _NDArray[np.signedinteger | np.bool_],
+        self: _NDArray[np.signedinteger[Any] | np.bool_],
         axis: int | None = None,
         dtype: None = None,
         out: None = None,
@@ -348,7 +348,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     ) -> _NDArray[_InexactT]: ...
     @overload
     def cumprod(
-        self: _NDArray[np.signedinteger | np.bool_],
+        self: _NDArray[np.signedinteger[Any] | np.bool_],
         axis: int | None = None,
         dtype: None = None,
         out: None = None,
@@ -507,7 +507,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __add__(self: _UpToF8, other: _F8 | np.float64, /) -> _F8: ...
     @overload
-    def __add__(self: _F8, other: _UpToF8 | np.floating | np.integer, /) -> _F8: ...
+    def __add__(self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], /) -> _F8: ...
     @overload
     def __add__(self: _UpToF4, other: _F4 | np.float32, /) -> _F4: ...
     @overload
@@ -515,7 +515,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __add__(self: _UpToC16, other: _C16 | np.complex128, /) -> _C16: ...
     @overload
-    def __add__(self: _C16, other: _UpToC16 | np.number, /) -> _C16: ...
+    def __add__(self: _C16, other: _UpToC16 | np.number[Any], /) -> _C16: ...
     @overload
     def __add__(self: _UpToC8, other: _C8 | np.complex64, /) -> _C8: ...
     @overload
@@ -539,9 +539,9 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __add__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
     @overload
-    def __radd__(self: _UpToF8, other: np.float64, /) -> _F8: ...
+    def __radd__(self: _UpToF8, other: np.float64, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
-    def __radd__(self: _UpToC16, other: np.complex128, /) -> _C16: ...
+    def __radd__(self: _UpToC16, other: np.complex128, /) -> _C16: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __radd__(
         self: ndarray[_ShapeT, np.dtype[_InexactT]], other: float, /
@@ -555,12 +555,12 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
         self: ndarray[_ShapeT, np.dtype[_IntegerT]], other: int, /
     ) -> ndarray[_ShapeT, np.dtype[_IntegerT]]: ...
     @overload
-    def __radd__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
+    def __radd__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     def __iadd__(self, other: _ArrayLike, /) -> Self: ...  # type: ignore[misc]  # the dtype stays
     @overload
     def __sub__(self: _UpToF8, other: _F8 | np.float64, /) -> _F8: ...
     @overload
-    def __sub__(self: _F8, other: _UpToF8 | np.floating | np.integer, /) -> _F8: ...
+    def __sub__(self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], /) -> _F8: ...
     @overload
     def __sub__(self: _UpToF4, other: _F4 | np.float32, /) -> _F4: ...
     @overload
@@ -568,7 +568,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __sub__(self: _UpToC16, other: _C16 | np.complex128, /) -> _C16: ...
     @overload
-    def __sub__(self: _C16, other: _UpToC16 | np.number, /) -> _C16: ...
+    def __sub__(self: _C16, other: _UpToC16 | np.number[Any], /) -> _C16: ...
     @overload
     def __sub__(self: _UpToC8, other: _C8 | np.complex64, /) -> _C8: ...
     @overload
@@ -592,9 +592,9 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __sub__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
     @overload
-    def __rsub__(self: _UpToF8, other: np.float64, /) -> _F8: ...
+    def __rsub__(self: _UpToF8, other: np.float64, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
-    def __rsub__(self: _UpToC16, other: np.complex128, /) -> _C16: ...
+    def __rsub__(self: _UpToC16, other: np.complex128, /) -> _C16: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __rsub__(
         self: ndarray[_ShapeT, np.dtype[_InexactT]], other: float, /
@@ -608,12 +608,12 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
         self: ndarray[_ShapeT, np.dtype[_IntegerT]], other: int, /
     ) -> ndarray[_ShapeT, np.dtype[_IntegerT]]: ...
     @overload
-    def __rsub__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
+    def __rsub__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     def __isub__(self, other: _ArrayLike, /) -> Self: ...  # type: ignore[misc]  # the dtype stays
     @overload
     def __mul__(self: _UpToF8, other: _F8 | np.float64, /) -> _F8: ...
     @overload
-    def __mul__(self: _F8, other: _UpToF8 | np.floating | np.integer, /) -> _F8: ...
+    def __mul__(self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], /) -> _F8: ...
     @overload
     def __mul__(self: _UpToF4, other: _F4 | np.float32, /) -> _F4: ...
     @overload
@@ -621,7 +621,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __mul__(self: _UpToC16, other: _C16 | np.complex128, /) -> _C16: ...
     @overload
-    def __mul__(self: _C16, other: _UpToC16 | np.number, /) -> _C16: ...
+    def __mul__(self: _C16, other: _UpToC16 | np.number[Any], /) -> _C16: ...
     @overload
     def __mul__(self: _UpToC8, other: _C8 | np.complex64, /) -> _C8: ...
     @overload
@@ -645,9 +645,9 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __mul__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
     @overload
-    def __rmul__(self: _UpToF8, other: np.float64, /) -> _F8: ...
+    def __rmul__(self: _UpToF8, other: np.float64, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
-    def __rmul__(self: _UpToC16, other: np.complex128, /) -> _C16: ...
+    def __rmul__(self: _UpToC16, other: np.complex128, /) -> _C16: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __rmul__(
         self: ndarray[_ShapeT, np.dtype[_InexactT]], other: float, /
@@ -661,12 +661,12 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
         self: ndarray[_ShapeT, np.dtype[_IntegerT]], other: int, /
     ) -> ndarray[_ShapeT, np.dtype[_IntegerT]]: ...
     @overload
-    def __rmul__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
+    def __rmul__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     def __imul__(self, other: _ArrayLike, /) -> Self: ...  # type: ignore[misc]  # the dtype stays
     @overload
     def __truediv__(self: _UpToF8, other: _F8 | np.float64, /) -> _F8: ...
     @overload
-    def __truediv__(self: _F8, other: _UpToF8 | np.floating | np.integer, /) -> _F8: ...
+    def __truediv__(self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], /) -> _F8: ...
     @overload
     def __truediv__(self: _UpToF4, other: _F4 | np.float32, /) -> _F4: ...
     @overload
@@ -674,7 +674,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __truediv__(self: _UpToC16, other: _C16 | np.complex128, /) -> _C16: ...
     @overload
-    def __truediv__(self: _C16, other: _UpToC16 | np.number, /) -> _C16: ...
+    def __truediv__(self: _C16, other: _UpToC16 | np.number[Any], /) -> _C16: ...
     @overload
     def __truediv__(self: _UpToC8, other: _C8 | np.complex64, /) -> _C8: ...
     @overload
@@ -694,9 +694,9 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __truediv__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
     @overload
-    def __rtruediv__(self: _UpToF8, other: np.float64, /) -> _F8: ...
+    def __rtruediv__(self: _UpToF8, other: np.float64, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
-    def __rtruediv__(self: _UpToC16, other: np.complex128, /) -> _C16: ...
+    def __rtruediv__(self: _UpToC16, other: np.complex128, /) -> _C16: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __rtruediv__(
         self: ndarray[_ShapeT, np.dtype[_InexactT]], other: float, /
@@ -708,12 +708,12 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __rtruediv__(self: _NDArray[np.int32 | np.int64], other: int, /) -> _F8: ...
     @overload
-    def __rtruediv__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
+    def __rtruediv__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     def __itruediv__(self, other: _ArrayLike, /) -> Self: ...  # type: ignore[misc]  # the dtype stays
     @overload
     def __floordiv__(self: _UpToF8, other: _F8 | np.float64, /) -> _F8: ...
     @overload
-    def __floordiv__(self: _F8, other: _UpToF8 | np.floating | np.integer, /) -> _F8: ...
+    def __floordiv__(self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], /) -> _F8: ...
     @overload
     def __floordiv__(self: _UpToF4, other: _F4 | np.float32, /) -> _F4: ...
     @overload
@@ -721,7 +721,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __floordiv__(self: _UpToC16, other: _C16 | np.complex128, /) -> _C16: ...
     @overload
-    def __floordiv__(self: _C16, other: _UpToC16 | np.number, /) -> _C16: ...
+    def __floordiv__(self: _C16, other: _UpToC16 | np.number[Any], /) -> _C16: ...
     @overload
     def __floordiv__(self: _UpToC8, other: _C8 | np.complex64, /) -> _C8: ...
     @overload
@@ -745,9 +745,9 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __floordiv__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
     @overload
-    def __rfloordiv__(self: _UpToF8, other: np.float64, /) -> _F8: ...
+    def __rfloordiv__(self: _UpToF8, other: np.float64, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
-    def __rfloordiv__(self: _UpToC16, other: np.complex128, /) -> _C16: ...
+    def __rfloordiv__(self: _UpToC16, other: np.complex128, /) -> _C16: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __rfloordiv__(
         self: ndarray[_ShapeT, np.dtype[_InexactT]], other: float, /
@@ -766,7 +766,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __mod__(self: _UpToF8, other: _F8 | np.float64, /) -> _F8: ...
     @overload
-    def __mod__(self: _F8, other: _UpToF8 | np.floating | np.integer, /) -> _F8: ...
+    def __mod__(self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], /) -> _F8: ...
     @overload
     def __mod__(self: _UpToF4, other: _F4 | np.float32, /) -> _F4: ...
     @overload
@@ -774,7 +774,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __mod__(self: _UpToC16, other: _C16 | np.complex128, /) -> _C16: ...
     @overload
-    def __mod__(self: _C16, other: _UpToC16 | np.number, /) -> _C16: ...
+    def __mod__(self: _C16, other: _UpToC16 | np.number[Any], /) -> _C16: ...
     @overload
     def __mod__(self: _UpToC8, other: _C8 | np.complex64, /) -> _C8: ...
     @overload
@@ -798,7 +798,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __mod__(self, other: _ArrayLike, /) -> _NDArray[Any]: ...
     @overload
-    def __rmod__(self: _UpToF8, other: np.float64, /) -> _F8: ...
+    def __rmod__(self: _UpToF8, other: np.float64, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __rmod__(self: _UpToC16, other: np.complex128, /) -> _C16: ...
     @overload
@@ -820,7 +820,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     def __pow__(self: _UpToF8, other: _F8 | np.float64, mod: None = None, /) -> _F8: ...
     @overload
     def __pow__(
-        self: _F8, other: _UpToF8 | np.floating | np.integer, mod: None = None, /
+        self: _F8, other: _UpToF8 | np.floating[Any] | np.integer[Any], mod: None = None, /
     ) -> _F8: ...
     @overload
     def __pow__(self: _UpToF4, other: _F4 | np.float32, mod: None = None, /) -> _F4: ...
@@ -829,7 +829,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __pow__(self: _UpToC16, other: _C16 | np.complex128, mod: None = None, /) -> _C16: ...
     @overload
-    def __pow__(self: _C16, other: _UpToC16 | np.number, mod: None = None, /) -> _C16: ...
+    def __pow__(self: _C16, other: _UpToC16 | np.number[Any], mod: None = None, /) -> _C16: ...
     @overload
     def __pow__(self: _UpToC8, other: _C8 | np.complex64, mod: None = None, /) -> _C8: ...
     @overload
@@ -853,9 +853,9 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
     @overload
     def __pow__(self, other: _ArrayLike, mod: None = None, /) -> _NDArray[Any]: ...
     @overload
-    def __rpow__(self: _UpToF8, other: np.float64, mod: None = None, /) -> _F8: ...
+    def __rpow__(self: _UpToF8, other: np.float64, mod: None = None, /) -> _F8: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
-    def __rpow__(self: _UpToC16, other: np.complex128, mod: None = None, /) -> _C16: ...
+    def __rpow__(self: _UpToC16, other: np.complex128, mod: None = None, /) -> _C16: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     @overload
     def __rpow__(
         self: ndarray[_ShapeT, np.dtype[_InexactT]], other: float, mod: None = None, /
@@ -869,7 +869,7 @@ class ndarray(Generic[_ShapeT_co, _DTypeT_co]):
         self: ndarray[_ShapeT, np.dtype[_IntegerT]], other: int, mod: None = None, /
     ) -> ndarray[_ShapeT, np.dtype[_IntegerT]]: ...
     @overload
-    def __rpow__(self, other: _ArrayLike, mod: None = None, /) -> _NDArray[Any]: ...
+    def __rpow__(self, other: _ArrayLike, mod: None = None, /) -> _NDArray[Any]: ...  # type: ignore[misc, unused-ignore]  # NumPy 2.0
     def __ipow__(self, other: _ArrayLike, /) -> Self: ...  # type: ignore[misc]  # the dtype stays
     def __divmod__(self, other: _ArrayLike, /) -> tuple[_NDArray[Any], _NDArray[Any]]: ...
     def __rdivmod__(self, other: _Scalar, /) -> tuple[_NDArray[Any], _NDArray[Any]]: ...

@@ -6,7 +6,7 @@ from cupy.typing import NDArray
 from numpy.typing import DTypeLike
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
 
 @overload
 def cumprod(
@@ -14,7 +14,7 @@ def cumprod(
 ) -> NDArray[_InexactT]: ...
 @overload
 def cumprod(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | None = None,
     dtype: None = None,
     out: None = None,
@@ -33,7 +33,7 @@ def cumsum(
 ) -> NDArray[_InexactT]: ...
 @overload
 def cumsum(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | None = None,
     dtype: None = None,
     out: None = None,
@@ -58,7 +58,7 @@ def cumulative_prod(
 ) -> NDArray[_InexactT]: ...
 @overload
 def cumulative_prod(
-    x: NDArray[np.signedinteger | np.bool_],
+    x: NDArray[np.signedinteger[Any] | np.bool_],
     /,
     *,
     axis: int | None = None,
@@ -98,7 +98,7 @@ def cumulative_sum(
 ) -> NDArray[_InexactT]: ...
 @overload
 def cumulative_sum(
-    x: NDArray[np.signedinteger | np.bool_],
+    x: NDArray[np.signedinteger[Any] | np.bool_],
     /,
     *,
     axis: int | None = None,
@@ -139,7 +139,7 @@ def nancumprod(
 ) -> NDArray[_InexactT]: ...
 @overload
 def nancumprod(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | None = None,
     dtype: None = None,
     out: None = None,
@@ -158,7 +158,7 @@ def nancumsum(
 ) -> NDArray[_InexactT]: ...
 @overload
 def nancumsum(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | None = None,
     dtype: None = None,
     out: None = None,
@@ -181,7 +181,7 @@ def nanprod(
 ) -> NDArray[_InexactT]: ...
 @overload
 def nanprod(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -214,7 +214,7 @@ def nansum(
 ) -> NDArray[_InexactT]: ...
 @overload
 def nansum(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -247,7 +247,7 @@ def prod(
 ) -> NDArray[_InexactT]: ...
 @overload
 def prod(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -280,7 +280,7 @@ def sum(
 ) -> NDArray[_InexactT]: ...
 @overload
 def sum(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,

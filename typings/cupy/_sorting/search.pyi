@@ -6,7 +6,7 @@ from cupy.typing import NDArray
 from numpy.typing import DTypeLike
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
 
 @overload
 def argmax(

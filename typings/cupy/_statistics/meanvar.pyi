@@ -5,8 +5,8 @@ from cupy._core.core import ndarray
 from cupy.typing import NDArray
 from numpy.typing import DTypeLike
 
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
-_FloatingT = TypeVar("_FloatingT", bound=np.floating)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
+_FloatingT = TypeVar("_FloatingT", bound=np.floating[Any])
 
 @overload
 def average(
@@ -19,7 +19,7 @@ def average(
 ) -> NDArray[_InexactT]: ...
 @overload
 def average(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     weights: Any = None,
     returned: Literal[False] = False,
@@ -45,7 +45,7 @@ def mean(
 ) -> NDArray[_InexactT]: ...
 @overload
 def mean(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -69,7 +69,7 @@ def median(
 ) -> NDArray[_InexactT]: ...
 @overload
 def median(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     out: None = None,
     overwrite_input: bool = False,
@@ -93,7 +93,7 @@ def nanmean(
 ) -> NDArray[_InexactT]: ...
 @overload
 def nanmean(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -117,7 +117,7 @@ def nanmedian(
 ) -> NDArray[_InexactT]: ...
 @overload
 def nanmedian(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     out: None = None,
     overwrite_input: bool = False,
@@ -142,7 +142,7 @@ def nanstd(
 ) -> NDArray[_FloatingT]: ...
 @overload
 def nanstd(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -169,7 +169,7 @@ def nanvar(
 ) -> NDArray[_FloatingT]: ...
 @overload
 def nanvar(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -196,7 +196,7 @@ def std(
 ) -> NDArray[_FloatingT]: ...
 @overload
 def std(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,
@@ -223,7 +223,7 @@ def var(
 ) -> NDArray[_FloatingT]: ...
 @overload
 def var(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     axis: int | tuple[int, ...] | None = None,
     dtype: None = None,
     out: None = None,

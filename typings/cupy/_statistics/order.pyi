@@ -5,7 +5,7 @@ from cupy._core.core import ndarray
 from cupy.typing import NDArray
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
 
 def amax(
     a: NDArray[_ScalarT],
@@ -45,7 +45,7 @@ def percentile(
 ) -> NDArray[_InexactT]: ...
 @overload
 def percentile(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     q: Any,
     axis: int | tuple[int, ...] | None = None,
     out: None = None,
@@ -87,7 +87,7 @@ def quantile(
 ) -> NDArray[_InexactT]: ...
 @overload
 def quantile(
-    a: NDArray[np.integer | np.bool_],
+    a: NDArray[np.integer[Any] | np.bool_],
     q: Any,
     axis: int | tuple[int, ...] | None = None,
     out: None = None,

@@ -5,8 +5,8 @@ from cupy._core.core import ndarray
 from cupy.typing import NDArray
 
 _ArrayT = TypeVar("_ArrayT", bound=ndarray)
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
-_FloatingT = TypeVar("_FloatingT", bound=np.floating)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
+_FloatingT = TypeVar("_FloatingT", bound=np.floating[Any])
 
 def cholesky(a: _ArrayT) -> _ArrayT: ...
 @overload

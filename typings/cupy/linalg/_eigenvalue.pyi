@@ -4,7 +4,7 @@ import numpy as np
 from cupy._core.core import ndarray
 from cupy.typing import NDArray
 
-_FloatingT = TypeVar("_FloatingT", bound=np.floating)
+_FloatingT = TypeVar("_FloatingT", bound=np.floating[Any])
 
 def eig(a: ndarray) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @overload

@@ -6,8 +6,8 @@ from cupy.typing import NDArray
 from numpy.typing import DTypeLike
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
-_FloatingT = TypeVar("_FloatingT", bound=np.floating)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
+_FloatingT = TypeVar("_FloatingT", bound=np.floating[Any])
 
 @overload
 def trace(
@@ -20,7 +20,7 @@ def trace(
 ) -> NDArray[_InexactT]: ...
 @overload
 def trace(
-    a: NDArray[np.signedinteger | np.bool_],
+    a: NDArray[np.signedinteger[Any] | np.bool_],
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,

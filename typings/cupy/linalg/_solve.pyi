@@ -5,7 +5,7 @@ import numpy as np
 from cupy._core.core import ndarray
 from cupy.typing import NDArray
 
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
 
 def inv(a: NDArray[_InexactT]) -> NDArray[_InexactT]: ...
 def lstsq(

@@ -4,7 +4,7 @@ import numpy as np
 from cupy._core.core import ndarray
 from cupy.typing import NDArray
 
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
 
 def lu_factor(
     a: NDArray[_InexactT], overwrite_a: bool = False, check_finite: bool = True

@@ -1,10 +1,10 @@
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from cupy._core.core import ndarray
 from cupy.typing import NDArray
 
-_InexactT = TypeVar("_InexactT", bound=np.inexact)
+_InexactT = TypeVar("_InexactT", bound=np.inexact[Any])
 
 def solve_triangular(
     a: ndarray,
