@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Function", "Row", "fn", "rows"]
+__all__ = ["Function", "Row", "fn", "is_a", "rows"]
 
 R = TypeVar("R")
 
@@ -47,3 +47,11 @@ def fn(function: Callable[[Any, Any, Any, Any], R]) -> Callable[[Any, Any, Any, 
 def fn(function: Any) -> Any:
     """The function itself."""
     return function
+
+
+def is_a(value: object, *kinds: type[Any]) -> bool:
+    """`isinstance`, of which a type checker learns nothing: what is Any stays Any.
+
+    By `isinstance` it would be a list, or a `Variable`, of it is not known what.
+    """
+    return isinstance(value, kinds)
