@@ -135,11 +135,11 @@ def test_a_closure_is_not_confused() -> None:
     def shifted(u: Any) -> Any:
         return fn(lambda h, x: h(x + u))
 
-    def derivative_of_operator(h: Any, y: Any) -> Any:
+    def derivative_of_operator(h: Callable[[Any], Any], y: Any) -> Any:
         return gw.grad(lambda u: shifted(u)(h, y))(0.0)
 
     def twice(y: Any) -> Any:
-        return derivative_of_operator(fn(lambda z: derivative_of_operator(np.exp, z)), y)
+        return derivative_of_operator(lambda z: derivative_of_operator(np.exp, z), y)
 
     assert twice(1.0) == pytest.approx(np.e)
     assert gw.grad(twice)(1.0) == pytest.approx(np.e)
