@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def assert_same(value: Any, expected: Any) -> None:
     """The same structure, shapes, dtypes and values."""
-    if is_a(expected, (tuple, list)):
-        assert is_a(value, (tuple, list))
+    if is_a(expected, tuple, list):
+        assert is_a(value, tuple, list)
         assert len(value) == len(expected)
         for part, other in zip(value, expected, strict=True):
             assert_same(part, other)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
 SUBSCRIPTS = "ij,jk->ik"
 PATTERNS: tuple[tuple[Any, ...], ...] = (
     ("v",),
@@ -85,7 +87,7 @@ def arguments(pattern: tuple[Any, ...], asarray: Callable[[Any], Any]) -> tuple[
     }
 
     def make(part: Any) -> Any:
-        if isinstance(part, list):
+        if is_a(part, list):
             return [make(one) for one in part]
         return words[part]() if isinstance(part, str) and part in words else part
 
@@ -117,10 +119,12 @@ def _outcome(
     floating: list[Any] = [part for part in parts if part.dtype.kind in "fc"]
     tracked = [isinstance(part, gw.Variable) and part.requires_grad for part in floating]
     values = [asnumpy(gw.unwrap(part)) for part in floating]
-    live = [part for part, is_tracked in zip(floating, tracked, strict=True) if is_tracked]
+    live: list[Any] = [
+        part for part, is_tracked in zip(floating, tracked, strict=True) if is_tracked
+    ]
     gradients: list[Any] = []
     if live:
-        weights = [np.cos(np.arange(part.size)).reshape(part.shape) for part in live]
+        weights = [np.cos(ANY.arange(part.size)).reshape(part.shape) for part in live]
         cotangents = [asarray(w.astype(part.dtype)) for w, part in zip(weights, live, strict=True)]
         found = gw.autograd.grad(live, leaves, cotangents, allow_unused=True)
         gradients = [None if g is None else asnumpy(g) for g in found]
@@ -128,7 +132,7 @@ def _outcome(
 
 
 def flat(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
+    if is_a(value, list, tuple):
         return [part for one in value for part in flat(one)]
     return [value]
 

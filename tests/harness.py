@@ -10,6 +10,7 @@ fixed only up to a choice, is tested through that function of the namespace.
 from __future__ import annotations
 
 import importlib
+import inspect
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,12 @@ import numpy as np
 import gradwrap as gw
 from gradwrap.core.backend import backend_of_namespace
 from gradwrap.core.registry import GENERIC, Op, ops
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from gradwrap.core.rule import Rule
 
@@ -59,6 +63,18 @@ class Case:
         return list(args), dict(kwargs)
 
 
+def _arguments(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return args, kwargs
+
+
+def _integers(*values: Any) -> NDArray[np.int64]:
+    return np.array(values)
+
+
+def _bools(*values: Any) -> NDArray[np.bool_]:
+    return np.array(values, dtype=bool)
+
+
 class Maker:
     """The words of a sample."""
 
@@ -69,13 +85,13 @@ class Maker:
 
     def words(self) -> dict[str, Any]:
         return {
-            "call": lambda *args, **kwargs: (args, kwargs),
+            "call": _arguments,
             "x": self.x,
             "spd": self.spd,
             "hermitian": self.hermitian,
             "singular": self.singular,
-            "i": lambda *values: np.array(values),
-            "b": lambda *values: np.array(values, dtype=bool),
+            "i": _integers,
+            "b": _bools,
             "xp": np,
         }
 
@@ -174,8 +190,7 @@ LIBRARIES = {
 def namespace(library: str) -> Any:
     """The namespace of a library, set up to compute in double precision."""
     if library == "jax":
-        import jax
-
+        jax: Any = importlib.import_module("jax")
         jax.config.update("jax_enable_x64", True)
     return importlib.import_module(LIBRARIES[library])
 
@@ -196,14 +211,15 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
     """A NumPy array (or list, or dtype, or NumPy's device) as the library's, on a device."""
     if isinstance(value, str) and value == "cpu":
         return value if device is None else device
-    if isinstance(value, np.ndarray):
+    if is_a(value, np.ndarray):
         if xp is np:
             return value
         make = xp.from_numpy if xp.__name__ == "tiny_arrays" else xp.asarray
         return make(value, device=device)
-    if isinstance(value, (list, tuple)):
-        return type(value)(to_library(part, xp, device) for part in value)
-    if isinstance(value, type) and issubclass(value, np.generic):
+    if is_a(value, list, tuple):
+        parts = [to_library(part, xp, device) for part in value]
+        return parts if is_a(value, list) else tuple(parts)
+    if inspect.isclass(value) and issubclass(value, np.generic):
         return getattr(xp, value.__name__)
     return value
 
@@ -228,10 +244,11 @@ def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, 
 
     def call(*arrays: Any) -> list[Any]:
         args = joined_call(arrays, statics, case.rule)
-        if not any(isinstance(a, gw.Variable) for a in arrays):
+        classes: list[Any] = [type(a) for a in arrays if is_a(a, gw.Variable)]
+        if not classes:
             out = native_call(case, xp, args, kwargs)
         else:
-            cls = next(type(a) for a in arrays if isinstance(a, gw.Variable))
+            cls = classes[0]
             if case.rule.probe is not None:
                 out = case.rule.probe(cls._namespace, *args, **kwargs)
             else:
@@ -255,7 +272,7 @@ def native_call(case: Case, xp: Any, args: Sequence[Any], kwargs: dict[str, Any]
 
 def floating_parts(out: Any) -> list[Any]:
     """The floating arrays among the results of a call."""
-    parts = list(out) if isinstance(out, (tuple, list)) else [out]
+    parts: list[Any] = list(out) if is_a(out, tuple, list) else [out]
     return [part for part in parts if is_floating(part)]
 
 
@@ -269,7 +286,8 @@ def split_call(args: Sequence[Any], rule: Rule) -> tuple[list[Any], dict[int, An
     """A call's floating arrays, and what else stands at which position."""
     if rule.variadic:
         return list(args[0]), dict(enumerate(args[1:], start=len(args[0])))
-    arrays, statics = [], {}
+    arrays: list[Any] = []
+    statics: dict[int, Any] = {}
     for position, value in enumerate(args):
         if is_floating(value):
             arrays.append(value)
@@ -294,10 +312,12 @@ def real_inner(left: Sequence[Any], right: Sequence[Any]) -> float:
 
 
 def direction(random: np.random.Generator, like: Any) -> Any:
-    values = random.standard_normal(like.shape)
-    if like.dtype.kind == "c":
-        values = values + 1j * random.standard_normal(like.shape)
-    return np.asarray(values, dtype=like.dtype)
+    shape: tuple[int, ...] = like.shape
+    dtype: np.dtype[Any] = like.dtype
+    values = random.standard_normal(shape)
+    if dtype.kind == "c":
+        values = values + 1j * random.standard_normal(shape)
+    return np.asarray(values, dtype=dtype)
 
 
 def numerical(

@@ -49,6 +49,9 @@ def fn(function: Any) -> Any:
     return function
 
 
-def is_a(value: Any, kind: type[Any] | tuple[type[Any], ...]) -> bool:
-    """`isinstance`, after which an `Any` is still one, not a list of unknown elements."""
-    return isinstance(value, kind)
+def is_a(value: object, *kinds: type[Any]) -> bool:
+    """`isinstance`, of which a type checker learns nothing: what is Any stays Any.
+
+    By `isinstance` it would be a list, or a `Variable`, of it is not known what.
+    """
+    return isinstance(value, kinds)

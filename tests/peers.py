@@ -7,6 +7,7 @@ does not name, or a peer names otherwise, is written down here.
 from __future__ import annotations
 
 import functools
+import importlib
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from lambdas import Function
+
 
 def _jax_to_device(xp: Any, x: Any, device: Any) -> Any:
-    import jax
-
+    jax: Any = importlib.import_module("jax")
     return jax.device_put(x, jax.devices(device)[0])
 
 
@@ -38,15 +40,19 @@ def _torch_convolution(xp: Any, a: Any, v: Any) -> Any:
     return torch.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding=padding)[0, 0]
 
 
-EITHER: dict[str, Callable[..., Any]] = {
+def _spectral_norm(xp: Any, x: Any, **options: Any) -> Any:
+    return xp.linalg.matrix_norm(x, **options)
+
+
+EITHER: dict[str, Function] = {
     "cofactors": lambda xp, x: (
         xp.linalg.det(x)[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
     ),
     "einsum": lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
     "getitem": lambda xp, x, key: x[key],
-    "spectral_norm": lambda xp, x, **options: xp.linalg.matrix_norm(x, **options),
+    "spectral_norm": _spectral_norm,
 }
-CALLS: dict[str, dict[str, Callable[..., Any]]] = {
+CALLS: dict[str, dict[str, Function]] = {
     "jax": {
         **EITHER,
         "copy": lambda xp, x: xp.copy(x),
@@ -133,7 +139,8 @@ def reason_to_leave_out(case: Case, dtype: np.dtype[Any], library: str) -> str |
 def _function(name: str, library: str) -> Callable[..., Any]:
     xp = namespace(library)
     if name in CALLS[library]:
-        return functools.partial(CALLS[library][name], xp)
+        call: Callable[..., Any] = CALLS[library][name]
+        return functools.partial(call, xp)
     if library == "jax" and name.startswith("special."):
         import jax.scipy.special
 

@@ -60,7 +60,7 @@ def plain(value: Any) -> Any:
     """Results as nested lists of numbers, text and None, to be compared."""
     if is_a(value, dict):
         return {key: plain(one) for key, one in value.items()}
-    if is_a(value, (list, tuple)):
+    if is_a(value, list, tuple):
         return [plain(one) for one in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value

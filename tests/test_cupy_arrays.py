@@ -10,6 +10,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.backend import backend_of
 from hosted_cupy import device_params, on_device
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,7 +118,7 @@ def test_reading_at_a_key_is_undone_by_adding_there(name: str, dtype: str) -> No
     values = np.linspace(0.5, 2.0, int(np.prod(shape))).reshape(shape).astype(dtype)
 
     def f(x: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
+        parts: tuple[Any, ...] = key if is_a(key, tuple) else (key,)
         own = tuple(native(p, x) if isinstance(p, np.ndarray) else p for p in parts)
         read = x[own if isinstance(key, tuple) else own[0]]
         return (
@@ -299,7 +300,7 @@ def test_anomalies_are_found() -> None:
 def test_clip_is_the_standards(values: Any, low: Any, high: Any) -> None:
     x = cupy.asarray(values)
     xp = gw.wrap(x).__array_namespace__()
-    reference = gw.wrap(values).__array_namespace__()
+    reference: Any = gw.wrap(values).__array_namespace__()
 
     found = xp.clip(x, cupy.asarray(low) if isinstance(low, np.ndarray) else low, high)
     wanted = reference.clip(values, low, high)

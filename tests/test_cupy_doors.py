@@ -17,6 +17,7 @@ from gradwrap.core.classes import wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError, RuleDefinitionError, TrackedValueError
+from lambdas import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,20 +52,24 @@ class Asked:
     def __init__(self) -> None:
         self.kernels: list[str] = []
         self.answer: Any = None
-        self.astype = lambda dtype, copy: self  # `where` asks it of a condition
+
+    def astype(self, dtype: Any, copy: Any) -> Asked:
+        """`where` asks it of a condition."""
+        return self
 
     def _elementwise(self, kernel: Any, *args: Any, **kwargs: Any) -> Any:
         self.kernels.append(kernel.name)
         return (kernel.name, args, kwargs) if self.answer is None else self.answer
 
+    @staticmethod
+    def _reduction(kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
+        return kernel.name, (axis, dtype, out, keepdims)
+
     def __getattr__(self, name: str) -> Any:
         if name == ELEMENTWISE:
             return self._elementwise
         if name == REDUCTION:
-            return lambda kernel, axis, dtype, out, keepdims: (
-                kernel.name,
-                (axis, dtype, out, keepdims),
-            )
+            return self._reduction
         raise AttributeError(name)
 
 
@@ -137,7 +142,7 @@ def test_every_ufunc_of_numpys_is_known_by_itself() -> None:
 
 @pytest.mark.parametrize("kind", [Variable, Dual, Batched])
 def test_all_wrappers_of_cupys_arrays_have_the_hooks_and_no_other(kind: Any) -> None:
-    cls = wrapper_class(kind, type(tracked(3))._backend)
+    cls = wrapper_class(kind, tracked(3)._backend)
 
     assert hasattr(cls, ELEMENTWISE)
     assert hasattr(cls, REDUCTION)
@@ -154,17 +159,19 @@ def test_wrappers_of_other_libraries_have_them_not() -> None:
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda p, v: p * v,
-        lambda p, v: v * p,
-        lambda p, v: p @ v,
-        lambda p, v: p < v,
-        lambda p, v: cupy.add(p, v),
-        lambda p, v: np.add(p, v),
-        lambda p, v: np.concatenate([p, v]),
-        lambda p, v: v.sum(None, None, None, False),
-        lambda p, v: cupy.sum(v),
-    ],
+    rows(
+        [
+            lambda p, v: p * v,
+            lambda p, v: v * p,
+            lambda p, v: p @ v,
+            lambda p, v: p < v,
+            lambda p, v: cupy.add(p, v),
+            lambda p, v: np.add(p, v),
+            lambda p, v: np.concatenate([p, v]),
+            lambda p, v: v.sum(None, None, None, False),
+            lambda p, v: cupy.sum(v),
+        ]
+    ),
 )
 def test_call_reaches_an_operation_on_the_device(call: Callable[[Any, Any], Any]) -> None:
     """It gets as far as the device, which is not there: past every dispatch."""
@@ -188,18 +195,20 @@ def store(plain: Any, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    [
-        in_place,
-        lambda p, v: cupy.add(p, v, p),
-        lambda p, v: cupy.add(v, p, out=p),
-        lambda p, v: cupy.exp(v, p),
-        lambda p, v: v.sum(None, None, p, False),
-        lambda p, v: v.clip(0, 1, out=p),
-        lambda p, v: v.dot(v, p),
-        lambda p, v: v.take([0], None, p),
-        lambda p, v: cupy.max(v, out=p),
-        lambda p, v: cupy.mean(v, out=p),
-    ],
+    rows(
+        [
+            in_place,
+            lambda p, v: cupy.add(p, v, p),
+            lambda p, v: cupy.add(v, p, out=p),
+            lambda p, v: cupy.exp(v, p),
+            lambda p, v: v.sum(None, None, p, False),
+            lambda p, v: v.clip(0, 1, out=p),
+            lambda p, v: v.dot(v, p),
+            lambda p, v: v.take([0], None, p),
+            lambda p, v: cupy.max(v, out=p),
+            lambda p, v: cupy.mean(v, out=p),
+        ]
+    ),
 )
 def test_output_that_cannot_hold_a_tracked_value_is_refused(
     call: Callable[[Any, Any], Any],
@@ -210,15 +219,17 @@ def test_output_that_cannot_hold_a_tracked_value_is_refused(
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda p, v: store(p, v[0]),
-        lambda p, v: p.fill(v[0]),
-        lambda p, v: cupy.array([v, v]),
-        lambda p, v: cupy.asnumpy(v),
-        lambda p, v: cupy.real(v),
-        lambda p, v: cupy.cov(v),
-        lambda p, v: cupy.full((3,), v),
-    ],
+    rows(
+        [
+            lambda p, v: store(p, v[0]),
+            lambda p, v: p.fill(v[0]),
+            lambda p, v: cupy.array([v, v]),
+            lambda p, v: cupy.asnumpy(v),
+            lambda p, v: cupy.real(v),
+            lambda p, v: cupy.cov(v),
+            lambda p, v: cupy.full((3,), v),
+        ]
+    ),
 )
 def test_conversion_is_refused_with_the_import_to_change(call: Callable[[Any, Any], Any]) -> None:
     with pytest.raises(TrackedValueError, match=r"import gradwrap\.cupy as cp"):
@@ -227,22 +238,24 @@ def test_conversion_is_refused_with_the_import_to_change(call: Callable[[Any, An
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda p, v: cupy.matmul(p, v),
-        lambda p, v: cupy.stack([p, v]),
-        lambda p, v: cupy.moveaxis(v, 0, 0),
-        lambda p, v: cupy.expand_dims(v, 0),
-        lambda p, v: cupy.broadcast_to(v, (2, 3)),
-        lambda p, v: cupy.cumsum(v),
-        lambda p, v: cupy.inner(p, v),
-        lambda p, v: cupy.dot(p, v),
-        lambda p, v: cupy.split(v, 3),
-        lambda p, v: cupy.median(v),
-        lambda p, v: cupy.any(v),
-        lambda p, v: cupy.nansum(v),
-        lambda p, v: cupy.trapezoid(v),
-        lambda p, v: cupy.sum(p, out=v),
-    ],
+    rows(
+        [
+            lambda p, v: cupy.matmul(p, v),
+            lambda p, v: cupy.stack([p, v]),
+            lambda p, v: cupy.moveaxis(v, 0, 0),
+            lambda p, v: cupy.expand_dims(v, 0),
+            lambda p, v: cupy.broadcast_to(v, (2, 3)),
+            lambda p, v: cupy.cumsum(v),
+            lambda p, v: cupy.inner(p, v),
+            lambda p, v: cupy.dot(p, v),
+            lambda p, v: cupy.split(v, 3),
+            lambda p, v: cupy.median(v),
+            lambda p, v: cupy.any(v),
+            lambda p, v: cupy.nansum(v),
+            lambda p, v: cupy.trapezoid(v),
+            lambda p, v: cupy.sum(p, out=v),
+        ]
+    ),
 )
 def test_function_of_arrays_of_cupys_own_refuses(call: Callable[[Any, Any], Any]) -> None:
     with pytest.raises(TypeError):

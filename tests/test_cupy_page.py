@@ -12,6 +12,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.errors
 from hosted_cupy import device_params, on_device
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +64,8 @@ def run(code: str, module: Any) -> Any:
 
 
 def is_tracked(result: Any) -> bool:
-    parts = result if isinstance(result, (tuple, list)) else [result]
-    return all(isinstance(part, gw.Variable) and part.requires_grad for part in parts)
+    parts: list[Any] = list(result) if is_a(result, tuple, list) else [result]
+    return all(is_a(part, gw.Variable) and part.requires_grad for part in parts)
 
 
 @pytest.mark.parametrize("code", [code for code, _ in WORKS])

@@ -145,7 +145,7 @@ def test_transforms_keep_streams_too() -> None:
 
 
 def test_hooks_run_on_the_stream_of_their_node() -> None:
-    stream, seen = cupy.cuda.Stream(), []
+    stream, seen = cupy.cuda.Stream(), list[Any]()
     x = gw.wrap(array(1.0, 2.0), requires_grad=True)
     with stream:
         y = x * 2.0
@@ -276,7 +276,7 @@ def test_default_streams_of_two_devices_wait_for_each_other() -> None:
     loss.backward()
 
     recorded: dict[Any, int] = {}
-    waited = []
+    waited: list[tuple[int, int]] = []
     for word, event, device in null.log:
         if word == "record":
             recorded[event] = device

@@ -11,6 +11,7 @@ import gradwrap as gw
 from gradwrap.core.backend import backend_of
 from harness import COMPLEX, REAL, Case, cases, namespace, runs_on
 from hosted_cupy import has_gpu, hosted
+from lambdas import rows
 from test_backends import Call
 from test_cupy_rules import is_run
 
@@ -79,11 +80,13 @@ def test_no_tangent_waits(case: Case, dtype: np.dtype[Any], counts: Counts) -> N
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda xp, x: xp.clip(x, -0.5, 0.5),
-        lambda xp, x: xp.linalg.pinv(x),
-        lambda xp, x: xp.sign(x),
-    ],
+    rows(
+        [
+            lambda xp, x: xp.clip(x, -0.5, 0.5),
+            lambda xp, x: xp.linalg.pinv(x),
+            lambda xp, x: xp.sign(x),
+        ]
+    ),
     ids=["clip", "pinv", "sign"],
 )
 def test_what_array_api_compat_waits_in_is_done_otherwise(call: Any, counts: Counts) -> None:

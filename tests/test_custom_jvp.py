@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_strict as strict
 import numpy as np
@@ -11,10 +11,18 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError, RuleDefinitionError, RuleResultError, TrackedValueError
+from lambdas import fn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 X = np.array([0.3, 1.2, 2.0])
 Y = np.array([1.5, 0.5, -0.7])
 V = np.array([1.0, -0.5, 0.25])
+
+FIRST_STATIC: Callable[[Callable[..., Any]], gw.custom_jvp[..., Any]] = functools.partial(
+    gw.custom_jvp, nondiff_argnums=(0,)
+)
 
 
 def gradient_of(leaf: Any) -> Any:
@@ -117,7 +125,11 @@ def test_a_rule_for_each_argument() -> None:
     fun.defjvps(lambda t, out, x, y, z: (out - z) * t, lambda t, out, x, y, z: np.exp(x) * t, None)
     args = (X, Y, V)
     np.testing.assert_allclose(gw.jvp(fun, args, args)[1], np.exp(X) * (Y * X + Y))
-    found = gw.grad(lambda *a: np.sum(fun(*a)), (0, 1, 2))(*args)
+
+    def total(*a: Any) -> Any:
+        return np.sum(fun(*a))
+
+    found = gw.grad(total, (0, 1, 2))(*args)
     np.testing.assert_allclose(found[0], np.exp(X) * Y)
     np.testing.assert_allclose(found[1], np.exp(X))
     np.testing.assert_array_equal(found[2], np.zeros(3))
@@ -145,8 +157,8 @@ def test_primals_and_tangents_share_a_namespace() -> None:
         xp = array_namespace(*primals, *tangents)
         return fun(*primals), xp.multiply(xp.cos(primals[0]), tangents[0])
 
-    total = lambda x: array_namespace(x).sum(fun(x))
-    slopes = lambda x: array_namespace(x).sum(gw.grad(total)(x))
+    total = fn(lambda x: array_namespace(x).sum(fun(x)))
+    slopes = fn(lambda x: array_namespace(x).sum(gw.grad(total)(x)))
     for make in (np.asarray, strict.asarray):
         x = make([0.3, 1.2])
         first = gw.grad(total)(x)
@@ -187,7 +199,7 @@ def test_pytrees_in_and_out() -> None:
     value = gw.jvp(lambda x: layer(p, x), (X,), (V,))
     np.testing.assert_allclose(value[1]["out"], Y * V)
     assert value[0]["same"][1:] == ("dense", 3)
-    loss = lambda p, x: np.sum(layer(p, x)["out"] * layer(p, x)["same"][0])
+    loss = fn(lambda p, x: np.sum(layer(p, x)["out"] * layer(p, x)["same"][0]))
     to_p, to_x = gw.grad(loss, (0, 1))(p, X)
     np.testing.assert_allclose(to_p["w"], X * X)
     np.testing.assert_allclose(to_x, 2 * X * Y)
@@ -198,7 +210,7 @@ def test_none_is_a_zero_tangent() -> None:
     def fun(x: Any) -> Any:
         return {"a": x * 2, "b": (x, x)}
 
-    fun.defjvp(lambda p, t: (fun(*p), {"a": 2 * t[0], "b": None}))
+    fun.defjvp(fn(lambda p, t: (fun(*p), {"a": 2 * t[0], "b": None})))
     pushed = gw.jvp(fun, (X,), (V,))[1]
     np.testing.assert_array_equal(pushed["a"], 2 * V)
     np.testing.assert_array_equal(pushed["b"][1], np.zeros(3))
@@ -206,7 +218,7 @@ def test_none_is_a_zero_tangent() -> None:
 
 
 def test_nondiff_arguments_come_first() -> None:
-    @functools.partial(gw.custom_jvp, nondiff_argnums=(0,))
+    @FIRST_STATIC
     def applied(function: Any, x: Any) -> Any:
         return function(x)
 
@@ -217,7 +229,7 @@ def test_nondiff_arguments_come_first() -> None:
 
     assert gw.grad(lambda x: applied(np.sin, x))(0.5) == 10.0
     with pytest.raises(TrackedValueError, match=r"the argument function of applied is tracked"):
-        gw.grad(lambda s: applied(lambda x: x, 1.0) * s + applied([s], 1.0))(1.0)
+        gw.grad(lambda s: applied(fn(lambda x: x), 1.0) * s + applied([s], 1.0))(1.0)
 
 
 def test_numbers_have_zero_tangents() -> None:
@@ -231,8 +243,8 @@ def test_numbers_have_zero_tangents() -> None:
 
 def test_every_pairing_of_modes_at_second_order() -> None:
     def second(function: Any) -> list[Any]:
-        total = lambda x: np.sum(function(x, x * Y) ** 2)
-        slope = lambda x: gw.jvp(total, (x,), (V,))[1]
+        total = fn(lambda x: np.sum(function(x, x * Y) ** 2))
+        slope = fn(lambda x: gw.jvp(total, (x,), (V,))[1])
         return [
             gw.vjp(gw.grad(total), X)[1](V)[0],
             gw.jvp(gw.grad(total), (X,), (V,))[1],
@@ -250,8 +262,11 @@ def test_nested_derivatives_go_through_the_rule() -> None:
     def fun(x: Any) -> Any:
         return x**4
 
+    def by_jvp(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: gw.jvp(f, (x,), (1.0,))[1]
+
     fun.defjvps(lambda t, out, x: t * np.sin(x))
-    for derive in (gw.grad, lambda f: lambda x: gw.jvp(f, (x,), (1.0,))[1]):
+    for derive in (gw.grad, by_jvp):
         assert derive(fun)(0.7) == pytest.approx(np.sin(0.7))
         assert derive(derive(fun))(0.7) == pytest.approx(np.cos(0.7))
         assert derive(derive(derive(fun)))(0.7) == pytest.approx(-np.sin(0.7))
@@ -325,7 +340,7 @@ def test_what_the_rule_returns_is_checked(returned: Any, message: str) -> None:
     def fun(x: Any) -> Any:
         return x
 
-    fun.defjvp(lambda primals, tangents: returned)
+    fun.defjvp(fn(lambda primals, tangents: returned))
     for differentiated in (
         lambda: gw.jvp(fun, (X,), (X,)),
         lambda: gw.grad(lambda x: np.sum(fun(x)))(X),
@@ -377,7 +392,7 @@ def test_bad_definitions() -> None:
     fun.defjvps(lambda t, out, x, y: t * y)
     with pytest.raises(RuleDefinitionError, match=r"was given 1 functions for 2 arguments"):
         gw.grad(fun)(1.0, 2.0)
-    static = gw.custom_jvp(lambda f, x: f(x), nondiff_argnums=0)
+    static = gw.custom_jvp(fn(lambda f, x: f(x)), nondiff_argnums=0)
     with pytest.raises(RuleDefinitionError, match=r"defjvps does not go with nondiff_argnums"):
         static.defjvps(lambda t, out, x: t)
 
@@ -405,15 +420,15 @@ def test_the_same_source_in_jax() -> None:
 
         applied.defjvp(rule)
 
-        each: Any = lib.custom_jvp(lambda x, y: x * y)
-        each.defjvps(lambda t, out, x, y: t * np_.cos(y), lambda t, out, x, y: out * t)
+        each: Any = lib.custom_jvp(fn(lambda x, y: x * y))
+        each.defjvps(fn(lambda t, out, x, y: t * np_.cos(y)), fn(lambda t, out, x, y: out * t))
 
         def loss(x: Any) -> Any:
             out = applied(2.0, {"w": x * x}, np_.exp(x))
             return np_.sum(each(out["y"], out["z"]))
 
         first = lib.grad(loss)
-        second = lib.grad(lambda x: np_.sum(first(x) ** 2))
+        second = lib.grad(fn(lambda x: np_.sum(first(x) ** 2)))
         pushed = [lib.jvp(function, (x,), (x,))[1] for function in (loss, first)]
         return [loss(x), first(x), second(x), *pushed]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import array_api_strict as strict
 import numpy as np
@@ -11,10 +11,19 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
+from lambdas import fn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Static = Callable[[Callable[..., Any]], gw.custom_vjp[..., Any]]
 
 X = np.array([0.3, 1.2, 2.0])
 Y = np.array([1.5, 0.5, -0.7])
 V = np.array([1.0, -0.5, 0.25])
+
+FIRST_AND_THIRD_STATIC: Static = functools.partial(gw.custom_vjp, nondiff_argnums=(0, 2))
+SECOND_STATIC: Static = functools.partial(gw.custom_vjp, nondiff_argnums=(1,))
 
 
 def gradient_of(leaf: Any) -> Any:
@@ -80,7 +89,7 @@ def test_outside_of_a_transform_the_function_itself_is_called() -> None:
 
 
 def test_reverse_mode_calls_forward_and_backward_on_native_arrays() -> None:
-    seen: list[type] = []
+    seen: list[Any] = []
 
     @gw.custom_vjp
     def fun(x: Any) -> Any:
@@ -164,7 +173,7 @@ def test_complex_cotangents_are_those_of_vjp() -> None:
 
     square.defvjp(lambda z: (z * z, z), lambda z, g: (2 * np.conj(z) * g,))
     z = X + 0.5j * Y
-    for fun in (square, lambda z: z * z):
+    for fun in (square, fn(lambda z: z * z)):
         np.testing.assert_allclose(gw.vjp(fun, z)[1](z)[0], 2 * np.conj(z) * z)
         np.testing.assert_allclose(gw.jvp(fun, (z,), (V * 1j,))[1], 2 * z * V * 1j)
 
@@ -240,12 +249,12 @@ def test_integer_arguments_and_outputs() -> None:
 
     taken.defvjp(lambda x, i: (taken(x, i), (i, x.shape[0])), backward)
     index = np.array([2, 0])
-    gradient = gw.grad(lambda x, i: np.sum(taken(x, i)[0] * Y[:2]))(X, index)
+    gradient = gw.grad(fn(lambda x, i: np.sum(taken(x, i)[0] * Y[:2])))(X, index)
     np.testing.assert_array_equal(gradient, [Y[1], 0.0, Y[0]])
 
 
 def test_nondiff_arguments_come_first_in_backward() -> None:
-    @functools.partial(gw.custom_vjp, nondiff_argnums=(0, 2))
+    @FIRST_AND_THIRD_STATIC
     def applied(function: Any, x: Any, power: int = 2) -> Any:
         return function(x) ** power
 
@@ -301,8 +310,8 @@ def test_name_docstring_and_signature_are_kept() -> None:
 
 def test_every_pairing_of_modes_at_second_order() -> None:
     def second(function: Any) -> list[Any]:
-        total = lambda x: np.sum(function(x, x * Y) ** 2)
-        slope = lambda x: gw.jvp(total, (x,), (V,))[1]
+        total = fn(lambda x: np.sum(function(x, x * Y) ** 2))
+        slope = fn(lambda x: gw.jvp(total, (x,), (V,))[1])
         return [
             gw.vjp(gw.grad(total), X)[1](V)[0],
             gw.jvp(gw.grad(total), (X,), (V,))[1],
@@ -403,15 +412,17 @@ def test_under_vmap_inside_and_outside(kind: str) -> None:
     if kind == "vjp":
         fun = gw.custom_vjp(plain)
         fun.defvjp(
-            lambda x, w: (plain(x, w), (x, w)),
-            lambda r, g: (3 * g * np.cos(r[0]) * r[1], g * np.sin(r[0])),
+            fn(lambda x, w: (plain(x, w), (x, w))),
+            fn(lambda r, g: (3 * g * np.cos(r[0]) * r[1], g * np.sin(r[0]))),
         )
     else:
         fun = gw.custom_jvp(plain)
         fun.defjvp(
-            lambda p, t: (
-                plain(*p),
-                np.sum(3 * np.cos(p[0]) * p[1] * t[0]) + np.sum(np.sin(p[0]) * t[1]),
+            fn(
+                lambda p, t: (
+                    plain(*p),
+                    np.sum(3 * np.cos(p[0]) * p[1] * t[0]) + np.sum(np.sin(p[0]) * t[1]),
+                )
             )
         )
     xs = np.stack([X, Y, V, 2 * X])
@@ -421,7 +432,7 @@ def test_under_vmap_inside_and_outside(kind: str) -> None:
     np.testing.assert_allclose(inside[0], 3 * np.cos(xs) * w)
     np.testing.assert_allclose(inside[1], np.sin(xs))
     scale = np.array([1.0, -1.0, 0.5, 2.0])
-    total = lambda xs, w: np.sum(gw.vmap(fun, (0, None))(xs, w) * scale)
+    total = fn(lambda xs, w: np.sum(gw.vmap(fun, (0, None))(xs, w) * scale))
     outside = gw.grad(total, (0, 1))(xs, w)
     np.testing.assert_allclose(outside[0], 3 * np.cos(xs) * w * scale[:, None])
     np.testing.assert_allclose(outside[1], scale @ np.sin(xs))
@@ -599,7 +610,7 @@ def test_without_a_rule() -> None:
 
 
 def test_a_tracked_nondiff_argument() -> None:
-    @functools.partial(gw.custom_vjp, nondiff_argnums=(1,))
+    @SECOND_STATIC
     def fun(x: Any, options: Any) -> Any:
         return x * options["scale"]
 
@@ -607,7 +618,7 @@ def test_a_tracked_nondiff_argument() -> None:
         lambda x, options: (fun(x, options), None), lambda options, _, g: (g * options["scale"],)
     )
     assert gw.grad(lambda x: fun(x, {"scale": 2.0}))(1.0) == 2.0
-    constant = gw.grad(lambda x, s: fun(x, {"scale": s}))(1.0, np.array(3.0))
+    constant = gw.grad(fn(lambda x, s: fun(x, {"scale": s})))(1.0, np.array(3.0))
     assert constant == 3.0
     with pytest.raises(TrackedValueError) as caught:
         gw.grad(lambda s: fun(1.0, {"scale": s}))(2.0)
@@ -655,7 +666,7 @@ def test_bad_definitions() -> None:
         fun.defvjp(lambda x: (x, None), None)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ArgnumsError, match=r"nondiff_argnums='x'\. Fix: give positions"):
         gw.custom_vjp(fun, nondiff_argnums="x")  # type: ignore[arg-type]  # on purpose
-    beyond = gw.custom_vjp(lambda x: x, nondiff_argnums=(3,))
+    beyond = gw.custom_vjp(fn(lambda x: x), nondiff_argnums=(3,))
     beyond.defvjp(lambda x: (x, None), lambda _, g: (g,))
     with pytest.raises(ArgnumsError, match=r"3 is out of range for a call with 1 argument"):
         gw.grad(beyond)(1.0)
@@ -699,8 +710,8 @@ def test_the_same_source_in_jax() -> None:
             return np_.sum(out["y"] * out["z"])
 
         first = lib.grad(loss)
-        second = lib.grad(lambda x: np_.sum(first(x) ** 2))
-        return [loss(x), first(x), second(x), lib.jvp(lambda x: x, (x,), (x,))[1]]
+        second = lib.grad(fn(lambda x: np_.sum(first(x) ** 2)))
+        return [loss(x), first(x), second(x), lib.jvp(fn(lambda x: x), (x,), (x,))[1]]
 
     found = program(gw, np, X)
     wanted = program(jax, jax.numpy, X)

@@ -22,6 +22,12 @@ def leaf(*shape: int) -> Any:
     return gw.wrap(np.ones(shape), requires_grad=True)
 
 
+def bundle_of(drawing: Any, **wanted: set[str]) -> dict[str, Any]:
+    """What a notebook gets when it asks for a picture."""
+    bundle: dict[str, Any] = drawing._repr_mimebundle_(**wanted)
+    return bundle
+
+
 def plain_text(drawing: Any) -> str:
     return str(drawing).replace("\N{MULTIPLICATION SIGN}", "x")
 
@@ -167,7 +173,7 @@ def test_custom_functions_and_checkpoints_have_their_names() -> None:
 
 
 def test_inside_of_a_transform() -> None:
-    drawings = []
+    drawings: list[Any] = []
 
     def loss(w: Any, x: Any) -> Any:
         out = np.sum(np.tanh(w @ x))
@@ -353,7 +359,7 @@ def test_pictures(tmp_path: Path) -> None:
     for suffix in (".svg", ".png", ".pdf"):
         drawing.save(tmp_path / f"graph{suffix}")
         assert (tmp_path / f"graph{suffix}").stat().st_size > 500
-    assert drawing._repr_mimebundle_()["image/svg+xml"] == drawing.svg()
+    assert bundle_of(drawing)["image/svg+xml"] == drawing.svg()
 
 
 def test_text_is_saved_without_graphviz(tmp_path: Path) -> None:
@@ -379,13 +385,13 @@ def test_dot_text() -> None:
 
 def test_a_notebook_shows_it() -> None:
     drawing = gw.draw(np.sin(leaf(2)))
-    bundle = drawing._repr_mimebundle_(include={"text/plain", "text/vnd.mermaid"})
+    bundle = bundle_of(drawing, include={"text/plain", "text/vnd.mermaid"})
 
     assert bundle == {
         "text/plain": "<Drawing: 1 operation, 1 leaf, 16 B saved>",
         "text/vnd.mermaid": drawing.mermaid,
     }
-    assert "text/plain" not in drawing._repr_mimebundle_(exclude={"text/plain"})
+    assert "text/plain" not in bundle_of(drawing, exclude={"text/plain"})
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,7 +407,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(MissingToolError, match=r"package graphviz.*Fix: pip install"):
         drawing.svg()
-    assert "image/svg+xml" not in drawing._repr_mimebundle_()
+    assert "image/svg+xml" not in bundle_of(drawing)
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from gradwrap.errors import (
     OutArgumentError,
     TrackedValueError,
 )
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -255,8 +256,9 @@ def fit(w: Any, b: Any, *, scale: Any = 1.0) -> Any:
     ],
 )
 def test_argnums_that_do_not_fit(argnums: Any, args: Any, kwargs: Any, text: str) -> None:
-    assert message(ArgnumsError, lambda: gw.grad(fit, argnums)(*args, **kwargs)) == text
-    assert message(ArgnumsError, lambda: gw.elementwise_grad(fit, argnums)(*args, **kwargs)) == text
+    grad, elementwise_grad = as_any(gw.grad), as_any(gw.elementwise_grad)
+    assert message(ArgnumsError, lambda: grad(fit, argnums)(*args, **kwargs)) == text
+    assert message(ArgnumsError, lambda: elementwise_grad(fit, argnums)(*args, **kwargs)) == text
 
 
 # Outputs ------------------------------------------------------------------------------------------
@@ -393,21 +395,26 @@ def stored_whole(x: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("fun", "text"),
-    [
-        (lambda x: math.sin(x[0]), FLOAT),
-        (lambda x: float(x[0]), FLOAT),
-        (lambda x: int(x[0]), INT),
-        (lambda x: complex(x[0]), f"complex(){LEAVES}Fix: call .item() if no gradient is wanted."),
-        (lambda x: [1, 2, 3][x[0]], f"Use as an index{LEAVES}Fix: call int(x.item())."),
-        (lambda x: range(x[0]), f"Use as an index{LEAVES}Fix: call int(x.item())."),
-        (np.asarray, CONVERSION),
-        (np.array, CONVERSION),
-        (lambda x: np.array([x[0], x[1]]), CONVERSION),
-        (lambda x: np.array([x, x]), CONVERSION),
-        (lambda x: np.array([x[0], 1.0], dtype=object), CONVERSION),
-        (lambda x: np.ones(3) + np.asarray([x[0], 1.0, x[1]]), CONVERSION),
-        (stored_whole, CONVERSION),
-    ],
+    rows(
+        [
+            (lambda x: math.sin(x[0]), FLOAT),
+            (lambda x: float(x[0]), FLOAT),
+            (lambda x: int(x[0]), INT),
+            (
+                lambda x: complex(x[0]),
+                f"complex(){LEAVES}Fix: call .item() if no gradient is wanted.",
+            ),
+            (lambda x: as_any([1, 2, 3])[x[0]], f"Use as an index{LEAVES}Fix: call int(x.item())."),
+            (lambda x: range(x[0]), f"Use as an index{LEAVES}Fix: call int(x.item())."),
+            (np.asarray, CONVERSION),
+            (np.array, CONVERSION),
+            (lambda x: np.array([x[0], x[1]]), CONVERSION),
+            (lambda x: np.array([x, x]), CONVERSION),
+            (lambda x: np.array([x[0], 1.0], dtype=object), CONVERSION),
+            (lambda x: np.ones(3) + np.asarray([x[0], 1.0, x[1]]), CONVERSION),
+            (stored_whole, CONVERSION),
+        ]
+    ),
 )
 def test_a_tracked_value_does_not_leave_unnoticed(fun: Any, text: str) -> None:
     assert message(TrackedValueError, inside(fun)) == text
@@ -477,19 +484,21 @@ def test_a_rule_without_a_formula_for_an_argument() -> None:
 
 
 def test_an_operation_without_a_rule_on_data_is_fine() -> None:
-    gradient = gw.grad(lambda x, y: np.sum(x * np.i0(y) * special.ber(y)))(X, X)
+    gradient = gw.grad(fn(lambda x, y: np.sum(x * np.i0(y) * special.ber(y))))(X, X)
     np.testing.assert_allclose(gradient, np.i0(X) * special.ber(X))
 
 
 @pytest.mark.parametrize(
     ("fun", "call"),
-    [
-        (lambda x: np.sin(x, out=np.zeros(3)), "np.sin"),
-        (lambda x: np.sum(x, out=np.zeros(())), "np.sum"),
-        (lambda x: np.dot(x, x, np.zeros(())), "np.dot"),
-        (lambda x: np.add.reduce(x, out=np.zeros(())), "np.add.reduce"),
-        (lambda x: np.add(x, 1.0, out=np.zeros(3)), "np.add"),
-    ],
+    rows(
+        [
+            (lambda x: np.sin(x, out=np.zeros(3)), "np.sin"),
+            (lambda x: np.sum(x, out=np.zeros(())), "np.sum"),
+            (lambda x: np.dot(x, x, np.zeros(())), "np.dot"),
+            (lambda x: np.add.reduce(x, out=np.zeros(())), "np.add.reduce"),
+            (lambda x: np.add(x, 1.0, out=np.zeros(3)), "np.add"),
+        ]
+    ),
 )
 def test_out_of_a_plain_array(fun: Any, call: str) -> None:
     update = "; for a += x on a plain array a, write a = a + x" if call == "np.add" else ""
@@ -517,18 +526,20 @@ MIXED = (
 
 @pytest.mark.parametrize(
     ("fun", "name"),
-    [
-        (lambda x: x * STRICT, "multiply"),
-        (lambda x: x + STRICT, "add"),
-        (lambda x: x @ STRICT, "matmul"),
-        (lambda x: x > STRICT, "greater"),
-        (lambda x: np.multiply(x, STRICT), "multiply"),
-        (lambda x: x.__array_namespace__().add(x, STRICT), "add"),
-        (lambda x: np.concatenate([x, gw.wrap(STRICT)]), "concat"),
-        (lambda x: np.where(x > 0, x, STRICT), "where"),
-        (lambda x: x * gw.wrap(STRICT), "multiply"),
-        (lambda x: gw.wrap(STRICT) * x, "multiply"),
-    ],
+    rows(
+        [
+            (lambda x: x * STRICT, "multiply"),
+            (lambda x: x + STRICT, "add"),
+            (lambda x: x @ STRICT, "matmul"),
+            (lambda x: x > STRICT, "greater"),
+            (lambda x: np.multiply(x, STRICT), "multiply"),
+            (lambda x: x.__array_namespace__().add(x, STRICT), "add"),
+            (lambda x: np.concatenate([x, gw.wrap(STRICT)]), "concat"),
+            (lambda x: np.where(x > 0, x, STRICT), "where"),
+            (lambda x: x * gw.wrap(STRICT), "multiply"),
+            (lambda x: gw.wrap(STRICT) * x, "multiply"),
+        ]
+    ),
 )
 def test_arrays_of_two_libraries(fun: Any, name: str) -> None:
     text = message(MixedLibrariesError, inside(lambda x: np.sum(fun(x))))
@@ -560,94 +571,96 @@ def test_something_that_is_no_array_among_arrays() -> None:
 
 @pytest.mark.parametrize(
     ("call", "text"),
-    [
-        (
-            lambda x: (x * 2.0).backward(),
+    rows(
+        [
             (
-                "grad can be implicitly created only for scalar outputs; "
-                "this one is float64[3]. "
-                "Fix: .sum() it, or pass gradient= of its shape."
+                lambda x: (x * 2.0).backward(),
+                (
+                    "grad can be implicitly created only for scalar outputs; "
+                    "this one is float64[3]. "
+                    "Fix: .sum() it, or pass gradient= of its shape."
+                ),
             ),
-        ),
-        (
-            lambda x: (x * 1j).sum().backward(),
             (
-                "grad can be implicitly created only for real scalar outputs; this one is "
-                "complex128[]. Fix: .sum() it, or pass gradient= of its shape."
+                lambda x: (x * 1j).sum().backward(),
+                (
+                    "grad can be implicitly created only for real scalar outputs; this one is "
+                    "complex128[]. Fix: .sum() it, or pass gradient= of its shape."
+                ),
             ),
-        ),
-        (
-            lambda x: gw.wrap(X).sum().backward(),
             (
-                "element 0 of tensors does not require grad and does not have a grad_fn. "
-                "Fix: make an array it "
-                "is computed from with gradwrap.wrap(array, requires_grad=True)."
+                lambda x: gw.wrap(X).sum().backward(),
+                (
+                    "element 0 of tensors does not require grad and does not have a grad_fn. "
+                    "Fix: make an array it "
+                    "is computed from with gradwrap.wrap(array, requires_grad=True)."
+                ),
             ),
-        ),
-        (
-            lambda x: gw.autograd.backward([x.sum(), as_any(X)]),
             (
-                "element 1 of tensors does not require grad and does not have a grad_fn. "
-                "Fix: make an array it "
-                "is computed from with gradwrap.wrap(array, requires_grad=True)."
+                lambda x: gw.autograd.backward([x.sum(), as_any(X)]),
+                (
+                    "element 1 of tensors does not require grad and does not have a grad_fn. "
+                    "Fix: make an array it "
+                    "is computed from with gradwrap.wrap(array, requires_grad=True)."
+                ),
             ),
-        ),
-        (
-            lambda x: x.backward(np.ones(2)),
             (
-                "Mismatch in shape: grad_output[0] has a shape of (2,) and "
-                "output[0] has a shape of (3,). "
-                "Fix: pass a gradient of the output's shape."
+                lambda x: x.backward(np.ones(2)),
+                (
+                    "Mismatch in shape: grad_output[0] has a shape of (2,) and "
+                    "output[0] has a shape of (3,). "
+                    "Fix: pass a gradient of the output's shape."
+                ),
             ),
-        ),
-        (
-            lambda x: x.backward(np.ones(3, np.float32)),
             (
-                "Mismatch in dtype: grad_output[0] has a dtype of float32 and "
-                "output[0] has a dtype of float64. "
-                "Fix: cast the gradient."
+                lambda x: x.backward(np.ones(3, np.float32)),
+                (
+                    "Mismatch in dtype: grad_output[0] has a dtype of float32 and "
+                    "output[0] has a dtype of float64. "
+                    "Fix: cast the gradient."
+                ),
             ),
-        ),
-        (
-            lambda x: x.backward(STRICT),
             (
-                "gradient is an array of array_api_strict, the output is an array of numpy. "
-                "Fix: convert the gradient."
+                lambda x: x.backward(STRICT),
+                (
+                    "gradient is an array of array_api_strict, the output is an array of numpy. "
+                    "Fix: convert the gradient."
+                ),
             ),
-        ),
-        (
-            lambda x: x.backward("ones"),
-            "gradient is a str. Fix: pass an array of the output's shape and dtype.",
-        ),
-        (
-            lambda x: gw.autograd.backward([x.sum(), x.sum()], [None]),
-            "got 2 tensors and 1 gradients. Fix: pass a gradient, or None, for each tensor.",
-        ),
-        (
-            lambda x: x.sum().backward(inputs=[]),
             (
-                "`inputs` argument to `backward()` cannot be empty. "
-                "Fix: name the variables to differentiate for."
+                lambda x: x.backward("ones"),
+                "gradient is a str. Fix: pass an array of the output's shape and dtype.",
             ),
-        ),
-        (
-            lambda x: x.sum().backward(inputs=[X]),
             (
-                "One of the differentiated Variables does not require grad: inputs of backward(). "
-                "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
+                lambda x: gw.autograd.backward([x.sum(), x.sum()], [None]),
+                "got 2 tensors and 1 gradients. Fix: pass a gradient, or None, for each tensor.",
             ),
-        ),
-        (
-            lambda x: gw.grad(lambda y: np.sum(x * y).backward())(X),
             (
-                "backward() on a value that a transform (gradwrap.grad, vjp, "
-                "...) is differentiating: "
-                "the tape lies outside of every transform. Fix: use "
-                "gradwrap.grad inside as well, or "
-                ".detach() the value."
+                lambda x: x.sum().backward(inputs=[]),
+                (
+                    "`inputs` argument to `backward()` cannot be empty. "
+                    "Fix: name the variables to differentiate for."
+                ),
             ),
-        ),
-    ],
+            (
+                lambda x: x.sum().backward(inputs=[X]),
+                (
+                    "One of the differentiated Variables does not require grad: inputs of "
+                    "backward(). Fix: make it with gradwrap.wrap(array, requires_grad=True)."
+                ),
+            ),
+            (
+                lambda x: gw.grad(lambda y: np.sum(x * y).backward())(X),
+                (
+                    "backward() on a value that a transform (gradwrap.grad, vjp, "
+                    "...) is differentiating: "
+                    "the tape lies outside of every transform. Fix: use "
+                    "gradwrap.grad inside as well, or "
+                    ".detach() the value."
+                ),
+            ),
+        ]
+    ),
 )
 def test_backward_from_what_it_cannot_start_from(call: Any, text: str) -> None:
     x = gw.wrap(X.copy(), requires_grad=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_strict as strict
 import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn, is_a
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 X = np.array([0.3, -1.2, 2.0, 0.7, -0.4])
 
@@ -16,6 +20,10 @@ X = np.array([0.3, -1.2, 2.0, 0.7, -0.4])
 def clear(x: Any) -> None:
     """Drop a gradient, unseen by type checkers, which would take it for None from here on."""
     x.grad = None
+
+
+def element_of_gradient(fun: Callable[[Any], Any], index: int) -> Callable[[Any], Any]:
+    return lambda x: gw.grad(fun)(x)[index]
 
 
 # Derivatives of derivatives -----------------------------------------------------------------------
@@ -68,7 +76,7 @@ def rosenbrock_in_a_loop(x: Any) -> Any:
 
 @pytest.mark.parametrize("fun", [rosenbrock, rosenbrock_in_a_loop])
 def test_hessian_of_rosenbrock(fun: Any) -> None:
-    rows = [gw.grad(lambda x, i=i: gw.grad(fun)(x)[i])(X) for i in range(5)]
+    rows = [gw.grad(element_of_gradient(fun, i))(X) for i in range(5)]
     np.testing.assert_allclose(np.stack(rows), rosenbrock_hessian(X), rtol=1e-12)
 
 
@@ -125,9 +133,9 @@ def test_a_closure_is_not_confused() -> None:
     """Siskind and Pearlmutter's case: a derivative that returns a function."""
 
     def shifted(u: Any) -> Any:
-        return lambda h, x: h(x + u)
+        return fn(lambda h, x: h(x + u))
 
-    def derivative_of_operator(h: Any, y: Any) -> Any:
+    def derivative_of_operator(h: Callable[[Any], Any], y: Any) -> Any:
         return gw.grad(lambda u: shifted(u)(h, y))(0.0)
 
     def twice(y: Any) -> Any:
@@ -169,7 +177,10 @@ def test_outer_values_in_pytrees_and_mixed_operations() -> None:
 
 def test_outer_values_as_keywords() -> None:
     def outer(x: Any) -> Any:
-        return gw.grad(lambda y, *, scale: y**2 * scale, "y")(y=x, scale=x)
+        def scaled(y: Any, *, scale: Any) -> Any:
+            return y**2 * scale
+
+        return gw.grad(scaled, "y")(y=x, scale=x)
 
     assert gw.grad(outer)(3.0) == 12.0
 
@@ -202,8 +213,8 @@ def test_writing_in_place_inside_of_two_levels() -> None:
     np.testing.assert_allclose(gw.grad(fun)(X), gw.grad(closed_form)(X), rtol=1e-12)
     for i in range(5):
         np.testing.assert_allclose(
-            gw.grad(lambda x, i=i: gw.grad(fun)(x)[i])(X),
-            gw.grad(lambda x, i=i: gw.grad(closed_form)(x)[i])(X),
+            gw.grad(element_of_gradient(fun, i))(X),
+            gw.grad(element_of_gradient(closed_form, i))(X),
             rtol=1e-12,
         )
 
@@ -214,7 +225,7 @@ def test_writing_in_place_inside_of_two_levels() -> None:
 def test_transform_of_a_tape_variable() -> None:
     w: Any = gw.wrap(X, requires_grad=True)
     gradient: Any = gw.grad(lambda x: np.sum(x**3))(w)
-    assert isinstance(gradient, gw.Variable)
+    assert is_a(gradient, gw.Variable)
     assert gradient.requires_grad
     gradient.sum().backward()
     np.testing.assert_allclose(w.grad, 6 * X)

@@ -15,11 +15,13 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import BackwardError, HookResultError
+from lambdas import fn, rows
 from side_by_side import Side, close, gradwrap_side, plain, torch_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
 X = np.array([1.0, 2.0])
 
 
@@ -47,16 +49,16 @@ def a_hook_sees_the_whole_gradient_once(side: Side) -> Any:
 def a_hook_replaces_the_gradient(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
-    y.register_hook(lambda g: g * 10)
+    y.register_hook(fn(lambda g: g * 10))
     y.register_hook(seen.append)
-    y.register_hook(lambda g: g + 1)
+    y.register_hook(fn(lambda g: g + 1))
     (y * y).sum().backward()
     return seen, x.grad
 
 
 def hooks_of_a_leaf_run_before_accumulation(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
-    x.register_hook(lambda g: noting(seen, plain(x.grad), g * 10))
+    x.register_hook(fn(lambda g: noting(seen, plain(x.grad), g * 10)))
     (x * x).sum().backward()
     first = plain(x.grad)
     (x * x).sum().backward()
@@ -66,21 +68,21 @@ def hooks_of_a_leaf_run_before_accumulation(side: Side) -> Any:
 def a_hook_of_an_output(side: Side) -> Any:
     x, seen = side.leaf(3.0), list[Any]()
     y = x * x
-    y.register_hook(lambda g: noting(seen, g, g * 2))
+    y.register_hook(fn(lambda g: noting(seen, g, g * 2)))
     y.backward()
     return seen, x.grad
 
 
 def removed_hooks_do_not_run(side: Side) -> Any:
     x, seen = side.leaf(3.0), list[Any]()
-    first = x.register_hook(lambda g: seen.append("first"))
-    second = x.register_hook(lambda g: seen.append("second"))
+    first = x.register_hook(fn(lambda g: seen.append("first")))
+    second = x.register_hook(fn(lambda g: seen.append("second")))
     first.remove()
     first.remove()
     (x * 2).backward()
     second.remove()
     (x * 2).backward()
-    with x.register_hook(lambda g: g * 100) as handle:
+    with x.register_hook(fn(lambda g: g * 100)) as handle:
         (x * 2).backward()
     handle.remove()
     (x * 2).backward()
@@ -95,7 +97,7 @@ def a_hook_may_remove_itself(side: Side) -> Any:
         handle.remove()
 
     handle = x.register_hook(once)
-    x.register_hook(lambda g: seen.append("other"))
+    x.register_hook(fn(lambda g: seen.append("other")))
     (x * 2).backward()
     (x * 2).backward()
     return seen
@@ -104,10 +106,10 @@ def a_hook_may_remove_itself(side: Side) -> Any:
 def retain_grad_sees_what_all_hooks_made(side: Side) -> Any:
     x = side.leaf([1.0, 2.0])
     y = x * 2
-    y.register_hook(lambda g: g * 10)
+    y.register_hook(fn(lambda g: g * 10))
     y.retain_grad()
     y.retain_grad()
-    y.register_hook(lambda g: g + 1)
+    y.register_hook(fn(lambda g: g + 1))
     (y * y).sum().backward()
     return y.grad, x.grad, y.retains_grad, x.retains_grad
 
@@ -133,7 +135,7 @@ def retain_grad_of_a_leaf_changes_nothing(side: Side) -> Any:
 def retain_grad_follows_a_change_in_place(side: Side) -> Any:
     x = side.leaf([1.0, 2.0])
     y = x * 2
-    y.register_hook(lambda g: g * 10)
+    y.register_hook(fn(lambda g: g * 10))
     y.retain_grad()
     y += 1
     y *= 3
@@ -153,12 +155,12 @@ def retain_grad_follows_a_write(side: Side) -> Any:
 def the_order_of_all_hooks(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
-    y.grad_fn.register_hook(lambda gi, go: seen.append(("after", plain(gi), plain(go))))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.append(("after", plain(gi), plain(go)))))
     y.retain_grad()
-    y.grad_fn.register_prehook(lambda go: seen.append(("before", plain(go))))
-    y.register_hook(lambda g: seen.append(("variable", plain(g), plain(y.grad))))
-    x.register_post_accumulate_grad_hook(lambda x: seen.append(("done", plain(x.grad))))
-    x.register_hook(lambda g: seen.append(("leaf", plain(g), plain(x.grad))))
+    y.grad_fn.register_prehook(fn(lambda go: seen.append(("before", plain(go)))))
+    y.register_hook(fn(lambda g: seen.append(("variable", plain(g), plain(y.grad)))))
+    x.register_post_accumulate_grad_hook(fn(lambda x: seen.append(("done", plain(x.grad)))))
+    x.register_hook(fn(lambda g: seen.append(("leaf", plain(g), plain(x.grad)))))
     (y * y).sum().backward()
     return seen
 
@@ -166,8 +168,8 @@ def the_order_of_all_hooks(side: Side) -> Any:
 def hooks_of_a_node_replace(side: Side) -> Any:
     x, w = side.leaf([1.0, 2.0]), side.leaf([3.0, 4.0])
     y = x * w
-    y.grad_fn.register_prehook(lambda go: (go[0] * 10,))
-    y.grad_fn.register_hook(lambda gi, go: (gi[0] + 1, gi[1] + go[0]))
+    y.grad_fn.register_prehook(fn(lambda go: (go[0] * 10,)))
+    y.grad_fn.register_hook(fn(lambda gi, go: (gi[0] + 1, gi[1] + go[0])))
     y.sum().backward()
     return x.grad, w.grad
 
@@ -175,7 +177,7 @@ def hooks_of_a_node_replace(side: Side) -> Any:
 def a_node_may_send_nothing(side: Side) -> Any:
     x, w = side.leaf([1.0, 2.0]), side.leaf([3.0, 4.0])
     y = x * w
-    y.grad_fn.register_hook(lambda gi, go: (None, gi[1]))
+    y.grad_fn.register_hook(fn(lambda gi, go: (None, gi[1])))
     y.sum().backward()
     return w.grad
 
@@ -183,7 +185,7 @@ def a_node_may_send_nothing(side: Side) -> Any:
 def both_arguments_of_a_node_are_the_same(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * x
-    y.grad_fn.register_hook(lambda gi, go: noting(seen, plain(gi), (gi[0] * 10, gi[1])))
+    y.grad_fn.register_hook(fn(lambda gi, go: noting(seen, plain(gi), (gi[0] * 10, gi[1]))))
     y.sum().backward()
     return seen, x.grad
 
@@ -191,7 +193,7 @@ def both_arguments_of_a_node_are_the_same(side: Side) -> Any:
 def hooks_of_a_node_that_sums(side: Side) -> Any:
     x, seen = side.leaf([[1.0, 2.0], [3.0, 4.0]]), list[Any]()
     y = (x * x).sum()
-    y.grad_fn.register_hook(lambda gi, go: seen.append((plain(gi[0]), plain(go))))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.append((plain(gi[0]), plain(go)))))
     y.backward()
     return seen, x.grad
 
@@ -199,7 +201,7 @@ def hooks_of_a_node_that_sums(side: Side) -> Any:
 def hooks_of_a_node_that_indexes(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0, 3.0]), list[Any]()
     y = x[1]
-    y.grad_fn.register_hook(lambda gi, go: noting(seen, plain(gi), (gi[0] * 10,)))
+    y.grad_fn.register_hook(fn(lambda gi, go: noting(seen, plain(gi), (gi[0] * 10,))))
     (y * y + x[0]).backward()
     return seen, x.grad
 
@@ -207,7 +209,7 @@ def hooks_of_a_node_that_indexes(side: Side) -> Any:
 def hooks_of_a_node_that_joins(side: Side) -> Any:
     x, w, seen = side.leaf([1.0, 2.0]), side.leaf([3.0]), list[Any]()
     y = side.xp().concatenate([x, w, x])
-    y.grad_fn.register_hook(lambda gi, go: noting(seen, plain(gi), (gi[0], gi[1] * 5, None)))
+    y.grad_fn.register_hook(fn(lambda gi, go: noting(seen, plain(gi), (gi[0], gi[1] * 5, None))))
     (y * side.native([1.0, 2.0, 3.0, 4.0, 5.0])).sum().backward()
     return seen, x.grad, w.grad
 
@@ -231,11 +233,11 @@ def hooks_after_accumulation(side: Side) -> Any:
 def hooks_run_each_time_with_retain_graph(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
-    y.register_hook(lambda g: noting(seen, 1, g * 10))
-    y.grad_fn.register_hook(lambda gi, go: seen.append(2))
+    y.register_hook(fn(lambda g: noting(seen, 1, g * 10)))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.append(2)))
     loss = (y * y).sum()
     loss.backward(retain_graph=True)
-    y.register_hook(lambda g: seen.append(3))
+    y.register_hook(fn(lambda g: seen.append(3)))
     loss.backward()
     return seen, x.grad
 
@@ -243,10 +245,10 @@ def hooks_run_each_time_with_retain_graph(side: Side) -> Any:
 def hooks_under_create_graph(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * x
-    y.register_hook(lambda g: noting(seen, side.lib.is_grad_enabled(), g * y))
-    y.grad_fn.register_prehook(lambda go: (go[0] * 3,))
-    y.grad_fn.register_hook(lambda gi, go: (gi[0] * 1, gi[1]))
-    x.register_hook(lambda g: g * x)
+    y.register_hook(fn(lambda g: noting(seen, side.lib.is_grad_enabled(), g * y)))
+    y.grad_fn.register_prehook(fn(lambda go: (go[0] * 3,)))
+    y.grad_fn.register_hook(fn(lambda gi, go: (gi[0] * 1, gi[1])))
+    x.register_hook(fn(lambda g: g * x))
     (first,) = side.lib.autograd.grad((y * y).sum(), x, create_graph=True)
     (second,) = side.lib.autograd.grad(first.sum(), x)
     return seen, first, second
@@ -255,10 +257,10 @@ def hooks_under_create_graph(side: Side) -> Any:
 def the_mode_inside_a_hook(side: Side) -> Any:
     x, seen = side.leaf(2.0), list[Any]()
     y = x * x
-    y.register_hook(lambda g: seen.append(side.lib.is_grad_enabled()))
-    y.grad_fn.register_hook(lambda gi, go: seen.append(side.lib.is_grad_enabled()))
-    x.register_hook(lambda g: seen.append(side.lib.is_grad_enabled()))
-    x.register_post_accumulate_grad_hook(lambda x: seen.append(side.lib.is_grad_enabled()))
+    y.register_hook(fn(lambda g: seen.append(side.lib.is_grad_enabled())))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.append(side.lib.is_grad_enabled())))
+    x.register_hook(fn(lambda g: seen.append(side.lib.is_grad_enabled())))
+    x.register_post_accumulate_grad_hook(fn(lambda x: seen.append(side.lib.is_grad_enabled())))
     y.backward(retain_graph=True)
     with side.lib.no_grad():
         y.backward(create_graph=True)
@@ -268,10 +270,10 @@ def the_mode_inside_a_hook(side: Side) -> Any:
 def hooks_where_a_gradient_is_asked_for(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
-    y.register_hook(lambda g: noting(seen, "y", g * 10))
-    y.grad_fn.register_hook(lambda gi, go: seen.append("node"))
-    x.register_hook(lambda g: noting(seen, "x", g * 100))
-    x.register_post_accumulate_grad_hook(lambda x: seen.append("never"))
+    y.register_hook(fn(lambda g: noting(seen, "y", g * 10)))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.append("node")))
+    x.register_hook(fn(lambda g: noting(seen, "x", g * 100)))
+    x.register_post_accumulate_grad_hook(fn(lambda x: seen.append("never")))
     loss = (y * y).sum()
     of_y = side.lib.autograd.grad(loss, y, retain_graph=True)
     of_x = side.lib.autograd.grad(loss, x)
@@ -281,9 +283,9 @@ def hooks_where_a_gradient_is_asked_for(side: Side) -> Any:
 def only_nodes_on_the_way_run_their_hooks(side: Side) -> Any:
     x, w, seen = side.leaf(2.0), side.leaf(3.0), list[Any]()
     y, z = x * x, w * w
-    y.register_hook(lambda g: seen.append("y"))
-    z.register_hook(lambda g: seen.append("z"))
-    w.register_hook(lambda g: seen.append("w"))
+    y.register_hook(fn(lambda g: seen.append("y")))
+    z.register_hook(fn(lambda g: seen.append("z")))
+    w.register_hook(fn(lambda g: seen.append("w")))
     (y * z).backward(inputs=[x])
     return seen, x.grad, w.grad
 
@@ -292,8 +294,8 @@ def hooks_of_accumulation(side: Side) -> Any:
     x, seen = side.leaf([1.0, 2.0]), list[Any]()
     y = x * 2
     node = y.grad_fn.next_functions[0][0]
-    node.register_prehook(lambda go: noting(seen, plain(go), (go[0] * 10,)))
-    node.register_hook(lambda gi, go: seen.append((plain(gi), plain(go), plain(x.grad))))
+    node.register_prehook(fn(lambda go: noting(seen, plain(go), (go[0] * 10,))))
+    node.register_hook(fn(lambda gi, go: seen.append((plain(gi), plain(go), plain(x.grad)))))
     y.sum().backward()
     return seen, x.grad, node.variable is x
 
@@ -301,7 +303,7 @@ def hooks_of_accumulation(side: Side) -> Any:
 def a_hook_on_one_part_of_several(side: Side) -> Any:
     x, seen = side.leaf([[2.0, 1.0], [1.0, 3.0]]), list[Any]()
     _, log = side.xp().linalg.slogdet(x)
-    log.register_hook(lambda g: noting(seen, g, g * 3))
+    log.register_hook(fn(lambda g: noting(seen, g, g * 3)))
     (log * 2).backward()
     return seen, [[round(v, 12) for v in row] for row in plain(x.grad)]
 
@@ -387,7 +389,7 @@ def test_a_hook_is_given_a_native_array() -> None:
     y = x * 2
     y.register_hook(seen.append)
     x.register_hook(seen.append)
-    y.grad_fn.register_hook(lambda gi, go: seen.extend((gi[0], go[0])))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.extend((gi[0], go[0]))))
     y.sum().backward()
     assert [type(g) for g in seen] == [np.ndarray] * 4
 
@@ -406,8 +408,8 @@ def test_under_create_graph_a_hook_is_given_a_variable() -> None:
 def test_hooks_on_another_library() -> None:
     x: Any = gw.wrap(strict.asarray([1.0, 2.0]), requires_grad=True)
     y = x * 2.0
-    y.register_hook(lambda g: g * 10.0)
-    y.grad_fn.register_hook(lambda gi, go: (gi[0] + 1.0, None))
+    y.register_hook(fn(lambda g: g * 10.0))
+    y.grad_fn.register_hook(fn(lambda gi, go: (gi[0] + 1.0, None)))
     y.retain_grad()
     y.__array_namespace__().sum(y).backward()
     assert isinstance(x.grad, type(strict.asarray(1.0)))
@@ -420,7 +422,7 @@ def test_complex_gradients_reach_hooks_as_they_are() -> None:
     z, seen = leaf(np.array([1.0 + 2.0j])), list[Any]()
     y = z * z
     y.register_hook(seen.append)
-    y.grad_fn.register_hook(lambda gi, go: seen.extend((*gi, *go)))
+    y.grad_fn.register_hook(fn(lambda gi, go: seen.extend((*gi, *go))))
     np.sum(np.abs(y) ** 2).backward()
     np.testing.assert_allclose(seen[0], 2 * y.data)
     np.testing.assert_allclose(seen[1], 2 * y.data * np.conj(z.data))
@@ -433,7 +435,7 @@ def test_what_is_asked_for_has_passed_its_hooks() -> None:
     """In PyTorch it has not, if the gradient of something before it is asked for as well."""
     x = leaf()
     y = x * 2
-    y.register_hook(lambda g: g * 10)
+    y.register_hook(fn(lambda g: g * 10))
     of_y, of_x = gw.autograd.grad((y * y).sum(), [y, x])
     np.testing.assert_array_equal(of_y, [40.0, 80.0])
     np.testing.assert_array_equal(of_x, [80.0, 160.0])
@@ -445,11 +447,17 @@ def test_leaves_get_their_gradients_when_the_pass_is_through() -> None:
     y = w1 * x
     z = w2 * y
     for name, variable in {"x": x, "w1": w1, "w2": w2, "y": y, "z": z}.items():
-        variable.register_hook(lambda g, name=name: seen.append(name))
+
+        def note(g: Any, name: str = name) -> None:
+            seen.append(name)
+
+        variable.register_hook(note)
     for name, variable in {"x": x, "w1": w1, "w2": w2}.items():
-        variable.register_post_accumulate_grad_hook(
-            lambda v, name=name: seen.append(f"{name} done")
-        )
+
+        def done(v: Any, name: str = name) -> None:
+            seen.append(f"{name} done")
+
+        variable.register_post_accumulate_grad_hook(done)
     z.sum().backward()
     assert seen == ["z", "y", "w2", "w2 done", "w1", "w1 done", "x", "x done"]
 
@@ -458,7 +466,7 @@ def test_a_hook_that_writes_into_its_gradient_spoils_no_other() -> None:
     """In PyTorch, `x + w` hands both the same gradient, and the hook changes both."""
     x, w = leaf(), leaf()
     y, z = x * 1.0, w * 1.0
-    y.register_hook(lambda g: np.multiply(g, 100.0, out=g))
+    y.register_hook(fn(lambda g: np.multiply(g, 100.0, out=g)))
     g = np.ones(2)
     (y + z).backward(g)
     np.testing.assert_array_equal(x.grad, [100.0, 100.0])
@@ -482,8 +490,8 @@ def test_hooks_of_a_result_under_a_transform() -> None:
 
     def fun(x: Any) -> Any:
         y = x * 2
-        y.register_hook(lambda g: noting(seen, g, g * 10))
-        x.register_hook(lambda g: g + 1)
+        y.register_hook(fn(lambda g: noting(seen, g, g * 10)))
+        x.register_hook(fn(lambda g: g + 1))
         return (y * y).sum()
 
     np.testing.assert_array_equal(gw.grad(fun)(X), [81.0, 161.0])
@@ -497,10 +505,10 @@ def test_hooks_in_a_batched_pass() -> None:
 
     def fun(x: Any) -> Any:
         y = x * x
-        y.register_hook(lambda g: np.clip(g, -0.2, 0.2) * y)
-        y.grad_fn.register_prehook(lambda go: (go[0] * 2,))
-        y.grad_fn.register_hook(lambda gi, go: (gi[0] + gi[1], None))
-        x.register_hook(lambda g: g * x)
+        y.register_hook(fn(lambda g: np.clip(g, -0.2, 0.2) * y))
+        y.grad_fn.register_prehook(fn(lambda go: (go[0] * 2,)))
+        y.grad_fn.register_hook(fn(lambda gi, go: (gi[0] + gi[1], None)))
+        x.register_hook(fn(lambda g: g * x))
         return np.sin(y)
 
     def row(number: int) -> Any:
@@ -521,7 +529,7 @@ def test_hooks_in_a_batched_pass() -> None:
 
 def test_hooks_mean_nothing_in_forward_mode() -> None:
     def fun(x: Any) -> Any:
-        (x * 2).register_hook(lambda g: g * 10)
+        (x * 2).register_hook(fn(lambda g: g * 10))
         return x
 
     def retaining(x: Any) -> Any:
@@ -535,39 +543,41 @@ def test_hooks_mean_nothing_in_forward_mode() -> None:
 
 @pytest.mark.parametrize(
     ("call", "text"),
-    [
-        (
-            lambda x: gw.wrap(X).register_hook(print),
+    rows(
+        [
             (
-                "cannot register a hook on a Variable that doesn't require gradient. "
-                "Fix: make it, or an array it is computed from, with gradwrap.wrap(array, "
-                "requires_grad=True)."
+                lambda x: gw.wrap(X).register_hook(print),
+                (
+                    "cannot register a hook on a Variable that doesn't require gradient. "
+                    "Fix: make it, or an array it is computed from, with gradwrap.wrap(array, "
+                    "requires_grad=True)."
+                ),
             ),
-        ),
-        (
-            lambda x: gw.wrap(X).register_post_accumulate_grad_hook(print),
             (
-                "cannot register a hook on a Variable that doesn't require gradient. "
-                "Fix: make it, or an array it is computed from, with gradwrap.wrap(array, "
-                "requires_grad=True)."
+                lambda x: gw.wrap(X).register_post_accumulate_grad_hook(print),
+                (
+                    "cannot register a hook on a Variable that doesn't require gradient. "
+                    "Fix: make it, or an array it is computed from, with gradwrap.wrap(array, "
+                    "requires_grad=True)."
+                ),
             ),
-        ),
-        (
-            lambda x: (x * 2).register_post_accumulate_grad_hook(print),
             (
-                "post accumulate grad hooks cannot be registered on non-leaf Variables. "
-                "Fix: use .register_hook, or .retain_grad() and read .grad."
+                lambda x: (x * 2).register_post_accumulate_grad_hook(print),
+                (
+                    "post accumulate grad hooks cannot be registered on non-leaf Variables. "
+                    "Fix: use .register_hook, or .retain_grad() and read .grad."
+                ),
             ),
-        ),
-        (
-            lambda x: gw.wrap(X).retain_grad(),
             (
-                "can't retain_grad on a Variable that has requires_grad=False. "
-                "Fix: make an array it is computed from with gradwrap.wrap(array, "
-                "requires_grad=True)."
+                lambda x: gw.wrap(X).retain_grad(),
+                (
+                    "can't retain_grad on a Variable that has requires_grad=False. "
+                    "Fix: make an array it is computed from with gradwrap.wrap(array, "
+                    "requires_grad=True)."
+                ),
             ),
-        ),
-    ],
+        ]
+    ),
 )
 def test_hooks_that_cannot_be_registered(call: Any, text: str) -> None:
     with pytest.raises(BackwardError) as caught:
@@ -623,8 +633,10 @@ def test_a_hook_that_returns_something_else(hook: Any, text: str, where: str) ->
         x.register_hook(hook)
     else:
         named = {"__name__": hook.__name__}
-        before = type("Hook", (), {**named, "__call__": lambda self, go: (hook(go[0]),)})
-        after = type("Hook", (), {**named, "__call__": lambda self, gi, go: (hook(gi[0]), None)})
+        before = type("Hook", (), {**named, "__call__": fn(lambda self, go: (hook(go[0]),))})
+        after = type(
+            "Hook", (), {**named, "__call__": fn(lambda self, gi, go: (hook(gi[0]), None))}
+        )
         named_before, named_after = before(), after()
         if where == "node before":
             y.grad_fn.register_prehook(named_before)
@@ -638,15 +650,20 @@ def test_a_hook_that_returns_something_else(hook: Any, text: str, where: str) ->
 
 @pytest.mark.parametrize(
     ("result", "text"),
-    [
-        (lambda gi: gi[0], "expected tuple, but hook '<lambda>' returned a ndarray. Fix: return a"),
-        (lambda gi: gi[:1], r"incorrect number of values \(got 1, but expected 2\)"),
-        (lambda gi: (gi[0], gi[0]), "can't replace a None gradient with a non-None value"),
-    ],
+    rows(
+        [
+            (
+                lambda gi: gi[0],
+                "expected tuple, but hook '<lambda>' returned a ndarray. Fix: return a",
+            ),
+            (lambda gi: gi[:1], r"incorrect number of values \(got 1, but expected 2\)"),
+            (lambda gi: (gi[0], gi[0]), "can't replace a None gradient with a non-None value"),
+        ]
+    ),
 )
 def test_a_hook_of_a_node_that_returns_no_such_tuple(result: Any, text: str) -> None:
     y = leaf() * 2
-    y.grad_fn.register_hook(lambda gi, go: result(gi))
+    y.grad_fn.register_hook(fn(lambda gi, go: result(gi)))
     with pytest.raises(HookResultError, match=text):
         y.sum().backward()
 
@@ -676,8 +693,8 @@ def test_hooks_go_with_the_graph() -> None:
         x = leaf()
         y = x * 2
         kept = weakref.ref(y.grad_fn)
-        hook = y.register_hook(lambda g: g * 2)
-        y.grad_fn.register_hook(lambda gi, go: None)
+        hook = y.register_hook(fn(lambda g: g * 2))
+        y.grad_fn.register_hook(fn(lambda gi, go: None))
         y.retain_grad()
         y.sum().backward()
         del y
@@ -709,7 +726,7 @@ def test_grad_fn_names_the_operation() -> None:
     assert repr(y.grad_fn) == "<MultiplyBackward>"
     assert y.grad_fn.name() == "MultiplyBackward"
     assert y.grad_fn is y.grad_fn
-    inverse: Any = np.linalg.inv(leaf(np.eye(2)))
+    inverse = ANY.linalg.inv(leaf(np.eye(2)))
     assert inverse.grad_fn.name() == "LinalgInvBackward"
 
 
@@ -778,7 +795,7 @@ def test_a_node_without_hooks_has_no_room_for_them() -> None:
     y = leaf() * 2
     assert y.grad_fn.op.hooks is None
     assert not y.grad_fn.op.special
-    handle = y.register_hook(lambda g: None)
+    handle = y.register_hook(fn(lambda g: None))
     assert y.grad_fn.op.special
     assert not (leaf() * 2).grad_fn.op.special
     handle.remove()

@@ -31,7 +31,7 @@ def comments(path: Path) -> list[tuple[int, str]]:
 
 def ignores(path: Path) -> list[tuple[int, str, str, str]]:
     """For each comment that overrules a checker: line, which one, codes, and what it says more."""
-    found = []
+    found: list[tuple[int, str, str, str]] = []
     for line, text in comments(path):
         parts = [part.strip() for part in text.split("#")[1:]]
         marks = [(part, TYPE.match(part) or NOQA.match(part)) for part in parts]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gradwrap as gw
 from gradwrap.errors import InPlaceError
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,14 +139,16 @@ def test_lists_of_tracked_values_can_be_written() -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [
-        lambda x, y: x.__iadd__(y),
-        lambda x, y: x.__isub__(y),
-        lambda x, y: x.__imul__(y),
-        lambda x, y: x.__itruediv__(y),
-        lambda x, y: x.__ipow__(2),
-        lambda x, y: x.__imod__(np.abs(y) + 3.3),
-    ],
+    rows(
+        [
+            lambda x, y: x.__iadd__(y),
+            lambda x, y: x.__isub__(y),
+            lambda x, y: x.__imul__(y),
+            lambda x, y: x.__itruediv__(y),
+            lambda x, y: x.__ipow__(2),
+            lambda x, y: x.__imod__(np.abs(y) + 3.3),
+        ]
+    ),
     ids=["+=", "-=", "*=", "/=", "**=", "%="],
 )
 def test_augmented_assignment(program: Callable[[Any, Any], Any]) -> None:
@@ -183,15 +186,17 @@ def test_the_argument_itself_can_be_written_to_and_the_callers_array_is_not() ->
 
 @pytest.mark.parametrize(
     "f",
-    [
-        lambda y: np.exp(y),
-        lambda y: np.tanh(y),
-        lambda y: y * y,
-        lambda y: np.sin(y.T).T,
-        lambda y: np.sin(y[1:])[:, ::-1] * y[0],
-        lambda y: np.prod(y, axis=0),
-        lambda y: np.einsum("ij,kj->ik", y, y),
-    ],
+    rows(
+        [
+            lambda y: np.exp(y),
+            lambda y: np.tanh(y),
+            lambda y: y * y,
+            lambda y: np.sin(y.T).T,
+            lambda y: np.sin(y[1:])[:, ::-1] * y[0],
+            lambda y: np.prod(y, axis=0),
+            lambda y: np.einsum("ij,kj->ik", y, y),
+        ]
+    ),
 )
 def test_a_value_that_a_formula_saved_is_never_overwritten(f: Callable[[Any], Any]) -> None:
     def program(x: Any) -> Any:
@@ -526,14 +531,16 @@ def test_complex_buffers() -> None:
 
 @pytest.mark.parametrize(
     "write",
-    [
-        lambda w: w.__setitem__(0, 1.0),
-        lambda w: w.__iadd__(1.0),
-        lambda w: w[0].__setitem__(0, 1.0),
-        lambda w: w.T.__imul__(2.0),
-        lambda w: w.fill(0.0),
-        lambda w: w.sort(),
-    ],
+    rows(
+        [
+            lambda w: w.__setitem__(0, 1.0),
+            lambda w: w.__iadd__(1.0),
+            lambda w: w[0].__setitem__(0, 1.0),
+            lambda w: w.T.__imul__(2.0),
+            lambda w: w.fill(0.0),
+            lambda w: w.sort(),
+        ]
+    ),
 )
 def test_a_leaf_cannot_be_written_to_but_under_no_grad(write: Callable[[Any], Any]) -> None:
     w = gw.wrap(M, requires_grad=True)
@@ -548,7 +555,7 @@ def test_a_leaf_cannot_be_written_to_but_under_no_grad(write: Callable[[Any], An
 def test_an_update_keeps_the_leaf_and_from_the_second_on_its_buffer() -> None:
     start = np.ones(3)
     w = gw.wrap(start, requires_grad=True)
-    addresses = []
+    addresses: list[int] = []
     for _ in range(4):
         (w * w).sum().backward()
         with gw.no_grad():
@@ -651,7 +658,7 @@ def test_a_buffer_of_outer_and_inner_values() -> None:
 
     value, _ = gw.value_and_grad(outer)(X)
     np.testing.assert_allclose(value, numerical(X), rtol=1e-6)
-    gw.testing.check_grads(lambda x: gw.value_and_grad(outer)(x)[0], [X], order=2)
+    gw.testing.check_grads(fn(lambda x: gw.value_and_grad(outer)(x)[0]), [X], order=2)
 
 
 def test_a_closed_over_outer_array_changed_inside() -> None:

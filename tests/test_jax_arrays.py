@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 
 jax: Any = pytest.importorskip("jax")
 jnp: Any = pytest.importorskip("jax.numpy")
@@ -87,7 +88,11 @@ def test_gradient_is_differentiated_by_jax() -> None:
 def test_array_on_the_left_of_an_operator() -> None:
     left = jnp.asarray([2.0, 3.0, 4.0])
 
-    for f in (lambda x: (left * x).sum(), lambda x: (left**x).sum(), lambda x: left @ x):
+    for f in (
+        fn(lambda x: (left * x).sum()),
+        fn(lambda x: (left**x).sum()),
+        fn(lambda x: left @ x),
+    ):
         np.testing.assert_allclose(
             gw.grad(f)(jnp.asarray(VALUES)), jax.grad(f)(jnp.asarray(VALUES)), rtol=1e-12
         )

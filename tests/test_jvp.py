@@ -10,6 +10,7 @@ import pytest
 
 import gradwrap
 import gradwrap.numpy as gnp
+from lambdas import fn
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
 X = np.array([0.3, 1.2, 2.0])
@@ -26,7 +27,7 @@ def close(found: Any, wanted: Any) -> None:
 
 
 def test_value_and_tangent_are_the_closed_forms() -> None:
-    out, tangent = gw.jvp(lambda x: np.sin(x) * x[0], (X,), (V,))
+    out, tangent = gw.jvp(fn(lambda x: np.sin(x) * x[0]), (X,), (V,))
     close(out, np.sin(X) * X[0])
     close(tangent, np.cos(X) * V * X[0] + np.sin(X) * V[0])
     assert type(out) is np.ndarray
@@ -34,9 +35,9 @@ def test_value_and_tangent_are_the_closed_forms() -> None:
 
 
 def test_python_numbers_are_floats() -> None:
-    out, tangent = gw.jvp(lambda x, y: x * y + x, (3, 4.0), (1.0, 10.0))
+    out, tangent = gw.jvp(fn(lambda x, y: x * y + x), (3, 4.0), (1.0, 10.0))
     assert (out, tangent) == (15.0, 35.0)
-    out, push = gw.linearize(lambda x, y: x * y + x, 3, 4.0)
+    out, push = gw.linearize(fn(lambda x, y: x * y + x), 3, 4.0)
     assert (out, push(1.0, 10.0), push(1, 0)) == (15.0, 35.0, 5.0)
 
 
@@ -46,8 +47,8 @@ def test_scalars_stay_numpy_scalars_and_float32_stays() -> None:
         assert (type(out), type(tangent)) == (kind, kind)
         assert tangent == 2.0
         single = X.astype(kind)
-        assert gw.jvp(lambda x: x * 2.0, (single,), (single,))[1].dtype == kind
-        assert gw.linearize(lambda x: x * 2.0, single)[1](single).dtype == kind
+        assert gw.jvp(fn(lambda x: x * 2.0), (single,), (single,))[1].dtype == kind
+        assert gw.linearize(fn(lambda x: x * 2.0), single)[1](single).dtype == kind
 
 
 def test_trees_go_in_and_come_out() -> None:
@@ -61,7 +62,7 @@ def test_trees_go_in_and_come_out() -> None:
     exactly(tangent["y"], 3 * V + 10 * X + 1)
     exactly(tangent["rest"][0], np.zeros(3))
     close(tangent["rest"][1][0], V.sum())
-    out, push = gw.linearize(lambda w, x: function({"w": w, "b": (2.0,)}, x), X, x)
+    out, push = gw.linearize(fn(lambda w, x: function({"w": w, "b": (2.0,)}, x)), X, x)
     linear = push(V, [10.0, None])
     close(linear["y"], 3 * V + 10 * X)
     exactly(linear["rest"][0], np.zeros(3))
@@ -70,7 +71,7 @@ def test_trees_go_in_and_come_out() -> None:
 def test_none_stands_for_a_zero_tangent_of_an_array_or_a_tree() -> None:
     exactly(gw.jvp(np.multiply, (X, 2 * X), (V, None))[1], V * 2 * X)
     nested = {"a": X, "b": [X]}
-    out = gw.jvp(lambda x, tree: x * tree["a"] * tree["b"][0], (X, nested), (V, None))[1]
+    out = gw.jvp(fn(lambda x, tree: x * tree["a"] * tree["b"][0]), (X, nested), (V, None))[1]
     exactly(out, V * X * X)
     exactly(gw.jvp(np.sin, (X,), (None,))[1], np.zeros(3))
     _, push = gw.linearize(np.multiply, X, 2 * X)
@@ -79,9 +80,9 @@ def test_none_stands_for_a_zero_tangent_of_an_array_or_a_tree() -> None:
 
 
 def test_integer_arrays_take_none() -> None:
-    picked = gw.jvp(lambda x, i: x[i], (X, np.array([2, 0])), (V, None))[1]
+    picked = gw.jvp(fn(lambda x, i: x[i]), (X, np.array([2, 0])), (V, None))[1]
     exactly(picked, V[[2, 0]])
-    scaled = gw.jvp(lambda x, n: x * n, (X, np.int64(3)), (V, None))[1]
+    scaled = gw.jvp(fn(lambda x, n: x * n), (X, np.int64(3)), (V, None))[1]
     exactly(scaled, 3 * V)
 
 
@@ -100,7 +101,7 @@ def test_outputs_without_derivative_have_none_and_constants_have_zeros() -> None
 
 def test_aux_is_handed_on_without_wrappers() -> None:
     out, tangent, aux = gw.jvp(
-        lambda x: (np.sum(x), {"twice": 2 * x, "n": 3}), (X,), (V,), has_aux=True
+        fn(lambda x: (np.sum(x), {"twice": 2 * x, "n": 3})), (X,), (V,), has_aux=True
     )
     assert (out, tangent) == (X.sum(), V.sum())
     assert type(aux["twice"]) is np.ndarray
@@ -109,11 +110,11 @@ def test_aux_is_handed_on_without_wrappers() -> None:
 
 def test_complex_tangents_are_pushed_by_the_differential() -> None:
     z, w = X + 1j * V, V - 0.5j * X
-    close(gw.jvp(lambda z: z**2, (z,), (w,))[1], 2 * z * w)
-    close(gw.jvp(lambda z: np.abs(z) ** 2, (z,), (w,))[1], 2 * np.real(np.conj(z) * w))
+    close(gw.jvp(fn(lambda z: z**2), (z,), (w,))[1], 2 * z * w)
+    close(gw.jvp(fn(lambda z: np.abs(z) ** 2), (z,), (w,))[1], 2 * np.real(np.conj(z) * w))
     close(gw.jvp(np.conj, (z,), (w,))[1], np.conj(w))
-    close(gw.jvp(lambda x: np.exp(1j * x), (X,), (V,))[1], 1j * V * np.exp(1j * X))
-    for function in (np.conj, lambda z: z * np.abs(z), lambda z: np.real(z) * z):
+    close(gw.jvp(fn(lambda x: np.exp(1j * x)), (X,), (V,))[1], 1j * V * np.exp(1j * X))
+    for function in (np.conj, fn(lambda z: z * np.abs(z)), fn(lambda z: np.real(z) * z)):
         wanted = gw.jvp(function, (z,), (w,))[1]
         close(gw.linearize(function, z)[1](w), wanted)
 
@@ -141,10 +142,10 @@ def test_the_callers_arrays_are_neither_written_nor_shared() -> None:
         return x
 
     exactly(gw.jvp(change, (x,), (v,))[1], 3 * V)
-    _, tangent = gw.jvp(lambda x: x, (x,), (v,))
+    _, tangent = gw.jvp(fn(lambda x: x), (x,), (v,))
     assert not np.shares_memory(tangent, v)
     tangent[:] = 0
-    same = gw.linearize(lambda x: x, x)[1](v)
+    same = gw.linearize(fn(lambda x: x), x)[1](v)
     assert not np.shares_memory(same, v)
     exactly(x, X)
     exactly(v, V)
@@ -161,14 +162,14 @@ def test_control_flow_depends_on_values() -> None:
 
 
 def test_function_of_no_use_of_its_argument_has_a_zero_tangent() -> None:
-    out, tangent = gw.jvp(lambda x: np.ones((2, 0)), (X,), (V,))
+    out, tangent = gw.jvp(fn(lambda x: np.ones((2, 0))), (X,), (V,))
     assert (out.shape, tangent.shape) == ((2, 0), (2, 0))
-    exactly(gw.linearize(lambda x: np.ones(2), X)[1](V), np.zeros(2))
+    exactly(gw.linearize(fn(lambda x: np.ones(2)), X)[1](V), np.zeros(2))
     assert gw.jvp(np.sin, (np.zeros(0),), (np.zeros(0),))[1].shape == (0,)
 
 
 def test_linearize_runs_the_function_once() -> None:
-    runs = []
+    runs: list[int] = []
 
     def function(x: Any) -> Any:
         runs.append(1)
@@ -192,8 +193,8 @@ def test_linearize_and_vjp_are_transposes() -> None:
 def test_array_api_strict_arrays_have_tangents() -> None:
     x, v = strict.asarray(X), strict.asarray(V)
     for out, tangent in (
-        gw.jvp(lambda a: a.__array_namespace__().sin(a) * a, (x,), (v,)),
-        (None, gw.linearize(lambda a: a.__array_namespace__().sin(a) * a, x)[1](v)),
+        gw.jvp(fn(lambda a: a.__array_namespace__().sin(a) * a), (x,), (v,)),
+        (None, gw.linearize(fn(lambda a: a.__array_namespace__().sin(a) * a), x)[1](v)),
     ):
         assert type(tangent) is type(x)
         assert out is None or type(out) is type(x)
@@ -244,11 +245,11 @@ def test_tangent_outside_the_space_of_its_primal_is_an_error(
 
 def test_integer_primal_with_a_tangent_is_an_error() -> None:
     with pytest.raises(gw.errors.NonDifferentiableInputError, match="argument n has dtype int64"):
-        gw.jvp(lambda x, n: x[n], (X, np.array([1])), (V, np.array([1.0])))
+        gw.jvp(fn(lambda x, n: x[n]), (X, np.array([1])), (V, np.array([1.0])))
     with pytest.raises(gw.errors.NonDifferentiableInputError, match="argument n has dtype int64"):
-        gw.linearize(lambda x, n: x[n], X, np.array([1]))
+        gw.linearize(fn(lambda x, n: x[n]), X, np.array([1]))
 
 
 def test_function_without_a_pair_is_an_error_under_has_aux() -> None:
     with pytest.raises(gw.errors.NotAnArrayError, match="has_aux=True needs a function that"):
-        gw.jvp(lambda x: x, (X,), (V,), has_aux=True)
+        gw.jvp(fn(lambda x: x), (X,), (V,), has_aux=True)

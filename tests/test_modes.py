@@ -21,7 +21,7 @@ import gradwrap as gw
 from side_by_side import Side, gradwrap_side, torch_side
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 
 X = np.array([0.3, -1.2, 2.0])
 
@@ -34,7 +34,7 @@ def leaf(data: Any = X) -> Any:
 
 
 def nested_modes(side: Side) -> Any:
-    lib, seen = side.lib, []
+    lib, seen = side.lib, list[Any]()
     with lib.no_grad():
         seen.append(lib.is_grad_enabled())
         with lib.enable_grad():
@@ -58,7 +58,7 @@ def what_results_require(side: Side) -> Any:
 
 
 def set_grad_enabled_as_a_function(side: Side) -> Any:
-    lib, seen = side.lib, []
+    lib, seen = side.lib, list[Any]()
     for mode in (False, True):
         lib.set_grad_enabled(mode)
         seen.append(lib.is_grad_enabled())
@@ -109,11 +109,11 @@ def a_decorated_recursion(side: Side) -> Any:
 
 
 def a_decorated_generator(side: Side) -> Any:
-    lib, seen = side.lib, []
+    lib, seen = side.lib, list[Any]()
     enabled = lib.is_grad_enabled
 
     @lib.no_grad()
-    def steps() -> Iterator[Any]:
+    def steps() -> Generator[Any, Any, None]:
         try:
             sent = yield enabled()
             while True:
@@ -138,19 +138,20 @@ def what_a_decorated_generator_returns(side: Side) -> Any:
     lib = side.lib
 
     @lib.no_grad()
-    def inner() -> Any:
+    def inner() -> Generator[bool, None, Any]:
         yield lib.is_grad_enabled()
         return "returned", lib.is_grad_enabled()
 
     def outer() -> Any:
-        returned = yield from inner()
+        steps: Generator[bool, None, Any] = inner()
+        returned = yield from steps
         yield returned, lib.is_grad_enabled()
 
     return list(outer())
 
 
 def a_generator_consumed_in_another_mode(side: Side) -> Any:
-    lib, seen = side.lib, []
+    lib, seen = side.lib, list[Any]()
 
     @lib.enable_grad()
     def steps() -> Iterator[bool]:
@@ -178,7 +179,7 @@ def a_mode_ends_with_an_exception(side: Side) -> Any:
 
 
 def a_thread_starts_with_recording_on(side: Side) -> Any:
-    lib, seen = side.lib, []
+    lib, seen = side.lib, list[Any]()
     with lib.no_grad():
         thread = threading.Thread(target=lambda: seen.append(lib.is_grad_enabled()))
         thread.start()
@@ -285,7 +286,7 @@ def test_modes_decorate_functions() -> None:
 
 def test_modes_decorate_generators() -> None:
     @gw.no_grad()
-    def steps(x: Any) -> Iterator[Any]:
+    def steps(x: Any) -> Generator[Any, Any, None]:
         try:
             sent = yield x * 2.0
             while True:
@@ -342,7 +343,7 @@ def test_modes_decorate_asynchronous_generators() -> None:
     x = leaf()
 
     async def main() -> list[bool]:
-        seen = []
+        seen: list[bool] = []
         async for value in steps(x):
             seen.append(value.requires_grad)
             assert gw.is_grad_enabled()
@@ -387,7 +388,7 @@ def test_an_asynchronous_generator_is_sent_to_thrown_into_and_closed() -> None:
     seen: list[Any] = []
 
     @gw.no_grad()
-    async def steps() -> AsyncIterator[Any]:
+    async def steps() -> AsyncGenerator[Any, Any]:
         try:
             sent = yield gw.is_grad_enabled()
             await asyncio.sleep(0)

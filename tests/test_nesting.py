@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-import gradwrap
+import gradwrap as gw
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+    Derivative = Callable[[Callable[[Any], Any], Any], Any]
+
 X = np.array([0.3, 1.2, 2.0])
 ROWS = np.array([[0.5, 1.5, 2.5], [3.5, 4.5, 5.5]])
 ONE = np.ones(3)
@@ -20,6 +22,10 @@ ONE = np.ones(3)
 
 def cubes(x: Any) -> Any:
     return np.sum(x**3)
+
+
+def slope(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return gw.grad(f)
 
 
 def slope_by_jvp(f: Any, x: Any) -> Any:
@@ -35,7 +41,7 @@ def slope_by_linearize(f: Any, x: Any) -> Any:
     return gw.linearize(f, x)[1](np.ones_like(x))
 
 
-DERIVATIVES: dict[str, Callable[[Any, Any], Any]] = {
+DERIVATIVES: dict[str, Derivative] = {
     "grad": lambda f, x: gw.grad(f)(x),
     "value_and_grad": lambda f, x: gw.value_and_grad(f)(x)[1],
     "jvp": slope_by_jvp,
@@ -52,7 +58,7 @@ other = pytest.mark.parametrize("inner", DERIVATIVES.values(), ids=DERIVATIVES)
 
 @each
 @other
-def test_second_derivative_is_right_by_every_pair(outer: Any, inner: Any) -> None:
+def test_second_derivative_is_right_by_every_pair(outer: Derivative, inner: Derivative) -> None:
     found = outer(lambda x: inner(lambda y: y**3 * np.sin(y), x), np.float64(0.7))
     wanted = 6 * 0.7 * np.sin(0.7) + 6 * 0.7**2 * np.cos(0.7) - 0.7**3 * np.sin(0.7)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
@@ -60,7 +66,9 @@ def test_second_derivative_is_right_by_every_pair(outer: Any, inner: Any) -> Non
 
 @each
 @other
-def test_inner_derivative_does_not_see_the_outer_variable(outer: Any, inner: Any) -> None:
+def test_inner_derivative_does_not_see_the_outer_variable(
+    outer: Derivative, inner: Derivative
+) -> None:
     """The confusion of perturbations: x * d(x y)/dy is x**2, whose derivative at 2 is 4."""
     assert outer(lambda x: x * inner(lambda y: x * y, np.float64(1.0)), np.float64(2.0)) == 4.0
 
@@ -68,7 +76,7 @@ def test_inner_derivative_does_not_see_the_outer_variable(outer: Any, inner: Any
 @each
 @other
 def test_inner_derivative_at_the_outer_variable_keeps_the_levels_apart(
-    outer: Any, inner: Any
+    outer: Derivative, inner: Derivative
 ) -> None:
     """d/dx of x * (d/dy of x y**2 at y = x) = d/dx 2 x**3."""
     found = outer(lambda x: x * inner(lambda y: x * y * y, x), np.float64(3.0))
@@ -77,7 +85,7 @@ def test_inner_derivative_at_the_outer_variable_keeps_the_levels_apart(
 
 @each
 @other
-def test_both_derivatives_are_right_under_vmap(outer: Any, inner: Any) -> None:
+def test_both_derivatives_are_right_under_vmap(outer: Derivative, inner: Derivative) -> None:
     def function(x: Any) -> Any:
         return outer(lambda z: z * inner(lambda y: z * y**2, z), x)
 
@@ -86,9 +94,9 @@ def test_both_derivatives_are_right_under_vmap(outer: Any, inner: Any) -> None:
 
 @each
 @other
-def test_vmap_between_two_derivatives_is_right(outer: Any, inner: Any) -> None:
+def test_vmap_between_two_derivatives_is_right(outer: Derivative, inner: Derivative) -> None:
     def function(z: Any) -> Any:
-        return np.sum(gw.vmap(lambda row: inner(lambda y: np.sin(y * z) * row, z))(X))
+        return np.sum(gw.vmap(fn(lambda row: inner(lambda y: np.sin(y * z) * row, z)))(X))
 
     found = outer(function, np.float64(0.4))
     z = 0.4**2
@@ -97,32 +105,34 @@ def test_vmap_between_two_derivatives_is_right(outer: Any, inner: Any) -> None:
 
 
 @each
-def test_vmap_inside_a_derivative_does_not_see_its_variable(outer: Any) -> None:
-    found = outer(lambda x: x * np.sum(gw.vmap(lambda y: x * y)(X)), np.float64(2.0))
+def test_vmap_inside_a_derivative_does_not_see_its_variable(outer: Derivative) -> None:
+    found = outer(lambda x: x * np.sum(gw.vmap(fn(lambda y: x * y))(X)), np.float64(2.0))
     np.testing.assert_allclose(found, 4 * np.sum(X), rtol=1e-12)
 
 
 @each
-def test_derivative_of_a_mapped_derivative_over_rows(outer: Any) -> None:
+def test_derivative_of_a_mapped_derivative_over_rows(outer: Derivative) -> None:
     found = outer(lambda s: np.sum(gw.vmap(gw.grad(cubes))(s * ROWS)), np.float64(2.0))
     np.testing.assert_allclose(found, 12 * np.sum(ROWS**2), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
     "hessian",
-    [
-        gw.hessian,
-        lambda f: gw.jacrev(gw.jacrev(f)),
-        lambda f: gw.jacrev(gw.jacfwd(f)),
-        lambda f: gw.jacfwd(gw.jacrev(f)),
-        lambda f: gw.jacfwd(gw.jacfwd(f)),
-        lambda f: gw.jacfwd(gw.grad(f)),
-        lambda f: gw.jacrev(gw.grad(f)),
-        lambda f: gw.jacobian(gw.grad(f)),
-        lambda f: lambda x: gw.vmap(lambda v: gw.hvp(f, x, v))(np.eye(3)),
-        lambda f: lambda x: gw.vmap(gw.linearize(gw.grad(f), x)[1])(np.eye(3)),
-        lambda f: lambda x: gw.vmap(gw.vjp(gw.grad(f), x)[1])(np.eye(3))[0],
-    ],
+    rows(
+        [
+            gw.hessian,
+            lambda f: gw.jacrev(gw.jacrev(f)),
+            lambda f: gw.jacrev(gw.jacfwd(f)),
+            lambda f: gw.jacfwd(gw.jacrev(f)),
+            lambda f: gw.jacfwd(gw.jacfwd(f)),
+            lambda f: gw.jacfwd(slope(f)),
+            lambda f: gw.jacrev(slope(f)),
+            lambda f: gw.jacobian(slope(f)),
+            lambda f: fn(lambda x: gw.vmap(fn(lambda v: gw.hvp(f, x, v)))(np.eye(3))),
+            lambda f: fn(lambda x: gw.vmap(gw.linearize(slope(f), x)[1])(np.eye(3))),
+            lambda f: fn(lambda x: gw.vmap(gw.vjp(slope(f), x)[1])(np.eye(3))[0]),
+        ]
+    ),
 )
 def test_hessian_is_the_same_by_every_composition(hessian: Any) -> None:
     def f(x: Any) -> Any:
@@ -135,7 +145,7 @@ def test_hessian_is_the_same_by_every_composition(hessian: Any) -> None:
 
 
 def test_vmap_of_jvp_of_grad_gives_hessian_products_of_each_row() -> None:
-    found = gw.vmap(lambda x: gw.jvp(gw.grad(cubes), (x,), (ONE,))[1])(ROWS)
+    found = gw.vmap(fn(lambda x: gw.jvp(gw.grad(cubes), (x,), (ONE,))[1]))(ROWS)
     np.testing.assert_allclose(found, 6 * ROWS)
 
 
@@ -149,9 +159,9 @@ def test_third_derivative_is_right_by_three_modes() -> None:
 
 
 def test_vmap_inside_vmap_reads_the_outer_example() -> None:
-    found = gw.vmap(lambda x: gw.vmap(lambda y: x * y)(X))(X)
+    found = gw.vmap(fn(lambda x: gw.vmap(fn(lambda y: x * y))(X)))(X)
     np.testing.assert_allclose(found, np.outer(X, X))
-    found = gw.vmap(lambda row: gw.vmap(lambda y, s: row * y + s)(row, row))(ROWS)
+    found = gw.vmap(fn(lambda row: gw.vmap(fn(lambda y, s: row * y + s))(row, row)))(ROWS)
     wanted = [np.outer(row, row) + row[:, None] for row in ROWS]
     np.testing.assert_allclose(found, wanted)
 
@@ -159,9 +169,15 @@ def test_vmap_inside_vmap_reads_the_outer_example() -> None:
 def test_no_wrapper_of_an_inner_transform_is_left_around_a_result() -> None:
     weights = np.ones((2, 3))
     for jac in (gw.jacrev, gw.jacfwd, gw.jacobian):
-        found = gw.vmap(lambda row, jac=jac: weights @ jac(np.square)(row)[:, 0])(ROWS)
-        assert type(found) is np.ndarray
-        found = jac(lambda x, jac=jac: np.sum(jac(np.square)(x), axis=0))(X)
+
+        def product(row: Any, jac: Any = jac) -> Any:
+            return weights @ jac(np.square)(row)[:, 0]
+
+        def total(x: Any, jac: Any = jac) -> Any:
+            return np.sum(jac(np.square)(x), axis=0)
+
+        assert type(gw.vmap(product)(ROWS)) is np.ndarray
+        found = jac(total)(X)
         assert type(found) is np.ndarray
         np.testing.assert_array_equal(found, 2 * np.eye(3))
 
@@ -202,7 +218,7 @@ def leaf(value: Any = X) -> Any:
 
 
 @pytest.mark.parametrize("inner", DERIVATIVES.values(), ids=DERIVATIVES)
-def test_tape_outside_records_what_a_transform_inside_computes(inner: Any) -> None:
+def test_tape_outside_records_what_a_transform_inside_computes(inner: Derivative) -> None:
     x = leaf(2.0)
     y = x * inner(lambda y: x * y, np.float64(1.0))
     y.backward()
@@ -210,7 +226,7 @@ def test_tape_outside_records_what_a_transform_inside_computes(inner: Any) -> No
 
 
 def test_tape_outside_records_arguments_of_every_transform() -> None:
-    def gradient(function: Any) -> Any:
+    def gradient(function: Callable[[Any], Any]) -> Any:
         x = leaf()
         function(x).sum().backward()
         return x.grad
@@ -220,7 +236,7 @@ def test_tape_outside_records_arguments_of_every_transform() -> None:
     np.testing.assert_allclose(gradient(lambda x: gw.linearize(np.sin, X)[1](x)), np.cos(X))
     np.testing.assert_allclose(gradient(lambda x: gw.vjp(np.sin, X)[1](x)[0]), np.cos(X))
     np.testing.assert_allclose(
-        gradient(lambda x: gw.vmap(lambda a: a * a * x[0])(x)).sum(),
+        gradient(lambda x: gw.vmap(fn(lambda a: a * a * x[0]))(x)).sum(),
         (2 * X[0] * X.sum() + np.sum(X**2)),
     )
     np.testing.assert_allclose(gradient(gw.hessian(cubes)), 6 * ONE)
@@ -242,11 +258,13 @@ def test_tape_inside_a_transform_works_on_what_is_its_own() -> None:
 
 @pytest.mark.parametrize(
     "run",
-    [
-        lambda f: gw.grad(f)(2.0),
-        lambda f: gw.jvp(f, (2.0,), (1.0,)),
-        lambda f: gw.vmap(f)(X),
-    ],
+    rows(
+        [
+            lambda f: gw.grad(f)(2.0),
+            lambda f: gw.jvp(f, (2.0,), (1.0,)),
+            lambda f: gw.vmap(f)(X),
+        ]
+    ),
 )
 def test_backward_inside_a_transform_of_its_variable_is_an_error(run: Any) -> None:
     def function(x: Any) -> Any:
@@ -289,9 +307,13 @@ def test_constant_part_has_no_derivative_in_any_transform(function: Any) -> None
 
 @pytest.mark.parametrize("function", [without_grad, stopped, detached])
 @each
-def test_constant_part_stays_constant_at_second_order(function: Any, outer: Any) -> None:
+def test_constant_part_stays_constant_at_second_order(function: Any, outer: Derivative) -> None:
     for inner in DERIVATIVES.values():
-        assert outer(lambda x, d=inner: d(function, x), np.float64(2.0)) == 0.0
+
+        def slope_inside(x: Any, inner: Derivative = inner) -> Any:
+            return inner(function, x)
+
+        assert outer(slope_inside, np.float64(2.0)) == 0.0
     np.testing.assert_array_equal(gw.hessian(lambda x: np.sum(function(x)))(X), np.zeros((3, 3)))
 
 
@@ -305,14 +327,16 @@ def test_transforms_inside_no_grad_work() -> None:
 
 @each
 @other
-def test_derivative_inside_no_grad_is_a_constant_to_the_outer_one(outer: Any, inner: Any) -> None:
+def test_derivative_inside_no_grad_is_a_constant_to_the_outer_one(
+    outer: Derivative, inner: Derivative
+) -> None:
     def function(x: Any) -> Any:
         with gw.no_grad():
             factor = inner(lambda y: y**3, x)
         return factor * x
 
     assert outer(function, np.float64(2.0)) == 12.0
-    np.testing.assert_allclose(gw.vmap(lambda x: outer(function, x))(X), 3 * X**2)
+    np.testing.assert_allclose(gw.vmap(fn(lambda x: outer(function, x)))(X), 3 * X**2)
 
 
 # Values that a transform inside of others does not track -----------------------------------------
@@ -337,7 +361,7 @@ def test_steps_times_what_an_outer_transform_maps_or_tracks(function: Any) -> No
     points, rows = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
     signs = np.sign(rows)
     np.testing.assert_allclose(function(points[0], rows), signs * points[0] + np.floor(points[0]))
-    mapped = gw.vmap(lambda x: function(x, rows))(points)
+    mapped = gw.vmap(fn(lambda x: function(x, rows)))(points)
     np.testing.assert_allclose(mapped, [directly(x, rows) for x in points])
 
     def total(x: Any) -> Any:
@@ -347,7 +371,7 @@ def test_steps_times_what_an_outer_transform_maps_or_tracks(function: Any) -> No
     np.testing.assert_allclose(gw.vmap(gw.grad(total))(points), wanted)
     whole = gw.grad(lambda xs: np.sum(gw.vmap(total)(xs)))(points)
     np.testing.assert_allclose(whole, wanted)
-    pushed = gw.vmap(lambda x: gw.jvp(total, (x,), (np.ones(3),))[1])(points)
+    pushed = gw.vmap(fn(lambda x: gw.jvp(total, (x,), (np.ones(3),))[1]))(points)
     np.testing.assert_allclose(pushed, np.sum(wanted, axis=1))
     curved = gw.vmap(gw.hessian(total))(points)
     np.testing.assert_allclose(curved, [np.diag(2.0 * np.sum(signs**2, axis=0))] * 4)
@@ -363,5 +387,6 @@ def test_without_recording_what_is_mapped_stays_mapped_once() -> None:
     points = np.array([[1.0, 2.0], [3.0, 5.0]])
     np.testing.assert_allclose(gw.vmap(gw.grad(constant))(points), points[:, ::-1])
     np.testing.assert_allclose(
-        gw.vmap(lambda x: gw.jvp(constant, (x,), (x,))[1])(points), 2 * points[:, 0] * points[:, 1]
+        gw.vmap(fn(lambda x: gw.jvp(constant, (x,), (x,))[1]))(points),
+        2 * points[:, 0] * points[:, 1],
     )

@@ -12,6 +12,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy
 from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError, TrackedValueError
+from lambdas import fn, is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,14 +60,14 @@ def test_arrays_are_numpys_outside_and_variables_inside(make: Callable[[Any], An
     assert type(outside) is np.ndarray
     assert outside.dtype == expected.dtype
     np.testing.assert_array_equal(outside, expected)
-    inside = []
+    inside: list[Any] = []
 
     def f(x: Any) -> Any:
         inside.append(make(gnp))
         return np.sum(x)
 
     gw.grad(f)(X)
-    assert isinstance(inside[0], gw.Variable)
+    assert is_a(inside[0], gw.Variable)
     assert not inside[0].requires_grad
     assert inside[0].dtype == expected.dtype
     np.testing.assert_array_equal(inside[0].data, expected)
@@ -294,7 +295,7 @@ def test_vectorize_stacks_what_the_function_returns() -> None:
 
 
 def test_vectorize_with_several_outputs_and_excluded_arguments() -> None:
-    both = gnp.vectorize(lambda p, x: (p[0] * x, p[1] + x), excluded={0})
+    both = gnp.vectorize(fn(lambda p, x: (p[0] * x, p[1] + x)), excluded={0})
 
     def f(x: Any) -> Any:
         product, total = both(x, x[:2])
@@ -342,7 +343,7 @@ def test_what_stands_between_the_brackets_is_joined(name: str) -> None:
     assert jacobian.shape == (*joined.shape, 3)
     wanted = np.tensordot(2 * joined * weights, jacobian, joined.ndim)
     np.testing.assert_allclose(gradient, wanted, rtol=1e-14)
-    gw.testing.check_grads(lambda x: join(gnp, x) ** 2, (x,))
+    gw.testing.check_grads(fn(lambda x: join(gnp, x) ** 2), (x,))
 
 
 def test_strings_between_the_brackets_are_refused_for_tracked_values() -> None:

@@ -15,6 +15,7 @@ import gradwrap as gw
 from against_numpy import assert_same, check
 from gradwrap.core.tree import map_leaves
 from gradwrap.errors import TrackedValueError
+from lambdas import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,29 +118,31 @@ def test_arrays_that_are_not_tracked(function: Callable[..., Any], args: tuple[A
 
 @pytest.mark.parametrize(
     "ask",
-    [
-        lambda x: x.shape,
-        lambda x: x.dtype,
-        lambda x: x.ndim,
-        lambda x: x.size,
-        lambda x: x.nbytes,
-        lambda x: x.itemsize,
-        lambda x: x.strides,
-        lambda x: x.flags.c_contiguous,
-        lambda x: x.T.flags["C_CONTIGUOUS"],
-        len,
-        lambda x: x.tolist(),
-        lambda x: x[0, 0].item(),
-        lambda x: bool(x[0, 0]),
-        lambda x: x[0, 0] in x,
-        lambda x: 99.0 in x,
-        lambda x: (x > 1).tolist(),
-        lambda x: (x == x[0]).tolist(),
-        lambda x: bool((x != x[0, 0]).any()),
-        lambda x: x.argmax().item(),
-        lambda x: f"{x[0, 0]:.3f}",
-        lambda x: "%.3f" % x[0, 0].item(),  # noqa: UP031  as people write it
-    ],
+    rows(
+        [
+            lambda x: x.shape,
+            lambda x: x.dtype,
+            lambda x: x.ndim,
+            lambda x: x.size,
+            lambda x: x.nbytes,
+            lambda x: x.itemsize,
+            lambda x: x.strides,
+            lambda x: x.flags.c_contiguous,
+            lambda x: x.T.flags["C_CONTIGUOUS"],
+            len,
+            lambda x: x.tolist(),
+            lambda x: x[0, 0].item(),
+            lambda x: bool(x[0, 0]),
+            lambda x: x[0, 0] in x,
+            lambda x: 99.0 in x,
+            lambda x: (x > 1).tolist(),
+            lambda x: (x == x[0]).tolist(),
+            lambda x: bool((x != x[0, 0]).any()),
+            lambda x: x.argmax().item(),
+            lambda x: f"{x[0, 0]:.3f}",
+            lambda x: "%.3f" % x[0, 0].item(),  # noqa: UP031  as people write it
+        ]
+    ),
 )
 def test_questions(ask: Callable[[Any], Any]) -> None:
     assert ask(gw.wrap(A, requires_grad=True)) == ask(A)

@@ -11,6 +11,7 @@ import gradwrap as gw
 from against_numpy import assert_same, check
 from gradwrap.core.tree import map_leaves
 from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,8 +107,8 @@ def test_arrays_that_are_not_tracked(function: Callable[..., Any], args: tuple[A
 
 @pytest.mark.skipif(not hasattr(np, "matvec"), reason="from NumPy 2.2 on")
 def test_matrix_and_vector() -> None:
-    check(lambda x, y: np.matvec(x, y), (T, T[0, 0]))
-    check(lambda x, y: np.vecmat(x, y), (T[:, :, 0] + 0j, T))
+    check(fn(lambda x, y: np.matvec(x, y)), (T, T[0, 0]))
+    check(fn(lambda x, y: np.vecmat(x, y)), (T[:, :, 0] + 0j, T))
 
 
 # where= and out= ----------------------------------------------------------------------------------
@@ -210,13 +211,15 @@ def test_at_of_other_ufuncs_and_plain_arrays() -> None:
 
 @pytest.mark.parametrize(
     ("function", "text"),
-    [
-        (lambda x: np.add.reduceat(x, [0, 2]), r"np\.add\.reduceat has no rule"),
-        (lambda x: np.hypot.reduce(x, axis=(0, 1)), r"np\.hypot\.reduce over several axes"),
-        (lambda x: np.logaddexp.reduce(x, initial=1.0), "initial="),
-        (lambda x: np.matmul(x, x.T, axes=[(0, 1), (0, 1), (0, 1)]), "axes= has no rule"),
-        (lambda x: np.frompyfunc(lambda v: v, 1, 1)(x), r"defvjp\(.*lambda xp, g, x: \.\.\."),
-    ],
+    rows(
+        [
+            (lambda x: np.add.reduceat(x, [0, 2]), r"np\.add\.reduceat has no rule"),
+            (lambda x: np.hypot.reduce(x, axis=(0, 1)), r"np\.hypot\.reduce over several axes"),
+            (lambda x: np.logaddexp.reduce(x, initial=1.0), "initial="),
+            (lambda x: np.matmul(x, x.T, axes=[(0, 1), (0, 1), (0, 1)]), "axes= has no rule"),
+            (lambda x: np.frompyfunc(lambda v: v, 1, 1)(x), r"defvjp\(.*lambda xp, g, x: \.\.\."),
+        ]
+    ),
 )
 def test_what_has_no_rule_says_so(function: Callable[[Any], Any], text: str) -> None:
     with pytest.raises(NoRuleError, match=text):

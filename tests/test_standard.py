@@ -18,6 +18,7 @@ from gradwrap.core.registry import find_op
 from harness import COMPLEX as COMPLEX_DTYPE
 from harness import REAL as REAL_DTYPE
 from harness import direction, is_floating, numerical, real_inner
+from lambdas import fn, is_a
 from standard import ANY, COMPLEX, DEGENERATE, FUNCTIONS, REAL, calls
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def test_function_is_found_in_the_namespace(name: str) -> None:
 
 
 def test_list_has_what_array_api_strict_has() -> None:
-    names = [*strict.__all__, *(f"linalg.{n}" for n in strict.linalg.__all__)]
-    names += [f"fft.{n}" for n in strict.fft.__all__]
+    spaces: dict[str, Any] = {"": strict, "linalg.": strict.linalg, "fft.": strict.fft}
+    names: list[str] = [f"{where}{n}" for where, xp in spaces.items() for n in xp.__all__]
     theirs = {n for n in names if inspect.isfunction(operator.attrgetter(n)(strict))}
     own = {n for n in theirs if n.endswith("_flags") or n.startswith("__")}
     not_in_its_all = {"linalg.eig", "linalg.eigvals"}
@@ -78,6 +79,14 @@ def test_every_function_that_has_a_derivative_is_called() -> None:
 
 
 # Derivatives --------------------------------------------------------------------------------------
+
+
+def integers(*values: Any) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def bools(*values: Any) -> Any:
+    return np.array(values, dtype=bool)
 
 
 class Words:
@@ -109,17 +118,17 @@ class Words:
 
     def evaluate(self, call: str) -> list[Any]:
         xp = self.xp
-        scope = {
+        scope: dict[str, Any] = {
             "xp": xp,
             "x": self.x,
             "spd": self.spd,
-            "i": lambda *values: np.array(values, dtype=np.int64),
-            "b": lambda *values: np.array(values, dtype=bool),
-            "sym": lambda a: a + xp.conj(xp.matrix_transpose(a)),
-            "gram": lambda a: xp.matmul(a, xp.conj(xp.matrix_transpose(a))),
+            "i": integers,
+            "b": bools,
+            "sym": fn(lambda a: a + xp.conj(xp.matrix_transpose(a))),
+            "gram": fn(lambda a: xp.matmul(a, xp.conj(xp.matrix_transpose(a)))),
         }
         out = eval(call, scope)  # noqa: S307  from the table
-        parts = list(out) if isinstance(out, (tuple, list)) else [out]
+        parts: list[Any] = list(out) if is_a(out, tuple, list) else [out]
         return [part for part in parts if is_floating(part)]
 
 

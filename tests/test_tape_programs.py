@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lambdas import fn, is_a
 from side_by_side import Side, gradwrap_side, plain, torch_side
 
 pytestmark = [
@@ -123,11 +124,11 @@ class Program:
                 seen.append(plain(v.grad))
 
         if choice % 4 == 0:
-            a.register_hook(lambda g: g * 2)
+            a.register_hook(fn(lambda g: g * 2))
         elif choice % 4 == 1:
-            a.register_hook(lambda g: seen.append(plain(g)))
+            a.register_hook(fn(lambda g: seen.append(plain(g))))
         elif choice % 4 == 2:
-            a.register_hook(lambda g: g + 1).remove()
+            a.register_hook(fn(lambda g: g + 1)).remove()
         else:
             a.register_post_accumulate_grad_hook(note_grad)
 
@@ -163,8 +164,8 @@ STEPS = st.lists(
 
 
 def close(found: Any, expected: Any) -> bool:
-    if isinstance(expected, list):
-        if not isinstance(found, list) or len(found) != len(expected):
+    if is_a(expected, list):
+        if not is_a(found, list) or len(found) != len(expected):
             return False
         return all(close(one, other) for one, other in zip(found, expected, strict=True))
     if isinstance(expected, dict):

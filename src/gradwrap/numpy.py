@@ -32,7 +32,7 @@ from gradwrap.errors import NoRuleError as _NoRuleError
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
 
-    from gradwrap.typing.numpy_names import *  # noqa: F403  those of NumPy 2.0
+    from gradwrap.typing.numpy_names import *  # noqa: F403  # pyright: ignore[reportGeneralTypeIssues]  the constants again
 
 
 class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # its `__module__`

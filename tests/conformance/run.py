@@ -115,7 +115,7 @@ def _error(test: dict[str, Any]) -> str:
 
 def compare(suite: Suite, library: str) -> Comparison:
     """Run a library in all kinds, and find what only the bare namespace passes."""
-    results = {}
+    results: dict[str, Results] = {}
     for kind in KINDS:
         print(f"{library}, {kind} ...", flush=True)  # noqa: T201  a run takes minutes
         results[kind] = suite.run(library, kind)

@@ -15,6 +15,7 @@ import numpy as np
 from hosted_cupy.counts import COUNTS
 from hosted_cupy.devices import current_device
 from hosted_cupy.memory import cupy, lent, returned, view
+from lambdas import is_a
 
 __all__ = ["exchanged"]
 
@@ -72,10 +73,15 @@ def _copy_of(function: FunctionType) -> FunctionType:
     return copy
 
 
+def _has(value: object, name: str) -> bool:
+    """Whether it has an attribute by its class."""
+    return hasattr(type(value), name)
+
+
 def _is_foreign(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
+    if is_a(value, list, tuple):
         return any(map(_is_foreign, value))
-    return hasattr(type(value), "_bind")
+    return _has(value, "_bind")
 
 
 def _code(function: FunctionType, path: str) -> CodeType:
@@ -134,7 +140,7 @@ def call(path: str, *args: Any, **kwargs: Any) -> Any:
     named = {key: lent(value) for key, value in kwargs.items() if value is not None}
     with np.errstate(all="ignore"):
         result = function(*given, **named)
-    return returned(tuple(result) if isinstance(result, tuple) else result)
+    return returned(tuple(result) if is_a(result, tuple) else result)
 
 
 def _array(  # as CuPy's
@@ -165,7 +171,7 @@ def _array(  # as CuPy's
 
 
 def _uploaded(obj: Any, dtype: Any) -> Any:
-    if hasattr(type(obj), "__cupy_override_elementwise_kernel__") or hasattr(type(obj), "_bind"):
+    if _has(obj, "__cupy_override_elementwise_kernel__") or _has(obj, "_bind"):
         raise TypeError(f"Unsupported type {type(obj)}")
     COUNTS.uploads.append("array")
     made = np.array(obj, dtype=dtype)
@@ -176,7 +182,7 @@ def _uploaded(obj: Any, dtype: Any) -> Any:
 
 def _is_of_the_device(obj: Any) -> bool:
     """Whether a nested list holds arrays of CuPy, which are then joined on the device."""
-    if isinstance(obj, (list, tuple)):
+    if is_a(obj, list, tuple):
         return any(_is_of_the_device(part) for part in obj)
     return isinstance(obj, cupy.ndarray)
 
@@ -196,6 +202,10 @@ def _contiguous(a: Any, dtype: Any = None, order: str = "C") -> Any:
     if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
         return array
     return array.copy(order=order)
+
+
+def _fortran_contiguous(a: Any, dtype: Any = None) -> Any:
+    return _contiguous(a, dtype, "F")
 
 
 def _solve(a: Any, b: Any) -> Any:
@@ -224,7 +234,7 @@ OWN: dict[str, Any] = {
     "asanyarray": _asarray,
     "asnumpy": _asnumpy,
     "ascontiguousarray": _contiguous,
-    "asfortranarray": lambda a, dtype=None: _contiguous(a, dtype, "F"),
+    "asfortranarray": _fortran_contiguous,
 }
 
 

@@ -15,12 +15,15 @@ else:
 
 from hosted_cupy.counts import COUNTS
 from hosted_cupy.devices import current_device
+from lambdas import is_a
 
 __all__ = ["allocate", "cupy", "lent", "returned", "view"]
 
 
 class HostPointer(cupy.cuda.MemoryPointer):  # type: ignore[misc]  # CuPy is not there for checkers
     """A pointer to host memory, which does with the C library what CuPy asks the driver for."""
+
+    ptr: int
 
     def memset_async(self, value: int, size: int, stream: Any = None) -> None:
         COUNTS.launches.append("memset")
@@ -75,25 +78,25 @@ def lent(value: Any) -> Any:
                 f"{value.device.id} while current = {current_device().id}"
             )
         return view(value)
-    if isinstance(value, (list, tuple)):
+    if is_a(value, list, tuple):
         parts = [lent(part) for part in value]
-        return parts if isinstance(value, list) else tuple(parts)
-    if isinstance(value, dict):
+        return parts if is_a(value, list) else tuple(parts)
+    if is_a(value, dict):
         return {key: lent(part) for key, part in value.items()}
     plain = (bool, int, float, complex, str, np.generic, np.dtype, type, slice, type(None))
-    if isinstance(value, plain) or value is Ellipsis:
+    if is_a(value, *plain) or value is Ellipsis:
         return value
     raise TypeError(f"Unsupported type {type(value)}")
 
 
 def returned(value: Any) -> Any:
     """NumPy's results as arrays of CuPy: scalars are arrays of no axes there."""
-    if isinstance(value, tuple):
+    if is_a(value, tuple):
         parts = [returned(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if isinstance(value, list):
+    if is_a(value, list):
         return [returned(part) for part in value]
-    if not isinstance(value, (np.ndarray, np.generic)):
+    if not is_a(value, np.ndarray, np.generic):
         return value
     value = np.asarray(value)
     is_fortran = value.flags.f_contiguous and not value.flags.c_contiguous

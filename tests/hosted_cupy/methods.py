@@ -9,6 +9,7 @@ import numpy as np
 from hosted_cupy.counts import COUNTS
 from hosted_cupy.kernels import elementwise, reduction
 from hosted_cupy.memory import cupy, lent, returned, view
+from lambdas import fn, is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,7 @@ def _copy(self: Any, order: str = "C") -> Any:
 def _reshape(self: Any, *shape: Any, **options: Any) -> Any:
     """A view where there is one; a copy is what CuPy would launch."""
     order = options.get("order", "C")
-    new = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    new = shape[0] if len(shape) == 1 and is_a(shape[0], tuple, list) else shape
     if order == "C" and (self.flags.c_contiguous or _is_viewable(self, new)):
         return BASE.reshape(self, *shape, **options)
     COUNTS.launches.append("reshape")
@@ -106,18 +107,18 @@ def _is_array(part: Any) -> bool:
 
 
 def _parts(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
+    return key if is_a(key, tuple) else (key,)
 
 
 def _host_key(key: Any, what: str) -> Any:
     """The key as NumPy takes it. Masks make the host wait: for how many elements they name."""
-    parts = []
+    parts: list[Any] = []
     for part in _parts(key):
         if isinstance(part, cupy.ndarray):
             if part.dtype == bool:
                 COUNTS.synchronisations.append(f"{what} by a mask")
             parts.append(lent(part))
-        elif isinstance(part, (np.ndarray, list)):
+        elif is_a(part, np.ndarray, list):
             COUNTS.uploads.append(what)
             parts.append(np.asarray(part, dtype=None if len(part) else np.int32))
         else:
@@ -144,24 +145,28 @@ def _within(array: Any, key: tuple[Any, ...]) -> tuple[Any, ...]:
     return key
 
 
+def _is_foreign(value: object) -> bool:
+    """Whether CuPy would ask it how to compute, and it is none of CuPy's arrays."""
+    asked = hasattr(type(value), "__cupy_override_elementwise_kernel__")
+    return asked and not isinstance(value, cupy.ndarray)
+
+
 def _setitem(self: Any, key: Any, value: Any) -> None:
-    if isinstance(value, np.ndarray) and value.ndim:
+    if is_a(value, np.ndarray) and value.ndim:
         raise TypeError("Unsupported type <class 'numpy.ndarray'>")
-    if hasattr(type(value), "__cupy_override_elementwise_kernel__") and not isinstance(
-        value, cupy.ndarray
-    ):
+    if _is_foreign(value):
         np.array(value)  # CuPy asks it for `__array__`, which refuses
         raise TypeError(f"Unsupported type {type(value)}")
     COUNTS.launches.append("setitem")
     target, held = lent(self), lent(value)
-    if isinstance(held, np.ndarray) and held.dtype.kind == "c" and target.dtype.kind != "c":
+    if is_a(held, np.ndarray) and held.dtype.kind == "c" and target.dtype.kind != "c":
         held = held.real
     target[_within(target, _host_key(key, "setitem"))] = held
 
 
 def _take(self: Any, indices: Any, axis: int | None = None, out: Any = None) -> Any:
     COUNTS.launches.append("take")
-    if isinstance(indices, (np.ndarray, list)):
+    if is_a(indices, np.ndarray, list):
         COUNTS.uploads.append("take")
         indices = np.asarray(indices)
     else:
@@ -201,19 +206,23 @@ def _sort(self: Any, axis: int = -1, kind: Any = None) -> None:
     view(self).sort(axis=axis, kind=kind)
 
 
+def _item(self: Any, *index: Any) -> Any:
+    return self.item(*index)
+
+
 COMPUTING = "var std cumsum cumprod argsort argpartition searchsorted flatten round"
 
 METHODS: dict[str, Callable[..., Any]] = {
     "__cupy_override_elementwise_kernel__": elementwise,
     "__cupy_override_reduction_kernel__": reduction,
-    "__bool__": _waits("bool", lambda a: bool(a)),
-    "__float__": _waits("float", lambda a: float(a)),
-    "__int__": _waits("int", lambda a: int(a)),
-    "__complex__": _waits("complex", lambda a: complex(a)),
-    "__repr__": _waits("repr", lambda a: repr(a)),
-    "__str__": _waits("str", lambda a: str(a)),
-    "item": _waits("item", lambda a, *index: a.item(*index)),
-    "tolist": _waits("tolist", lambda a: a.tolist()),
+    "__bool__": _waits("bool", fn(lambda a: bool(a))),
+    "__float__": _waits("float", fn(lambda a: float(a))),
+    "__int__": _waits("int", fn(lambda a: int(a))),
+    "__complex__": _waits("complex", fn(lambda a: complex(a))),
+    "__repr__": _waits("repr", fn(lambda a: repr(a))),
+    "__str__": _waits("str", fn(lambda a: str(a))),
+    "item": _waits("item", _item),
+    "tolist": _waits("tolist", fn(lambda a: a.tolist())),
     "get": _get,
     "set": _set,
     "astype": _astype,

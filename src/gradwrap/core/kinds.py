@@ -11,6 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias, TypeVar
+
+    R = TypeVar("R")
+    # The numbers of parameters are written out, so that a type checker takes those of a lambda
+    # for Any.
+    AnyFunction: TypeAlias = (
+        Callable[[Any], R]
+        | Callable[[Any, Any], R]
+        | Callable[[Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], R]
+    )
 
 __all__ = ["DICT", "LIST", "SEQUENCE", "SLICE", "TUPLE", "rebuilt", "type_of"]
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
         Callable[[Any, Any, Any], Any]
         | Callable[[Any, Any, Any, Any], Any]
         | Callable[[Any, Any, Any, Any, Any], Any]
-        | Callable[..., Any]
+        | Callable[[Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
     )
 
 __all__ = ["custom_jvp"]

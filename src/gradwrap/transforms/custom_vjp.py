@@ -20,21 +20,18 @@ from gradwrap.transforms.custom_function import Arguments, CustomFunction
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.kinds import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
 
-    # Any functions will do. The usual numbers of parameters are written out, so that a type
-    # checker takes those of a lambda for Any.
-    Forward: TypeAlias = (
-        Callable[[Any], tuple[Any, Any]]
-        | Callable[[Any, Any], tuple[Any, Any]]
-        | Callable[[Any, Any, Any], tuple[Any, Any]]
-        | Callable[..., tuple[Any, Any]]
-    )
+    # Written out, so that a type checker takes the parameters of a lambda for Any.
     Backward: TypeAlias = (
         Callable[[Any, Any], tuple[Any, ...]]
         | Callable[[Any, Any, Any], tuple[Any, ...]]
         | Callable[[Any, Any, Any, Any], tuple[Any, ...]]
-        | Callable[..., tuple[Any, ...]]
+        | Callable[[Any, Any, Any, Any, Any], tuple[Any, ...]]
+        | Callable[[Any, Any, Any, Any, Any, Any], tuple[Any, ...]]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any], tuple[Any, ...]]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], tuple[Any, ...]]
     )
 
 __all__ = ["custom_vjp"]
@@ -88,7 +85,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     _definition = "defvjp(fwd, bwd)"
     _rule: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
-    def defvjp(self, fwd: Forward, bwd: Backward) -> None:
+    def defvjp(self, fwd: AnyFunction[tuple[Any, Any]], bwd: Backward) -> None:
         """Give the function its rule.
 
         Parameters

@@ -2,7 +2,7 @@
 
 The stubs of NumPy 2.0 do not say what `from numpy import *` imports, and mypy then takes it for
 nothing. These are the names that every NumPy since 2.0 has, at run time and in its stubs; what is
-newer comes with the asterisk, which later stubs explain.
+newer comes with the asterisk.
 """
 
 from typing import TYPE_CHECKING
