@@ -61,7 +61,7 @@ def spy(seen: list[Any]) -> Callable[[Any], Any]:
 
 def test_on_the_default_stream_nothing_is_kept(counts: Counts) -> None:
     x = gw.wrap(array(1.0, 2.0), requires_grad=True)
-    y = (x * x).sum()
+    y: Any = (x * x).sum()
     assert type(y._node) is Node
     assert placers["cupy"].placement() is None
 
@@ -192,7 +192,7 @@ def test_numpys_nodes_are_as_they_are() -> None:
     gw.wrap(array(1.0))
     assert "numpy" not in placers
     with cupy.cuda.Stream():
-        y = gw.wrap(np.ones(2), requires_grad=True) * 2.0
+        y: Any = gw.wrap(np.ones(2), requires_grad=True) * 2.0
 
         assert type(y._node) is Node
         y.sum().backward()
@@ -220,7 +220,7 @@ def test_an_operation_runs_on_the_device_of_its_arrays() -> None:
 @pytest.mark.usefixtures("several")
 def test_on_one_device_of_several_nothing_is_kept() -> None:
     with cupy.cuda.Device(1):
-        y = (gw.wrap(array(1.0, 2.0), requires_grad=True) ** 2).sum()
+        y: Any = (gw.wrap(array(1.0, 2.0), requires_grad=True) ** 2).sum()
         assert type(y._node) is Node
         assert placers["cupy"].placement() is None
     assert placers["cupy"].placement() is not None

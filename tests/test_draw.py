@@ -332,7 +332,7 @@ def test_no_arrow_goes_back() -> None:
     for _ in range(500):
         a, b = (values[rng.integers(max(0, len(values) - 5), len(values))] for _ in range(2))
         values.append(np.sin(a) * b)
-    drawing = gw.draw(values[-1])
+    drawing: Any = gw.draw(values[-1])
     graph = drawing._graph
     place = {id(box): index for index, box in enumerate(graph.boxes)}
 

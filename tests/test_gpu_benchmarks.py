@@ -20,7 +20,7 @@ from benchmarks.checking import check
 from benchmarks.gpu import __main__ as command
 from benchmarks.gpu.candidates import CANDIDATES, by_hand, gradwrap, jax, torch
 from benchmarks.gpu.cases import CASES, Case
-from benchmarks.gpu.devices import NoGpuError, _pool_peak, gpu, host
+from benchmarks.gpu.devices import NoGpuError, gpu, host, pool_peak
 from benchmarks.gpu.measuring import Measured, Peak, Times, measure
 from benchmarks.gpu.record import HERE, NOT_WANTED, Record, insert, misses, section
 from benchmarks.gpu.testing import ROOT, Outcome, count, on_gpu, run_tests
@@ -140,7 +140,7 @@ def test_the_pools_hook_finds_the_peak() -> None:
         free(2)
         malloc(3, 512)
 
-    peak = _pool_peak(cupy)
+    peak = pool_peak(cupy)
     assert peak(run) == 2048 + 1024
     assert peak(run) == 2048 + 1024
     assert not hooks
@@ -473,7 +473,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Briefly, and without the peers, which are checked above."""
     monkeypatch.setattr(command, "QUICK", BRIEF)
     monkeypatch.setattr(command, "CANDIDATES", (by_hand, gradwrap))
-    for name in ("XLA_PYTHON_CLIENT_PREALLOCATE", *benchmarks._ONE_THREAD):
+    for name in ("XLA_PYTHON_CLIENT_PREALLOCATE", *benchmarks.ONE_THREAD):
         monkeypatch.setenv(name, os.environ.get(name, ""))  # what is there afterwards
 
 

@@ -22,9 +22,7 @@ def test_every_name_is_one_of_numpys() -> None:
     assert sorted(set(NAMES)) == sorted(NAMES)
 
 
-@pytest.mark.skipif(
-    not np.__version__.startswith("2.0."), reason="the list is of NumPy 2.0's names"
-)
+@pytest.mark.skipif(not np.__version__.startswith("2.0."), reason="a list of NumPy 2.0")
 def test_all_names_are_there() -> None:
     public = {name for name in dir(np) if not name.startswith("_")}
     assert public - GONE - NOT_IN_THE_STUBS == set(NAMES)

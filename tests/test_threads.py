@@ -263,12 +263,12 @@ def test_a_chapter_that_another_thread_loads_is_waited_for(monkeypatch: pytest.M
             both.wait()  # both threads are at it
         loaded.append(module)
 
-    monkeypatch.setattr(registry, "_later", ["first", "second"])
+    monkeypatch.setattr(registry, "modules_waiting", ["first", "second"])
     monkeypatch.setattr(registry, "import_module", import_slowly)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(fn(lambda _: registry.load_all()), range(2)))
     assert set(loaded) == {"first", "second"}
-    assert registry._later == []
+    assert registry.modules_waiting == []
 
 
 def test_numbers_of_nodes_are_unique_without_the_global_lock(
@@ -276,7 +276,7 @@ def test_numbers_of_nodes_are_unique_without_the_global_lock(
 ) -> None:
     """The backward pass tells nodes apart by them; free-threaded Python has no lock of its own."""
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
-    take = modes._falling_numbers()
+    take = modes.falling_numbers()
     with ThreadPoolExecutor(THREADS) as pool:
         runs = list(pool.map(fn(lambda _: [take() for _ in range(2_000)]), range(THREADS)))
     numbers = [number for run in runs for number in run]

@@ -67,7 +67,7 @@ def gpu() -> Device:
         return 1e-3 * milliseconds / calls
 
     return Device(
-        "cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, _pool_peak(cupy), _machine(cupy)
+        "cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, pool_peak(cupy), _machine(cupy)
     )
 
 
@@ -80,7 +80,7 @@ def host() -> Device:
     return Device("cpu", np, np.asarray, np.asarray, seconds, _traced_peak, {"device": "host"})
 
 
-def _pool_peak(cupy: Any) -> Callable[[Run], int]:
+def pool_peak(cupy: Any) -> Callable[[Run], int]:
     """Count what CuPy's memory pool hands out and takes back during a call."""
 
     class Peak(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy is Any here

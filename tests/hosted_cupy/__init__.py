@@ -92,7 +92,7 @@ def _forget_cupy() -> None:
     from gradwrap.core.placing import placers
 
     known: dict[Any, Any]
-    for known in (backends._by_type, backends._by_namespace):
+    for known in (backends.by_type, backends.by_namespace):
         for key in [key for key, backend in known.items() if backend.name == "cupy"]:
             del known[key]
     placers.pop("cupy", None)

@@ -61,7 +61,7 @@ compiled_threshold: Callable[[], Any] = _silent_up_to.get
 """What compiled calls compare a level with: the threshold, or a `Watched` above all levels."""
 
 
-def _falling_numbers() -> Callable[[], int]:
+def falling_numbers() -> Callable[[], int]:
     """Numbers no two of which are equal, whatever thread takes them."""
     following = itertools.count(0, -1).__next__
     if getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -75,7 +75,7 @@ def _falling_numbers() -> Callable[[], int]:
     return take
 
 
-next_sequence_number: Callable[[], int] = _falling_numbers()
+next_sequence_number: Callable[[], int] = falling_numbers()
 """Numbers the nodes, falling, so that a min-heap gives the newest node first."""
 
 F = TypeVar("F", bound=Callable[..., Any])

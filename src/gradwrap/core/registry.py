@@ -51,7 +51,7 @@ class Op:
 
 _ops: dict[str, Op] = {}
 _op_of_function: dict[Hashable, Op] = {}
-_later: list[str] = []
+modules_waiting: list[str] = []
 _functions_later: dict[str, Callable[[Any], None]] = {}
 _lock = threading.Lock()
 _changes = 0
@@ -97,22 +97,22 @@ def register_function(function: Hashable, op: Op) -> None:
 def load_later(*modules: str) -> None:
     """Name modules that enter further rules: imported when an unknown name is asked for."""
     with _lock:
-        _later.extend(modules)
+        modules_waiting.extend(modules)
 
 
 def load_all() -> None:
     """Import the modules that were left for later."""
-    for module in tuple(_later):
+    for module in tuple(modules_waiting):
         import_module(module)  # waits for a thread that is at it
         with _lock:
-            if module in _later:
-                _later.remove(module)
+            if module in modules_waiting:
+                modules_waiting.remove(module)
 
 
 def find_op(name: str) -> Op | None:
     """The operation of that name, dotted for extensions (`linalg.inv`)."""
     op = _ops.get(name)
-    if op is None and _later:
+    if op is None and modules_waiting:
         load_all()
         op = _ops.get(name)
     return op

@@ -52,7 +52,7 @@ class Watch:
         self.hooks: Hooks | None = hooks
         self.notes_place: bool = notes_place
         self.guards: bool = guards
-        self._snapshots: weakref.WeakValueDictionary[int, _Snapshot] = weakref.WeakValueDictionary()
+        self._snapshots: weakref.WeakValueDictionary[int, Snapshot] = weakref.WeakValueDictionary()
 
     def changed(self, **changes: Any) -> Watch:
         """The same with some of it changed."""
@@ -87,7 +87,7 @@ class Watch:
         """Keep an array with a copy of its values, which all who save it meanwhile share."""
         known = self._snapshots.get(id(array))
         if known is None or known.array is not array or not known.is_unchanged():
-            known = self._snapshots[id(array)] = _Snapshot(array)
+            known = self._snapshots[id(array)] = Snapshot(array)
         return Guarded(known)
 
 
@@ -204,7 +204,7 @@ class Packed:
         return f"{dtype}[{', '.join(map(str, shape))}] of {backend.name} on {device}"
 
 
-class _Snapshot:
+class Snapshot:
     """An array, and a copy of its values at one time."""
 
     __slots__ = ("__weakref__", "_copy", "array")
@@ -227,7 +227,7 @@ class Guarded:
 
     __slots__ = ("_snapshot",)
 
-    def __init__(self, snapshot: _Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
     def held_arrays(self) -> list[Any]:

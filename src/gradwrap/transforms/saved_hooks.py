@@ -86,11 +86,11 @@ def save_on_cpu() -> Generator[None, None, None]:
     ...     gw.grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    with saved_tensors_hooks(_to_host, _from_host):
+    with saved_tensors_hooks(to_host, _from_host):
         yield
 
 
-def _to_host(array: Any) -> tuple[Any, Any, Backend]:
+def to_host(array: Any) -> tuple[Any, Any, Backend]:
     backend = backend_of(array)
     device = backend.device(array)
     if "cpu" in str(device).lower():
