@@ -34,8 +34,7 @@ def _torch_setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 
 def _torch_convolution(xp: Any, a: Any, v: Any) -> Any:
     """PyTorch's is a correlation, of batches of channels."""
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     padding = v.shape[0] - 1
     return torch.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding=padding)[0, 0]
 
@@ -142,9 +141,8 @@ def _function(name: str, library: str) -> Callable[..., Any]:
         call: Callable[..., Any] = CALLS[library][name]
         return functools.partial(call, xp)
     if library == "jax" and name.startswith("special."):
-        import jax.scipy.special
-
-        found: Callable[..., Any] = getattr(jax.scipy.special, name.removeprefix("special."))
+        special = importlib.import_module("jax.scipy.special")
+        found: Callable[..., Any] = getattr(special, name.removeprefix("special."))
         return found
     function: Callable[..., Any] = operator.attrgetter(name)(xp)
     return function

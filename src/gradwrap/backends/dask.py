@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import dask.array
 import numpy as np
 
 from gradwrap.backends.overriding import differing
@@ -24,9 +23,11 @@ from gradwrap.rules.axes import as_axes, kept
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["DaskBackend"]
+    da: Any  # it has hardly any types; not installed, a checker takes this file for it
+else:
+    import dask.array as da
 
-da: Any = dask.array  # most of which has no types
+__all__ = ["DaskBackend"]
 
 
 class DaskBackend(Backend):
