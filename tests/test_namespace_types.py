@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.namespace import ABOUT, CREATION
+from gradwrap.core.namespace import ABOUT, CREATION, composites
+from gradwrap.core.registry import ops
 from gradwrap.typing import about, results
 from lambdas import is_a
 from standard import FUNCTIONS
@@ -280,3 +281,46 @@ def test_another_dtype_than_the_arguments_is_said_to_be_one(path: str) -> None:
     else:
         free = {"astype", "imag", "real", "fft.hfft", "fft.irfft", "fft.irfftn", "linalg.eig"}
         assert path in free | {"linalg.eigvals"} or same == {False}
+
+
+# Special functions --------------------------------------------------------------------------------
+
+
+def special_parameters() -> dict[str, list[str]]:
+    """The parameters of each special function that has a rule, or is made of such."""
+    found = {
+        path: [p.name for p in parameters(function)[1:]] for path, function in composites().items()
+    }
+    found |= {op.name: [*op.rules["*"].parameters] for op in ops() if "*" in op.rules}
+    return {
+        path.removeprefix("special."): names
+        for path, names in found.items()
+        if path.startswith("special.")
+    }
+
+
+def test_the_protocol_has_the_special_functions_that_have_a_rule() -> None:
+    rows = special_parameters()
+    assert names_in(gw.typing.SpecialNamespace) == set(rows)
+    for name, names in rows.items():
+        function = getattr(gw.typing.SpecialNamespace, name)
+        assert [p.name for p in parameters(function)] == names
+
+
+@pytest.mark.parametrize("name", sorted(names_in(gw.typing.SpecialNamespace)))
+def test_results_of_special_functions_are_what_the_protocol_says(name: str) -> None:
+    pytest.importorskip("scipy")
+    count = len(parameters(getattr(gw.typing.SpecialNamespace, name)))
+    values: list[Any] = [gw.wrap(np.array([0.4, 0.5])), 0.7, 0.6][:count]
+    if name in {"polygamma", "jv", "yv", "iv", "kv", "zeta"}:
+        values = [2.0, values[0]] if name != "zeta" else [2.0, gw.wrap(np.array([1.5, 2.0]))]
+    if name == "multigammaln":
+        values = [gw.wrap(np.array([2.5, 3.5])), 2]
+    if name in {"softmax", "log_softmax", "logsumexp"}:
+        values = values[:1]
+    found = getattr(WRAPPED.special, name)(*values)
+    assert is_a(found, gw.Variable)
+    assert np.isfinite(found.data).all()
+    if name == "logsumexp":
+        both = WRAPPED.special.logsumexp(*values, return_sign=True)
+        assert [type(part) for part in both] == [type(found)] * 2

@@ -36,6 +36,23 @@ xp.sin(x=x)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 xp.sinn(x)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 xp.add(x)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
+# Special functions
+
+special = xp.special
+assert_type(special, gw.typing.SpecialNamespace[Var | Array, Var])
+assert_type(special.erf(x), Var)
+assert_type(special.jv(0.5, array), Var)
+assert_type(special.softmax(x, axis=0), Var)
+assert_type(special.logsumexp(x, axis=(0, 1), b=2.0), Var)
+assert_type(special.logsumexp(x, 0, return_sign=True), tuple[Var, Var])
+special.erf("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+special.erff(x)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+def of_native(xp: gw.typing.NativeNamespace[Array], g: Array, x: Array) -> Array:
+    return assert_type(xp.multiply(g, xp.special.digamma(x)), Array)
+
+
 # Creation, shapes, choices, sums
 
 assert_type(xp.zeros((3, 3), dtype=xp.float64), Var)

@@ -21,3 +21,4 @@ from gradwrap.typing.results import SlogDet as SlogDet
 from gradwrap.typing.results import UniqueAll as UniqueAll
 from gradwrap.typing.results import UniqueCounts as UniqueCounts
 from gradwrap.typing.results import UniqueInverse as UniqueInverse
+from gradwrap.typing.special import SpecialNamespace as SpecialNamespace

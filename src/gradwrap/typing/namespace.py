@@ -16,6 +16,7 @@ from gradwrap.typing.variables import A, In_contra, Other_co, Out_co
 if TYPE_CHECKING:
     from gradwrap.typing.about import NamespaceInfo
     from gradwrap.typing.fft import FFTNamespace
+    from gradwrap.typing.special import SpecialNamespace
 
 __all__ = ["ArrayNamespace", "LinalgNamespace", "Namespace", "NativeNamespace"]
 
@@ -81,7 +82,7 @@ class Namespace(ArrayNamespace[Variable[A] | A, Variable[A], Variable[Any]], Pro
     """
 
     @property
-    def special(self) -> Any:
+    def special(self) -> SpecialNamespace[Variable[A] | A, Variable[A]]:
         """Special functions: gradwrap's own, not in the standard."""
         ...
 
@@ -99,3 +100,8 @@ class NativeNamespace(ArrayNamespace[A, A, Any], Protocol[A]):
     >>> gw.grad(cube)(2.0)
     np.float64(12.0)
     """
+
+    @property
+    def special(self) -> SpecialNamespace[A, A]:
+        """Special functions: the library's own."""
+        ...
