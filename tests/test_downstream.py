@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +64,67 @@ def test_pyright_strict(site: Path, project: Path) -> None:
     config.write_text(config.read_text().replace("{", f'{{ "extraPaths": ["{site}"],', 1))
     pyright = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
     assert run([*pyright], project) == ""
+
+
+PROGRAM = """
+import json, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import fit, survey
+x, weight = np.array([1.0, 2.0, 3.0]), 0.1 * np.eye(3)
+found = survey.everything(x, weight)
+(of_rate, of_spread, gaps) = survey.sensitivities(np.array(0.5), x)
+rows = survey.per_example(np.stack([x, x]), weight)
+hessian, jacobian = found.pop("curvature")
+params = {"weights": weight, "bias": x}
+loss, params = fit.step(params, np.stack([x, x]), np.ones((2, 3)))
+fitted = fit.Fitted(params)
+found |= {
+    "loss": loss,
+    **params,
+    "force": fitted.force(x),
+    "stiffness": fitted.stiffness(x, x),
+    "tape": fit.on_the_tape(x),
+}
+found |= {"rate": of_rate, "spread": of_spread, "rows": rows}
+found |= {"hessian": hessian, "jacobian": jacobian}
+print(json.dumps({name: np.asarray(value).tolist() for name, value in found.items()}))
+"""
+
+
+def test_the_project_runs(site: Path, project: Path) -> None:
+    command: list[str | Path] = [sys.executable, "-c", PROGRAM, project]
+    done = perform(command, project, PYTHONPATH=str(site))
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    x = np.array([1.0, 2.0, 3.0])
+    gaps = np.abs(x - 0.5)
+    error = np.tanh(0.1 * x + x) - 1.0
+    bias = x - 0.1 * 2.0 * error * (1.0 - np.tanh(1.1 * x) ** 2) / 3.0
+    weights = np.array(found["weights"])
+    out = np.tanh(x @ weights + bias)
+    falling = -2.0 * out * (1.0 - out**2)
+    expected = {
+        "weights": weights,
+        "hessian": np.diag(-2.0 * np.tanh(0.2 * x) * (1.0 - np.tanh(0.2 * x) ** 2) * 0.04),
+        "force": -weights @ (1.0 - out**2),
+        "stiffness": weights @ (falling * (x @ weights)),
+        "loss": np.mean(error**2) + 1e-3 * 3 * 0.01,
+        "bias": bias,
+        "tape": 2 * x,
+        "lambda": 2 * x,
+        "pulled": [np.full(3, 0.5)],  # cut off
+        "filled": [9.0, 4.0, 2.0],  # of x0 + x0 x1 + x0 x1 x2
+        "slope": 2.0,
+        "roots": np.cbrt(x),
+        "rate": -np.sum(3 * gaps**2) / 2.0,
+        "spread": -np.sum(gaps**3) / 4.0,
+        "rows": np.tile(np.tanh(0.1 * x), (2, 1)),
+        "jacobian": 0.5 * np.eye(3),
+    }
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-12, err_msg=name)
 
 
 @pytest.fixture

@@ -38,12 +38,12 @@ def predict(params: Params, x: Array) -> Array:
     return out
 
 
-def loss(params: Params, x: Array, y: Array, *, decay: float = 0.0) -> np.float64:
+def loss(params: Params, x: Array, y: Array, *, decay: float = 0.0) -> np.floating:
     error = predict(params, x) - y
-    return np.float64(np.mean(error**2) + decay * np.sum(params["weights"] ** 2))
+    return np.mean(error**2) + decay * np.sum(params["weights"] ** 2)
 
 
-def step(params: Params, x: Array, y: Array, rate: float = 0.1) -> tuple[np.float64, Params]:
+def step(params: Params, x: Array, y: Array, rate: float = 0.1) -> tuple[np.floating, Params]:
     value, slope = gw.value_and_grad(loss)(params, x, y, decay=1e-3)
     assert_type(slope, Params)
     return value, {
@@ -57,7 +57,7 @@ class Fitted:
         self.params = params
 
     def energy(self, x: Array) -> np.float64:
-        return np.float64(np.sum(predict(self.params, x)))
+        return np.sum(predict(self.params, x))
 
     def force(self, x: Array) -> Array:
         return -gw.grad(self.energy)(x)
