@@ -91,7 +91,7 @@ def check_gradient(
 
 def accuracy(params: Params, images: Floats, labels: Labels) -> float:
     read: Labels = np.argmax(scores(params, images), axis=1)
-    return np.count_nonzero(read == labels) / len(labels)
+    return int(np.count_nonzero(read == labels)) / len(labels)
 
 
 def keep_line(text: str) -> None:

@@ -56,7 +56,7 @@ def train(images: Floats, labels: Labels, strength: float) -> list[Any]:
 
 def accuracy(params: list[Any], images: Floats, labels: Labels) -> float:
     read: Labels = np.argmax(scores(params, images), axis=1)
-    return np.count_nonzero(read == labels) / len(labels)
+    return int(np.count_nonzero(read == labels)) / len(labels)
 
 
 class Result(NamedTuple):

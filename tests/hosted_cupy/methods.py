@@ -43,7 +43,9 @@ def _computes(name: str) -> Callable[..., Any]:
     return computing
 
 
-def _get(self: Any, stream: Any = None, order: str = "C", out: Any = None, **_: Any) -> Any:
+def _get(
+    self: Any, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
+) -> Any:
     COUNTS.synchronisations.append("get")
     if out is None:
         return view(self).copy(order="F" if order == "F" else "C")
