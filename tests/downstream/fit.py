@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypedDict, assert_type
+from typing import Any, TypeAlias, TypedDict, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,13 @@ def predict(params: Params, x: Array) -> Array:
     return out
 
 
-def loss(params: Params, x: Array, y: Array, *, decay: float = 0.0) -> np.floating:
+def loss(params: Params, x: Array, y: Array, *, decay: float = 0.0) -> np.floating[Any]:
     error = predict(params, x) - y
-    return np.mean(error**2) + decay * np.sum(params["weights"] ** 2)
+    total: np.floating[Any] = np.mean(error**2) + decay * np.sum(params["weights"] ** 2)
+    return total
 
 
-def step(params: Params, x: Array, y: Array, rate: float = 0.1) -> tuple[np.floating, Params]:
+def step(params: Params, x: Array, y: Array, rate: float = 0.1) -> tuple[np.floating[Any], Params]:
     value, slope = gw.value_and_grad(loss)(params, x, y, decay=1e-3)
     assert_type(slope, Params)
     return value, {
