@@ -106,7 +106,8 @@ def test_dlpack_of_an_untracked_variable(library: Any) -> None:
     x = gw.wrap(library.asarray([1.0, 2.0]))
     assert x.__dlpack_device__() == x.data.__dlpack_device__()
     np.testing.assert_array_equal(np.from_dlpack(x), [1.0, 2.0])
-    assert "PyCapsule" in type(x.__dlpack__(max_version=(1, 0), copy=True)).__name__
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # an older one takes no words
+        assert "PyCapsule" in type(x.__dlpack__(max_version=(1, 0), copy=True)).__name__
 
 
 def test_dlpack_of_a_sum_which_numpy_returns_as_a_scalar() -> None:

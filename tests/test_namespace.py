@@ -37,6 +37,41 @@ def test_there_is_one_namespace_per_library(library: Any) -> None:
     assert repr(xp) == f"<namespace gradwrap.{library.__name__}>"
 
 
+def along_itself(function: Any) -> Any:
+    return fn(lambda y: gw.jvp(function, (y,), (y,))[1])
+
+
+OUTER, INNER = np.array([0.5, 1.0, 2.0]), np.array([1.0, -1.0, 3.0])
+ONCE_MORE = {
+    "grad": (gw.grad, np.ones(3)),
+    "vmap": (gw.vmap, INNER.sum() + 6.0 * OUTER),
+    "jvp": (along_itself, INNER),
+}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("transform", ONCE_MORE)
+def test_the_namespaces_of_all_levels_are_equal(transform: str, swapped: bool) -> None:
+    """So code that collects them finds one, which serves the arrays of all."""
+    inside, expected = ONCE_MORE[transform]
+    objects: set[int] = set()
+
+    def both(x: Any, y: Any) -> Any:
+        z = y + x
+        arrays = (z, x) if swapped else (x, z)
+        (xp,) = {a.__array_namespace__() for a in arrays}
+        assert array_namespace(*arrays) == xp == gw.wrap_namespace(np)
+        objects.update(id(a.__array_namespace__()) for a in arrays)
+        return xp.sum(xp.multiply(x, z))
+
+    def total(x: Any) -> Any:
+        apply: Any = inside
+        return np.sum(apply(fn(lambda y: both(x, y)))(INNER))
+
+    np.testing.assert_allclose(gw.grad(total)(OUTER), expected, rtol=1e-14)
+    assert len(objects) == 2
+
+
 def test_two_libraries_have_two_namespaces() -> None:
     assert gw.wrap_namespace(np) != gw.wrap_namespace(strict)
     with pytest.raises(TypeError, match="Multiple namespaces"):

@@ -13,6 +13,7 @@ import operator
 import types
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 __array_api_version__ = "2024.12"
@@ -209,6 +210,8 @@ def _function(native: Any) -> Any:
     return call
 
 
+# NumPy 2.0 lacks some of the standard
+standard = array_api_compat.array_namespace(np.empty(0))
 ELEMENTWISE = """
 abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_or bitwise_xor
 ceil conj copysign cos cosh divide equal exp expm1 floor floor_divide greater greater_equal hypot
@@ -224,7 +227,9 @@ where
 LINALG = "det diagonal inv matrix_norm slogdet solve svd trace vector_norm"
 
 globals().update(DTYPES)
-globals().update({name: _function(getattr(np, name)) for name in (ELEMENTWISE + OTHERS).split()})
+globals().update(
+    {name: _function(getattr(standard, name)) for name in (ELEMENTWISE + OTHERS).split()}
+)
 linalg = types.SimpleNamespace(
     **{name: _function(getattr(np.linalg, name)) for name in LINALG.split()}
 )
@@ -235,7 +240,8 @@ def matrix_transpose(x: Array, /) -> Array:
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
-    return Array(np.reshape(_held(x), shape, copy=copy), x.device)
+    shaped = _held(x).reshape(shape)
+    return Array(shaped.copy() if copy else shaped, x.device)
 
 
 def broadcast_to(x: Array, /, shape: Any) -> Array:

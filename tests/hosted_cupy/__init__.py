@@ -91,10 +91,10 @@ def _forget_cupy() -> None:
     from gradwrap.core import backend as backends
     from gradwrap.core.placing import placers
 
-    known: dict[Any, Any]
-    for known in (backends.by_type, backends.by_namespace):
-        for key in [key for key, backend in known.items() if backend.name == "cupy"]:
-            del known[key]
+    for kind in [k for k, backend in backends.by_type.items() if backend.name == "cupy"]:
+        del backends.by_type[kind]
+    for key in [k for k, (_, backend) in backends.by_namespace.items() if backend.name == "cupy"]:
+        del backends.by_namespace[key]
     placers.pop("cupy", None)
 
 

@@ -224,7 +224,8 @@ class Backend:
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
 by_type: dict[type, Backend] = {}
-by_namespace: dict[Any, Backend] = {}
+# By identity, since the namespaces of wrappers are equal; each with its key, so that it lives on
+by_namespace: dict[int, tuple[Any, Backend]] = {}
 lock: threading.RLock = threading.RLock()
 
 
@@ -262,35 +263,36 @@ def backend_of(array: Any) -> Backend:
 
 def backend_of_namespace(xp: Any) -> Backend:
     """The backend that serves a namespace, such as `numpy` or `array_api_strict`."""
-    backend = by_namespace.get(xp)
-    if backend is not None:
-        return backend
+    known = by_namespace.get(id(xp))
+    if known is not None:
+        return known[1]
     sample = xp.empty(0)
     native = array_api_compat.array_namespace(sample)
     backend = by_type.get(type_of(sample)) or _enter(native, type_of(sample))
     with lock:
-        by_namespace[xp] = backend
+        by_namespace[id(xp)] = (xp, backend)
     return backend
 
 
 def _enter(xp: Any, kind: type) -> Backend:
     library = xp.__name__.removeprefix("array_api_compat.").split(".")[0]
     with lock:
-        backend = by_namespace.get(xp)
+        known = by_namespace.get(id(xp))
+        backend = None if known is None else known[1]
         if backend is None:
             factory = _factories.get(library)
             if factory is None:
                 backend = Backend(library, xp, frozenset({kind}))
             else:
                 backend = factory(xp, kind)
-            by_namespace[xp] = backend
-        for known in backend.array_types | {kind}:
-            by_type[known] = backend
+            by_namespace[id(xp)] = (xp, backend)
+        for array_type in backend.array_types | {kind}:
+            by_type[array_type] = backend
     return backend
 
 
 def known_classes() -> list[Any]:
     """The classes of wrappers that have been made."""
     with lock:
-        backends = {*by_type.values(), *by_namespace.values()}
+        backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
         return [known for b in backends for known in b.wrapper_classes.values()]

@@ -65,8 +65,10 @@ def composites() -> dict[str, Composite]:
 class WrappedNamespace:
     """An Array API namespace over variables.
 
-    There is one object per library, the same for all its arrays. Functions are bound when they
-    are first asked for, and then are plain attributes.
+    There is one object per class of wrappers. Those of a library are equal, whatever transforms the
+    wrappers belong to: each takes the arrays of all, so code that collects the namespaces of its
+    arguments finds one. Functions are bound when they are first asked for, and then are plain
+    attributes.
     """
 
     def __init__(self, cls: Any, name: str, prefix: str = "") -> None:
@@ -78,6 +80,12 @@ class WrappedNamespace:
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WrappedNamespace) and other.__name__ == self.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
 
     def __getattr__(self, name: str) -> Any:
         if not _is_offered(name):
