@@ -230,6 +230,16 @@ class SpecialNamespace(Protocol[In_contra, Out_co]):
         *,
         return_sign: Literal[True],
     ) -> tuple[Out_co, Out_co]: ...
+    @overload
+    def logsumexp(
+        self,
+        x: In_contra,
+        /,
+        axis: int | tuple[int, ...] | None = None,
+        b: In_contra | float | None = None,
+        keepdims: bool = False,
+        return_sign: bool = False,
+    ) -> Out_co | tuple[Out_co, Out_co]: ...
     def logsumexp(
         self,
         x: In_contra,
