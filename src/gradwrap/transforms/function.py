@@ -151,7 +151,7 @@ class Function:
 
     @classmethod
     def _by_position(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments of `apply` in the order of forward's parameters.
+        """The arguments of `apply` in the order of forward's parameters, up to the last one given.
 
         Raises
         ------
@@ -161,15 +161,23 @@ class Function:
         import inspect  # slow to import, and only needed here
 
         context = () if cls._sets_up else (None,)
-        bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
-        bound.apply_defaults()
-        if bound.kwargs:
+        signature = inspect.signature(cls.forward)
+        parameters = signature.parameters
+        bound = signature.bind(*context, *args, **kwargs)
+        alone = [
+            name
+            for name in kwargs
+            if name not in parameters or parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        ]
+        if alone:
             raise TypeError(
-                f"{cls.__name__}.apply has no place for {', '.join(bound.kwargs)}, which "
+                f"{cls.__name__}.apply has no place for {', '.join(alone)}, which "
                 "forward takes by keyword alone: backward returns a gradient for each position. "
                 "Fix: take the * out of forward's parameters."
             )
-        return bound.args[len(context) :]
+        last = max(map([*parameters].index, bound.arguments))
+        bound.apply_defaults()
+        return bound.args[len(context) : last + 1]
 
     @classmethod
     def _of_unknown_origin(cls, args: Sequence[Any], array: Any, where: str) -> Any:
