@@ -140,6 +140,9 @@ assert_type(second(2.0), float)
 from_lambda: Callable[[Array], Array] = gw.grad(lambda x: float(x @ x))
 gw.grad(lambda x: x.sum() * x.unknown_attribute)(w)
 gw.grad(lambda a, b: (a * b).sum(), (0, 1))(w, w)
+gw.testing.check_grads(lambda a, b: (a * b).sum(), (w, w))
+gw.apply_where(w > 0.0, (w, w), lambda a, b: a / b)
+gw.testing.check_grads(3.0, (w,))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 # value_and_grad -----------------------------------------------------------------------------------
 

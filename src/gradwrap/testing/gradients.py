@@ -20,11 +20,13 @@ from gradwrap.testing.numerical import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.kinds import AnyFunction
+
 __all__ = ["check_grads"]
 
 
 def check_grads(  # noqa: PLR0913  tolerances by keyword
-    fun: Callable[..., Any],
+    fun: AnyFunction[Any],
     args: Sequence[Any],
     order: int = 2,
     modes: Sequence[str] = MODES,

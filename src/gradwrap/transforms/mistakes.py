@@ -11,7 +11,7 @@ from gradwrap.core.watching import Watch, Watching
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from gradwrap.core.kinds import AnyFunction
 
 __all__ = ["apply_where", "detect_anomaly", "guard_buffers", "strong_zeros"]
 
@@ -153,7 +153,7 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
 def apply_where(
     condition: Any,
     args: Any,
-    f: Callable[..., Any],
+    f: AnyFunction[Any],
     fill: Any = 0.0,
     *,
     safe: float | tuple[float, ...] = 0.5,
