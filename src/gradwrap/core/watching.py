@@ -15,7 +15,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import SEQUENCE, type_of
+from gradwrap.core.kinds import SEQUENCE, rebuilt, type_of
 from gradwrap.core.modes import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT
 from gradwrap.core.record import BoundOp
@@ -270,7 +270,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
         parts = [mapped(part, wanted, change) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        return rebuilt(value, parts)
     return change(value) if wanted(value) else value
 
 

@@ -23,7 +23,7 @@ from gradwrap.core.kinds import LIST, SEQUENCE, type_of
 from gradwrap.core.unwrapping import key_with_batches, native
 from gradwrap.errors import NoRuleError
 
-ON_HOST: tuple[type[Any], ...] = (np.ndarray, np.generic)
+NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
 
 
 @implements(np.flip, always=True)
@@ -152,7 +152,7 @@ def take(
     n = a.shape[axis]
     if mode != "raise":
         places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
-    if isinstance(places, ON_HOST) and not places.ndim:
+    if isinstance(places, NUMPYS_OWN) and not places.ndim:
         places = int(places)
     return a[(slice(None),) * (axis % a.ndim) + (places,)]
 
