@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import gradwrap as gw
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.namespace import WrappedNamespace
-from gradwrap.core.unwrapping import native
+from gradwrap.core.wrapper import native
 
 if TYPE_CHECKING:
     from types import ModuleType

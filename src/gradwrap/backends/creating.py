@@ -18,8 +18,8 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import is_differentiating
-from gradwrap.core.nested import holds_variable
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import holds_wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,7 @@ def _of_values(library: ModuleType, name: str) -> Callable[..., Any]:
     @functools.wraps(native)
     def make(*args: Any, **options: Any) -> Any:
         obj = args[0] if args else next((options[n] for n in first if n in options), None)
-        if holds_variable(obj):
+        if holds_wrapper(obj):
             variable = first_variable([obj])
             assert variable is not None
             xp: Any = variable.__array_namespace__()
@@ -142,7 +142,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
     @functools.wraps(native)
     def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
         items: list[Any] = list(iter if count < 0 else itertools.islice(iter, count))
-        if holds_variable(items):
+        if holds_wrapper(items):
             return asarray(items, dtype)
         return _wrapped(library, native(items, dtype, count, **options))
 

@@ -15,9 +15,8 @@ from gradwrap.backends.joining_keys import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
 from gradwrap.core.kinds import type_of
-from gradwrap.core.record import is_recorded
-from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ import numpy as np
 
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
-from gradwrap.core.inplace import unwrapped_key
 from gradwrap.core.kinds import TUPLE
-from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 __all__ = ["are_plain", "call_function", "call_ufunc", "check_targets", "into", "targets"]

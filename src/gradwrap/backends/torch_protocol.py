@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import find_op
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 __all__ = ["torch_function"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core import inplace
+from gradwrap.core.wrapper import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ class Attributes(Generic[A]):
     @property
     def flags(self) -> Any:
         """NumPy's flags of the memory of the native array."""
-        return inplace.native(self).flags
+        return native(self).flags
 
     @property
     def T(self) -> Self:  # noqa: N802  the standard's name

@@ -11,8 +11,9 @@ from gradwrap.core.dual import uncompiled_operator
 from gradwrap.core.fast_batched import fast_batched
 from gradwrap.core.kinds import SEQUENCE, rebuilt
 from gradwrap.core.meta import Meta, size_of
-from gradwrap.core.record import UNTRACKED, around, perform, untracked
+from gradwrap.core.record import around, perform, untracked
 from gradwrap.core.variable import Variable
+from gradwrap.core.wrapper import UNTRACKED
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.looping import looped
 from gradwrap.core.namespace import ABOUT, WrappedNamespace
-from gradwrap.core.unwrapping import innermost
+from gradwrap.core.wrapper import innermost
 
 if TYPE_CHECKING:
     from collections.abc import Callable

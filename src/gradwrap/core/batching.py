@@ -24,9 +24,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.looping import stacked, tell
-from gradwrap.core.mapped import batched_parts, example
 from gradwrap.core.record import namespace_of, perform
 from gradwrap.core.rule import parameter_names
+from gradwrap.core.wrapper import batched_parts, example
 from gradwrap.errors import RuleDefinitionError
 
 if TYPE_CHECKING:

@@ -34,11 +34,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import compiled_threshold
 from gradwrap.core.record import apply, record_watched
 from gradwrap.core.rule import passes
-from gradwrap.core.unwrapping import settled, unwrapped_key
+from gradwrap.core.wrapper import Wrapper, stripped, unwrapped_key
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _compile(bound: BoundOp, signature: str, other: Callable[..., Any]) -> Calla
         "watched": record_watched,
         "meta_of": bound.backend.meta,
         "native": bound.native,
-        "is_tracked": lambda data: hasattr(type_of(settled(data)), "_bind"),
+        "is_tracked": lambda data: isinstance(stripped(data), Wrapper),
         "unwrapped_key": unwrapped_key,
         "BatchedValueError": BatchedValueError,
         "plain": bound.variable_class._plain,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradwrap.core import inplace
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import type_of
+from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import TrackedValueError
 
 __all__ = ["Conversions"]
@@ -25,7 +24,7 @@ class Conversions:
 
     def item(self) -> Any:
         """The one element as a Python number: the explicit way out of the graph."""
-        data = inplace.native(self)
+        data = native(self)
         if hasattr(data, "item"):
             return data.item()
         xp = self._backend.xp
@@ -38,18 +37,18 @@ class Conversions:
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers, outside of the graph."""
-        return inplace.native(self).tolist()
+        return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str) -> Any:
         data: Any = self
-        while hasattr(type_of(data), "_bind"):  # tracked by any of the transforms
+        while isinstance(data, Wrapper):  # tracked by any of the transforms
             if data._node is not None and not data._is_batched:
                 raise TrackedValueError(
                     f"{what} would take a tracked value out of the graph, and drop its gradient. "
                     f"Fix: {fix}"
                 )
             data = data._data
-        return inplace.native(self)
+        return native(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""
@@ -90,7 +89,7 @@ class Conversions:
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Type and number of the device, as DLPack counts them."""
-        return _exchangeable(inplace.native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
+        return _exchangeable(native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
 
     def __float__(self) -> float:
         return float(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from gradwrap.core.fast_dual import fast_dual
 from gradwrap.core.forward import push_forward
 from gradwrap.core.record import apply, interpret
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import Variable
+from gradwrap.core.wrapper import native
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ from gradwrap.core import hooks, inplace
 from gradwrap.core.checking import check_differentiable, check_gradient
 from gradwrap.core.modes import TAPE_LEVEL
 from gradwrap.core.node import Leaf, Node
+from gradwrap.core.wrapper import native
 from gradwrap.errors import BackwardError, InPlaceError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ A = TypeVar("A")
 class GraphMethods(Generic[A]):
     """What a variable has of `torch.Tensor` in the matter of gradients."""
 
-    __slots__ = ("_data", "_grad", "_leaf", "_node")
+    __slots__ = ()
 
     _data: Any
     _node: Any
@@ -45,11 +46,11 @@ class GraphMethods(Generic[A]):
         one, unrecorded. Writing into it is unrecorded too: values that a formula has saved may
         change unseen. The in-place operators under `no_grad` are safe.
         """
-        return inplace.native(self)  # type: ignore[no-any-return]  # the A it was made with
+        return native(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter
     def data(self, value: A | Variable[A]) -> None:
-        array = inplace.native(value)
+        array = native(value)
         if array is self._data:  # the second half of `x.data -= ...`
             return
         if self._backend.depth or getattr(self, "_view", None) is not None:

@@ -18,7 +18,7 @@ from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, next_sequence_number, no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.record import BoundOp
-from gradwrap.core.unwrapping import native, snapshot
+from gradwrap.core.wrapper import Wrapper, native, snapshot
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def follow(variable: Any, before: Any) -> None:
 
 def _quiet(gradient: Any) -> AbstractContextManager[None]:
     """Hooks record nothing, unless the pass itself is recorded."""
-    return nullcontext() if hasattr(type_of(gradient), "_bind") else no_grad()
+    return nullcontext() if isinstance(gradient, Wrapper) else no_grad()
 
 
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
@@ -244,7 +244,7 @@ def leaf_hooks(arrived: dict[Node | Leaf, Any]) -> None:
 
 def _own(g: Any) -> Any:
     """A gradient in a buffer that nothing else refers to."""
-    return snapshot(g) if hasattr(type_of(g), "_bind") else backend_of(g).copy(g)
+    return snapshot(g) if isinstance(g, Wrapper) else backend_of(g).copy(g)
 
 
 def _name(hook: Any) -> str:
@@ -253,7 +253,7 @@ def _name(hook: Any) -> str:
 
 def _lowered(value: Any, level: int) -> Any:
     """A value as data to a level: a hook may have used arrays that the level tracks."""
-    if not hasattr(type_of(value), "_bind"):
+    if not isinstance(value, Wrapper):
         return value
     inner = _lowered(value._data, level)
     if value._node is None or value._node.meta.level == level:
@@ -267,14 +267,14 @@ def _lowered(value: Any, level: int) -> Any:
 
 def _library(value: Any) -> str | None:
     kind = type_of(value)
-    backend = kind._backend if hasattr(kind, "_bind") else find_backend(kind)
+    backend = kind._backend if isinstance(value, Wrapper) else find_backend(kind)
     return None if backend is None else str(backend.name)
 
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     """What stands for a gradient from now on: of its library, shape and dtype."""
-    recorded = hasattr(type_of(g), "_bind")
-    if hasattr(type_of(result), "_bind") and not recorded:
+    recorded = isinstance(g, Wrapper)
+    if isinstance(result, Wrapper) and not recorded:
         result = native(result)
     elif meta.level != TAPE_LEVEL:
         result = _lowered(result, meta.level)
@@ -293,7 +293,7 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
             f"hook '{_name(hook)}' has changed the type of value: a gradient of dtype "
             f"{meta.dtype} became {result.dtype}. {fix}"
         )
-    return type_of(g)(result) if recorded and not hasattr(type_of(result), "_bind") else result
+    return type_of(g)(result) if recorded and not isinstance(result, Wrapper) else result
 
 
 def _checked_tuple(

@@ -19,13 +19,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.hooks import follow
 from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
-from gradwrap.core.mapped import batched_parts
 from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import apply, record_in_place
 from gradwrap.core.registry import find_op
 from gradwrap.core.scatter import is_basic_key
-from gradwrap.core.unwrapping import innermost, key_with_batches, native, unwrapped_key
+from gradwrap.core.wrapper import (
+    Wrapper,
+    batched_parts,
+    highest_level,
+    innermost,
+    key_with_batches,
+    native,
+)
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -33,14 +39,13 @@ if TYPE_CHECKING:
 
     from gradwrap.core.record import BoundOp
 
-__all__ = ["link", "native", "operate", "replace_data", "set_item", "unwrapped_key"]
+__all__ = ["link", "operate", "replace_data", "set_item"]
 
 V = TypeVar("V", bound=Any)
 
 PERMUTATION = "permutation"
 INDEX = "index"
 _PRUNE_FROM = 32
-_UNTRACKED = -2
 _operator: Any = operator  # most of which has no types
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "add": (_operator.add, _operator.iadd),
@@ -172,7 +177,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         return
     if isinstance(value, SEQUENCE):
         value = type_of(variable)._stacked(value)
-    level = _highest_level(variable, value)
+    level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
     is_mapped = any(True for _ in batched_parts([variable, value, key]))
@@ -222,7 +227,7 @@ def operate(variable: V, op_name: str, other: Any) -> V:
     if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
     is_mapped = any(True for _ in batched_parts([variable, other]))
-    if _highest_level(variable, other) <= silent_up_to() and not is_mapped:
+    if highest_level([variable, other]) <= silent_up_to() and not is_mapped:
         _operate_silently(variable, op_name, other)
         return variable
     op = find_op(op_name)
@@ -303,11 +308,6 @@ def _is_reverse(level: int, *values: Any) -> bool:
     )
 
 
-def _highest_level(*values: Any) -> int:
-    levels = [v._node.meta.level for v in values if getattr(v, "_node", None) is not None]
-    return max(levels, default=_UNTRACKED)
-
-
 # Buffers ----------------------------------------------------------------------------------------
 
 
@@ -323,9 +323,9 @@ def _nest(variable: Any, value: Any, level: int) -> None:
         variable.__class__ = type_of(variable)._around(type(inner))
         variable._data, variable._node = inner, None
     mine = getattr(value, "_node", None)
-    if hasattr(type_of(value), "_bind") and (mine is None or mine.meta.level == level):
+    if isinstance(value, Wrapper) and (mine is None or mine.meta.level == level):
         value = value._data
-    depth = value._backend.depth + 1 if hasattr(type_of(value), "_bind") else 0
+    depth = value._backend.depth + 1 if isinstance(value, Wrapper) else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
         variable.__class__ = type_of(variable)._around(type(inner))

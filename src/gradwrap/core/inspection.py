@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.scatter import OutputPart, Scattered
-from gradwrap.core.unwrapping import innermost
+from gradwrap.core.wrapper import innermost
 from gradwrap.errors import AnomalyError
 
 if TYPE_CHECKING:

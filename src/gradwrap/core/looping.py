@@ -7,8 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import DICT, SEQUENCE, rebuilt, type_of
-from gradwrap.core.mapped import batched_parts, example
+from gradwrap.core.kinds import SEQUENCE, rebuilt, type_of
+from gradwrap.core.wrapper import batched_parts, example, highest_level, stripped
 from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
 
 if TYPE_CHECKING:
@@ -34,16 +34,7 @@ def is_innermost_batch(value: Any) -> bool:
     if not parts:
         return False
     top: int = max(part._node.meta.level for part in parts)
-    return top >= _highest_level(value)
-
-
-def _highest_level(value: Any) -> int:
-    if isinstance(value, DICT):
-        value = list(value.values())
-    if isinstance(value, SEQUENCE):
-        return max((_highest_level(part) for part in value), default=-1)
-    node = getattr(value, "_node", None)
-    return -1 if node is None or not hasattr(type_of(value), "_bind") else int(node.meta.level)
+    return top >= highest_level([value])
 
 
 def _loop_over(
@@ -64,9 +55,7 @@ def _without_wrapper(result: Any) -> Any:
     if isinstance(result, SEQUENCE):
         parts = [_without_wrapper(part) for part in result]
         return rebuilt(result, parts)
-    while hasattr(type_of(result), "_bind") and result._node is None:
-        result = result._data
-    return result
+    return stripped(result)
 
 
 def tell(name: str, fallback: str) -> None:

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.kinds import SEQUENCE, type_of
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
-from gradwrap.core.unwrapping import key_with_batches
+from gradwrap.core.wrapper import Wrapper, key_with_batches
 from gradwrap.errors import NoRuleError
 
 __all__ = ["WrappedNamespace", "composite", "composites"]
@@ -214,7 +214,7 @@ def _is_tracked(value: Any) -> bool:
     """Whether a value is, or holds, what a transform records; a batch is the library's business."""
     if isinstance(value, SEQUENCE):
         return any(_is_tracked(part) for part in value)
-    while hasattr(type_of(value), "_bind"):
+    while isinstance(value, Wrapper):
         node = value._node
         if node is not None and not value._is_batched and node.meta.level > silent_up_to():
             return True

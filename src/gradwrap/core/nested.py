@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.kinds import SEQUENCE, type_of
+from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.wrapper import Wrapper, holds_wrapper
 
-__all__ = ["holds_variable", "stack_nested"]
-
-
-def holds_variable(value: Any) -> bool:
-    """Whether a variable is somewhere in nested lists and tuples."""
-    if isinstance(value, SEQUENCE):
-        return any(holds_variable(part) for part in value)
-    return hasattr(type_of(value), "_bind")
+__all__ = ["stack_nested"]
 
 
 def stack_nested(cls: Any, value: Any) -> Any:
     """Make one array of nested lists: stacked where they hold variables, copied otherwise."""
-    if not holds_variable(value):
+    if not holds_wrapper(value):
         if isinstance(value, SEQUENCE):
             return cls(cls._backend.asarray(value))
         return value
@@ -31,6 +25,6 @@ def stack_nested(cls: Any, value: Any) -> Any:
             f"Nested arrays of different shapes {sorted(shapes)} cannot make one array. "
             "Fix: give them one shape, or use concat."
         )
-    like = next(part for part in parts if hasattr(type_of(part), "_bind"))
+    like = next(part for part in parts if isinstance(part, Wrapper))
     xp = like._namespace
     return xp.stack([xp.asarray(part) for part in parts])

@@ -10,13 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import DICT, SEQUENCE, rebuilt, type_of
-from gradwrap.core.mapped import batched_parts
+from gradwrap.core.kinds import SEQUENCE, rebuilt, type_of
 from gradwrap.core.modes import current_watch, silent_up_to
-from gradwrap.core.nested import holds_variable
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.scatter import OutputPart, is_basic_key
-from gradwrap.core.unwrapping import key_with_batches, settled, snapshot, unwrapped_key
+from gradwrap.core.wrapper import (
+    UNTRACKED,
+    Wrapper,
+    batched_parts,
+    holds_wrapper,
+    is_recorded,
+    key_with_batches,
+    snapshot,
+    stripped,
+    unwrapped_key,
+)
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -28,13 +36,11 @@ if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
 
 __all__ = [
-    "UNTRACKED",
     "BoundOp",
     "Values",
     "apply",
     "around",
     "interpret",
-    "is_recorded",
     "namespace_of",
     "new_node",
     "no_rule",
@@ -45,10 +51,6 @@ __all__ = [
     "refuse_without_formula",
     "untracked",
 ]
-
-
-UNTRACKED = -2
-"""The level of an operation on arrays that no transform tracks."""
 
 
 class BoundOp:
@@ -116,7 +118,11 @@ class BoundOp:
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
         """The result, which writing to its source is to change where it is a view of that."""
         kind = type_of(arrays[0])
-        return kind._linked(result, arrays[0], self, statics) if hasattr(kind, "_bind") else result
+        return (
+            kind._linked(result, arrays[0], self, statics)
+            if isinstance(arrays[0], Wrapper)
+            else result
+        )
 
     def copy_to(self, other: BoundOp) -> None:
         """Let another binding, of a single node, be the same but for what is changed in it."""
@@ -142,21 +148,6 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
 
 def _passed(rule: Rule, name: str) -> str:
     return f"{name}={name}" if name in rule.keyword_only else name
-
-
-def is_recorded(value: Any) -> bool:
-    """Whether a value is, or holds, a variable that is mapped over, or tracked and not silent."""
-    if isinstance(value, SEQUENCE):
-        return any(is_recorded(part) for part in value)
-    if isinstance(value, DICT):
-        return any(is_recorded(part) for part in value.values())
-    while hasattr(type_of(value), "_bind"):
-        if value._node is not None and (
-            value._is_batched or value._node.meta.level > silent_up_to()
-        ):
-            return True
-        value = value._data
-    return False
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -193,13 +184,13 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         keys = [] if is_basic_key(statics[at]) else list(batched_parts(statics[at]))
     arrays = [
         bound.variable_class._stacked(array)
-        if isinstance(array, SEQUENCE) and holds_variable(array)
+        if isinstance(array, SEQUENCE) and holds_wrapper(array)
         else array
         for array in arrays
     ]
     top, level = _top_of([*arrays, *keys])
     if top is not None:
-        arrays = [settled(array) for array in arrays]
+        arrays = [stripped(array) for array in arrays]
         top, level = _top_of([*arrays, *keys])
     if top is not None and top._kind is not bound.variable_class._kind:
         bound = top._bind(bound.op)
@@ -240,7 +231,7 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
     """An operation on native arrays, or on wrappers of lower levels, which record it."""
     wrapper = None
     for item in data:
-        if hasattr(type_of(item), "_bind"):
+        if isinstance(item, Wrapper):
             wrapper = type_of(item)
             break
     if wrapper is None and bound.rule.key is not None:
@@ -258,7 +249,7 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
 def around(bound: BoundOp, out: Any) -> BoundOp:
     """The same operation on arrays of the class of a result: what is to wrap it."""
     first = out[0] if isinstance(out, SEQUENCE) and out else out
-    if not hasattr(type_of(first), "_bind"):
+    if not isinstance(first, Wrapper):
         return bound
     return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
@@ -268,7 +259,7 @@ def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
     deepest: Any = None
     for array in arrays:
         kind = type_of(array)
-        if hasattr(kind, "_bind") and (
+        if isinstance(array, Wrapper) and (
             deepest is None or kind._backend.depth > deepest._backend.depth
         ):
             deepest = kind
@@ -319,8 +310,8 @@ def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
 def _as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type_of(array)
-    if hasattr(kind, "_bind"):
-        return snapshot(settled(array))
+    if isinstance(array, Wrapper):
+        return snapshot(stripped(array))
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
     if isinstance(array, SEQUENCE) and not bound.check:

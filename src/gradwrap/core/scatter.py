@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.kinds import SLICE, TUPLE, type_of
+from gradwrap.core.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
@@ -60,7 +61,7 @@ def _is_integer_scalar(part: Any) -> bool:
     return (
         getattr(part, "ndim", None) == 0
         and hasattr(type_of(part), "__index__")
-        and not hasattr(type_of(part), "_bind")  # vmap maps over it
+        and not isinstance(part, Wrapper)  # vmap maps over it
         and not str(part.dtype).endswith("bool")
     )
 

@@ -14,8 +14,8 @@ from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import TAPE_LEVEL, enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.scatter import zeros_of
-from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.wrapper import native, snapshot
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import BoundOp, interpret
 from gradwrap.core.registry import Op, changes, find_op
+from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -33,21 +34,22 @@ __all__ = ["AnyVariable", "Variable"]
 A = TypeVar("A")
 
 
-class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMethods[A], Generic[A]):
+class Variable(
+    Wrapper, Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMethods[A], Generic[A]
+):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
     """
 
-    __slots__ = ("__weakref__", "_view", "_views")
+    __slots__ = ()
 
     # Set in the class of each library
     _backend: Any = None
     _namespace: Any = None
     _kind: Any = None
     _writes_in_place = True
-    _is_batched = False
     _namespace_class: Any = WrappedNamespace
     _sibling: Any = None
     _around: Any = None
@@ -115,10 +117,6 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
             return [cls._plain(part) for part in data]
         return data
 
-    def _snapshot(self) -> Any:
-        """What this holds now, whatever is written to it later."""
-        return type(self)(self._data, self._node)
-
     @classmethod
     def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
         return inplace.link(cls, result, source, bound, statics)
@@ -178,7 +176,7 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
         return bool(self._namespace.any(self == value))
 
     def __repr__(self) -> str:
-        text = repr(inplace.native(self))
+        text = repr(native(self))
         if self._node is None:
             return f"Variable({text})"
         if self.is_leaf:
@@ -189,7 +187,7 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
         return self.round(ndigits)
 
     def __format__(self, spec: str) -> str:
-        return format(inplace.native(self), spec) if spec else str(self)
+        return format(native(self), spec) if spec else str(self)
 
     def __copy__(self) -> Self:
         return self.copy()

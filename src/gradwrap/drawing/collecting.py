@@ -14,8 +14,8 @@ from gradwrap.core.kinds import DICT, SLICE, TUPLE
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.tree import flatten, flatten_with_paths
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import native
 from gradwrap.drawing.graph import (
     DETACHED,
     FROZEN,

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradwrap.core.devices import device
 from gradwrap.core.kinds import LIST, TUPLE
-from gradwrap.core.mapped import batched_parts, data_of
+from gradwrap.core.wrapper import batched_parts, data_of
 from gradwrap.errors import BatchedValueError
 
 __all__ = ["BatchedKey"]

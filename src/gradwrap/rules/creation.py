@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
-from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
+from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.namespace import composite
-from gradwrap.core.record import is_recorded
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.wrapper import Wrapper, is_recorded, unwrapped_key
 
 
 @composite("asarray")
@@ -17,7 +16,7 @@ def asarray(
 ) -> Any:
     """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
     cls = xp._class  # noqa: SLF001  shared with the core
-    if hasattr(type_of(obj), "_bind"):
+    if isinstance(obj, Wrapper):
         found = obj
         if device is not None and obj.device != device:
             found = found.to_device(device)
@@ -42,7 +41,7 @@ def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, 
 @composite("from_dlpack")
 def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A variable of the library as it is; another library's array by its protocol."""
-    if hasattr(type_of(x), "_bind"):
+    if isinstance(x, Wrapper):
         return asarray(xp, x, device=device, copy=copy)
     cls = xp._class  # noqa: SLF001  shared with the core
     options = {"device": device, "copy": copy}

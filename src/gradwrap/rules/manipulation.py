@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import to_device
-from gradwrap.core.inplace import PERMUTATION, unwrapped_key
+from gradwrap.core.inplace import PERMUTATION
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.core.rule import joint, linear
+from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.rules.axes import as_axes, inverse_permutation
 
 if TYPE_CHECKING:

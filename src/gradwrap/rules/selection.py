@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.devices import device
 from gradwrap.core.inplace import INDEX
-from gradwrap.core.kinds import TUPLE, type_of
+from gradwrap.core.kinds import TUPLE
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.core.rule import general, joint, linear, nondifferentiable
 from gradwrap.core.scatter import Scattered, is_basic_key
-from gradwrap.core.unwrapping import key_with_batches
+from gradwrap.core.wrapper import Wrapper, key_with_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,7 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
     """Keys are data: the native namespace, or the one of an array that vmap maps over."""
-    return key.__array_namespace__() if hasattr(type_of(key), "_bind") else _native_of(xp)
+    return key.__array_namespace__() if isinstance(key, Wrapper) else _native_of(xp)
 
 
 def _native_of(xp: Any) -> Any:

@@ -15,8 +15,8 @@ from gradwrap.core.kinds import type_of
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.core.unwrapping import snapshot
 from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 
 __all__ = [

@@ -28,8 +28,8 @@ from gradwrap.core.modes import (
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.wrapper import native, snapshot
 from gradwrap.errors import CheckpointError
 from gradwrap.transforms.arguments import is_array, name_of
 

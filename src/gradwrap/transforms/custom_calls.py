@@ -19,8 +19,8 @@ from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.scatter import zeros_of
-from gradwrap.core.unwrapping import snapshot
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, is_array, wrapped_untracked
 

@@ -7,10 +7,9 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from gradwrap.core.record import is_recorded
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
 from gradwrap.transforms.arguments import name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform, top_level

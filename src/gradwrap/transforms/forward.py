@@ -16,7 +16,7 @@ from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
-from gradwrap.core.unwrapping import snapshot
+from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import TangentError
 from gradwrap.transforms.arguments import (
     as_original,

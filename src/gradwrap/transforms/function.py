@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from gradwrap.core.backend import backend_of
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.looping import is_innermost_batch
-from gradwrap.core.record import is_recorded
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.function_batch import (
     applied_by_example,

@@ -13,12 +13,11 @@ from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
-from gradwrap.core.record import is_recorded
 from gradwrap.core.rule import Rule
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.unwrapping import native, snapshot
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, native, snapshot
 from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import is_array
 from gradwrap.transforms.function_batch import (

@@ -8,8 +8,8 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import current_watch
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.wrapper import native
 from gradwrap.errors import InPlaceError, NotAnArrayError
 from gradwrap.transforms.arguments import is_array
 

@@ -13,8 +13,8 @@ from gradwrap.core.modes import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, unflatten
-from gradwrap.core.unwrapping import snapshot
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.custom_calls import is_floating, recorded, settled

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.meta import size_of
 from gradwrap.core.modes import new_level
-from gradwrap.core.record import UNTRACKED
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tape import own_buffers
+from gradwrap.core.wrapper import UNTRACKED
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.arguments import default_scalar, is_array, unwrapped
 from gradwrap.transforms.batches import batch_of, unit_batch

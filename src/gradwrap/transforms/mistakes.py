@@ -8,6 +8,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.inspection import Wanted, wanted
 from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.watching import Watch, Watching
+from gradwrap.core.wrapper import Wrapper
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def _namespace(values: tuple[Any, ...]) -> Any:
         raise NotAnArrayError(
             "apply_where got no arrays. Fix: pass arrays, or branch with an ordinary if."
         )
-    wrapped = [type_of(value) for value in arrays if hasattr(type_of(value), "_bind")]
+    wrapped = [type_of(value) for value in arrays if isinstance(value, Wrapper)]
     if wrapped:
         return max(wrapped, key=lambda kind: kind._backend.depth)._namespace
     return backend_of(arrays[0]).xp

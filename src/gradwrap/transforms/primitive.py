@@ -7,10 +7,10 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.record import is_recorded, no_rule
+from gradwrap.core.record import no_rule
 from gradwrap.core.registry import Op
-from gradwrap.core.unwrapping import unwrapped_key
 from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.transforms.arguments import name_of
 from gradwrap.transforms.signatures import Signature
 

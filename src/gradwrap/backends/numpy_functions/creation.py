@@ -13,8 +13,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     sizes,
 )
-from gradwrap.core.kinds import type_of
-from gradwrap.core.unwrapping import innermost, native
+from gradwrap.core.wrapper import Wrapper, innermost, native
 from gradwrap.rules.creation import open_grid
 
 
@@ -142,7 +141,7 @@ def _about(function: Any) -> None:
 
 def _like_one_example(x: Any) -> Any:
     """A native array of the shape and dtype of what a function sees."""
-    if not hasattr(type_of(x), "_bind"):
+    if not isinstance(x, Wrapper):
         return x
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 

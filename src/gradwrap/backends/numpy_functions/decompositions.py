@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat.numpy.linalg import SVDResult
 
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, implements, on_values
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 

@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.table import (
     with_axes,
 )
 from gradwrap.core.kinds import LIST, SLICE
-from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.core.wrapper import native, unwrapped_key
 from gradwrap.errors import NoRuleError
 
 

@@ -19,8 +19,8 @@ from gradwrap.backends.numpy_functions.table import (
     sizes,
     untyped,
 )
-from gradwrap.core.kinds import LIST, SEQUENCE, type_of
-from gradwrap.core.unwrapping import key_with_batches, native
+from gradwrap.core.kinds import LIST, SEQUENCE
+from gradwrap.core.wrapper import Wrapper, key_with_batches, native
 from gradwrap.errors import NoRuleError
 
 NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
@@ -160,7 +160,7 @@ def take(
 def _places(indices: Any) -> Any:
     """Indices as an array: NumPy's own, or one that vmap maps over."""
     key = key_with_batches(indices)
-    is_array = hasattr(type_of(key), "_bind") or hasattr(key, "get")  # or CuPy's own
+    is_array = isinstance(key, Wrapper) or hasattr(key, "get")  # or CuPy's own
     return key if is_array else np.asarray(key)
 
 

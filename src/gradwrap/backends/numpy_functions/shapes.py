@@ -14,7 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     sizes,
     with_axes,
 )
-from gradwrap.core.unwrapping import native
+from gradwrap.core.wrapper import native
 from gradwrap.rules.axes import as_axes
 
 

@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.table import (
     put_back,
     untyped,
 )
-from gradwrap.core.unwrapping import native
+from gradwrap.core.wrapper import native
 from gradwrap.errors import NoRuleError
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradwrap.core.record import is_recorded
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 

@@ -16,7 +16,7 @@ from gradwrap.backends.numpy_functions.table import (
     sizes,
     untyped,
 )
-from gradwrap.core.unwrapping import native
+from gradwrap.core.wrapper import native
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 

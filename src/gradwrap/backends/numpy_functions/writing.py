@@ -14,9 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_host,
     untyped,
 )
-from gradwrap.core.kinds import type_of
-from gradwrap.core.record import is_recorded
-from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.core.wrapper import Wrapper, is_recorded, native, unwrapped_key
 from gradwrap.errors import OutArgumentError
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
 
     def enter(implementation: Implementation) -> Implementation:
         def write(xp: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-            if not hasattr(type_of(target), "_bind"):
+            if not isinstance(target, Wrapper):
                 if not is_recorded([args, kwargs]):
                     named = {k: unwrapped_key(v) for k, v in kwargs.items()}
                     return function(target, *unwrapped_key(args), **named)
