@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import gradwrap.backends
 import gradwrap.rules
 from formula_source import Helper, helpers_of, named_in, steps_of, summary_of, text_of
-from gradwrap.core.forward import jvp_source
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import GENERIC, find_op, ops
 from gradwrap.core.rule import Formula, Rule, passes, zero
@@ -162,7 +161,7 @@ def cotangents(rule: Rule) -> str:
 
 def jvp(rule: Rule) -> str:
     """The forward mode's formulas, or what they follow from."""
-    source = jvp_source(rule)
+    source = rule.kind.describe(rule)
     if source == "own":
         return _by_argument(rule, rule.jvps, "t")
     if source == "as VJP" and not rule.holomorphic:

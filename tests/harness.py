@@ -129,7 +129,7 @@ def patterns(rule: Rule) -> list[str]:
     """The argument patterns of a row."""
     if rule.samples:
         return list(rule.samples)
-    if rule.kind != "elementwise":
+    if not rule.kind.is_elementwise:
         return []
     if len(rule.arrays) == 1:
         return [f"x{_call(shape)}" for shape in UNARY_SHAPES]
@@ -150,7 +150,7 @@ def rows() -> Iterator[tuple[Op, Rule, str]]:
     """
     for op in ops():
         for backend, rule in op.rules.items():
-            if backend in (GENERIC, "numpy") and rule.differentiable and rule.kind != "user":
+            if backend in (GENERIC, "numpy") and rule.differentiable and rule.provenance != "user":
                 yield op, rule, backend
 
 

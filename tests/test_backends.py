@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 CASES = [case for case in cases() if case.backend == "*"]
 REAL_CASES = [case for case in CASES if not case.rule.only_complex]
 COMPLEX_CASES = [case for case in CASES if not case.rule.only_real]
-TWICE = [case for case in REAL_CASES if case.rule.order is None and case.rule.kind != "elementwise"]
+TWICE = [
+    case for case in REAL_CASES if case.rule.order is None and not case.rule.kind.is_elementwise
+]
 STRICT = [case for case in REAL_CASES if runs_on(case, "array_api_strict")]
 PEERS = ("torch", "jax", "dask")
 

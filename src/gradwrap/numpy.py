@@ -26,7 +26,7 @@ import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 from gradwrap.backends.creating import creating as _creating
 from gradwrap.backends.creating import first_variable as _first_variable
 from gradwrap.backends.joining_keys import joining as _joining
-from gradwrap.core.kinds import TUPLE as _TUPLE
+from gradwrap.core.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
 if TYPE_CHECKING:

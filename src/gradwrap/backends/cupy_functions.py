@@ -14,7 +14,7 @@ from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
 from gradwrap.backends.joining_keys import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError

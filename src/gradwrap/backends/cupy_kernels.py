@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.rule import Formula
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ else:
 
 __all__ = ["fused", "is_fused"]
 
-ALSO_ELEMENTWISE = frozenset({"clip"})
-"""Rows of another kind whose formulas are elementwise."""
-
 LETTERS = frozenset("fd")
 COMMON_NUMBERS = frozenset({-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4})
 """Exponents and the like that are worth a kernel each, where a formula branches on the number."""
@@ -40,7 +37,7 @@ COTANGENT, RESULT = "g_in", "g_out"
 
 def fused(rule: Rule) -> Rule:
     """The rule with its chains of operations fused; the rule itself where there are none."""
-    if rule.checked or (rule.kind != "elementwise" and rule.name not in ALSO_ELEMENTWISE):
+    if rule.checked or not rule.kind.is_elementwise:
         return rule
     formulas = tuple(
         formula if formula is None else _fused(rule, index, formula)

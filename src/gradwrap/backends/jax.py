@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import cotangent_of_written

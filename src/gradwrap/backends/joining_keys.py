@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.creating import first_variable
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.wrapper import holds_wrapper
 from gradwrap.errors import NoRuleError
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.kinds import elementwise, general, nondifferentiable
 from gradwrap.core.registry import find_op, ops, register, register_function
-from gradwrap.core.rule import elementwise, general, nondifferentiable
 
 OTHER_NAMES: dict[str, np.ufunc] = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
-from gradwrap.core.kinds import SLICE, TUPLE
+from gradwrap.core.dynamic import SLICE, TUPLE
 from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
 

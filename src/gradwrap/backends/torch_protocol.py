@@ -126,9 +126,7 @@ def _means_the_same(name: str) -> bool:
 
 def _is_elementwise(op: Any) -> bool:
     rule = op.rule_for("torch")
-    if rule.kind == "elementwise":
-        return True
-    return rule.kind == "nondifferentiable" and not rule.statics
+    return rule.kind.is_elementwise or not (rule.kind.is_differentiable or rule.statics)
 
 
 def _otherwise(

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.devices import device
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.meta import Meta
 from gradwrap.core.modules import module_like
-from gradwrap.core.node import Node
 from gradwrap.errors import MissingToolError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ class Backend:
     has_operators: bool = True
     """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
 
-    node: Any = Node
-    """What makes the node of an operation on its arrays: `Node`, or what is called like it."""
+    node: Any = None
+    """What makes the node of an operation on its arrays; None: `Node` itself."""
 
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import find_backend
-from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
+from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResultError
 
 if TYPE_CHECKING:

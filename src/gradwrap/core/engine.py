@@ -12,10 +12,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.fitting import PARTS, fit
 from gradwrap.core.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.inspection import inspection_of
-from gradwrap.core.kinds import SEQUENCE, type_of
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.placing import placement_of, placers
 from gradwrap.core.revisiting import conjugate, conjugated, rewrapped
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.backend import Backend
+    from gradwrap.core.bound import BoundOp
     from gradwrap.core.inspection import Inspection
     from gradwrap.core.placing import Placement
-    from gradwrap.core.record import BoundOp
 
 __all__ = ["backward_pass"]
 

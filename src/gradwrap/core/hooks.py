@@ -14,10 +14,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import SEQUENCE, type_of
+from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, next_sequence_number, no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.record import BoundOp
 from gradwrap.core.wrapper import Wrapper, native, snapshot
 from gradwrap.errors import HookResultError
 
@@ -94,19 +93,6 @@ class Hooks:
         self.metadata: dict[Any, Any] = {}
 
 
-class _HookedOp(BoundOp):
-    """The binding of one node that has hooks: the operation's, but never on the fast path."""
-
-    __slots__ = ("hooks", "selects", "watch")
-
-    def __init__(self, op: BoundOp) -> None:
-        op.copy_to(self)
-        self.special = True
-        self.selects = op.selects
-        self.watch = op.watch
-        self.hooks = Hooks()
-
-
 def hooks_of(node: Node | Leaf) -> Hooks:
     """The hooks of a node, made when they are first asked for."""
     holder: Any = node if isinstance(node, Leaf) else node.op
@@ -114,7 +100,7 @@ def hooks_of(node: Node | Leaf) -> Hooks:
         if isinstance(node, Leaf):
             node.hooks = Hooks()
         else:
-            node.op = _HookedOp(node.op)
+            node.op = node.op.changed(hooks=Hooks())
         return hooks_of(node)
     return holder.hooks  # type: ignore[no-any-return]  # set above
 

@@ -17,8 +17,8 @@ import weakref
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.hooks import follow
-from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
 from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import apply, record_in_place
@@ -37,7 +37,7 @@ from gradwrap.errors import InPlaceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gradwrap.core.record import BoundOp
+    from gradwrap.core.bound import BoundOp
 
 __all__ = ["link", "operate", "replace_data", "set_item"]
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.scatter import OutputPart, Scattered
 from gradwrap.core.wrapper import innermost
 from gradwrap.errors import AnomalyError
@@ -186,7 +186,7 @@ def _recorded_at(node: Any) -> str:
 
 def _is_elementwise(node: Node) -> bool:
     rule = getattr(node.op, "rule", None)
-    return rule is not None and rule.kind == "elementwise"
+    return rule is not None and rule.kind.is_elementwise
 
 
 def _parts(cotangent: Any) -> Iterator[Any]:

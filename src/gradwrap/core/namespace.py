@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
 from gradwrap.core.wrapper import Wrapper, key_with_batches

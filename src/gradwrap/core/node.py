@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.dynamic import TUPLE, type_of
 from gradwrap.core.grad_fn import GradFn
-from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.modes import next_sequence_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
+    from gradwrap.core.bound import BoundOp
     from gradwrap.core.hooks import Hooks
     from gradwrap.core.meta import Meta
-    from gradwrap.core.record import BoundOp
     from gradwrap.core.variable import Variable
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]

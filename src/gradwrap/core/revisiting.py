@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.node import JOINT
 from gradwrap.core.record import output_node
 from gradwrap.core.scatter import Scattered

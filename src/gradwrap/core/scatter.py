@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import SLICE, TUPLE, type_of
+from gradwrap.core.dynamic import SLICE, TUPLE, type_of
 from gradwrap.core.wrapper import Wrapper
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.checking import check_differentiable
 from gradwrap.core.classes import variable_class
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
-from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import TAPE_LEVEL, enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.scatter import zeros_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import optree
 
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.errors import PytreeError
 
 if TYPE_CHECKING:

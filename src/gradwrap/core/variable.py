@@ -15,19 +15,21 @@ from gradwrap.core import inplace, protocol
 from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
 from gradwrap.core.backend import find_backend
-from gradwrap.core.compile import compile_call, compile_operator
+from gradwrap.core.bound import BoundOp
 from gradwrap.core.conversions import Conversions
+from gradwrap.core.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.graph_methods import GraphMethods
-from gradwrap.core.kinds import LIST, TUPLE, type_of
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.operators import Operators
-from gradwrap.core.record import BoundOp, interpret
+from gradwrap.core.record import Tape, bind_calls, interpret, operator_call
 from gradwrap.core.registry import Op, changes, find_op
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from gradwrap.core.call import Call
 
 __all__ = ["AnyVariable", "Variable"]
 
@@ -50,6 +52,7 @@ class Variable(
     _namespace: Any = None
     _kind: Any = None
     _writes_in_place = True
+    _level: type[Call] = Tape
     _namespace_class: Any = WrappedNamespace
     _sibling: Any = None
     _around: Any = None
@@ -81,18 +84,9 @@ class Variable(
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
         bound = BoundOp(op, rule, cls._backend, native, cls)
-        bound.call = cls._compiled(bound)
+        bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)
         return bound
-
-    @classmethod
-    def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        """The function that stands for an operation in the namespace of this class."""
-        return compile_call(bound)
-
-    @classmethod
-    def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
-        return compile_operator(bound, swapped=swapped)
 
     @classmethod
     def _interpret(
@@ -144,7 +138,7 @@ class Variable(
         op = find_op(name)
         assert op is not None, name
         cls, before = type(self), changes()
-        function = self._compiled_operator(self._bind(op), swapped=swapped)
+        function = operator_call(self._bind(op), self._level, swapped=swapped)
         setattr(cls, method, function)
         if changes() != before:
             cls._forget(method)

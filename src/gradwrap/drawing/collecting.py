@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import DICT, SLICE, TUPLE
+from gradwrap.core.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.tree import flatten, flatten_with_paths

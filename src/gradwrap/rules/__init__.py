@@ -4,6 +4,7 @@ Importing this enters those that hardly a program does without. The others are r
 operation is asked for that is not in these.
 """
 
+from gradwrap.core.batch import batching_functions_later
 from gradwrap.core.registry import load_later
 from gradwrap.rules import (
     creation,
@@ -25,3 +26,4 @@ load_later(
     "gradwrap.rules.softmax",
     "gradwrap.rules.special",
 )
+batching_functions_later("gradwrap.rules.batching")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.devices import device
-from gradwrap.core.kinds import LIST, TUPLE
+from gradwrap.core.dynamic import LIST, TUPLE
 from gradwrap.core.wrapper import batched_parts, data_of
 from gradwrap.errors import BatchedValueError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gradwrap.core.kinds import elementwise
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise
 from gradwrap.rules.special import ORDER_AND_X, TERMS, near_zero, power_series
 
 COEFFICIENTS = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(TERMS)]

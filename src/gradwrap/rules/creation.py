@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.namespace import composite
 from gradwrap.core.wrapper import Wrapper, is_recorded, unwrapped_key
 

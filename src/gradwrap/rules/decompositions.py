@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import general, joint
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, joint
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -297,6 +297,7 @@ register(
             ),
             probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
             convention="Hermitian gradients, whichever triangle is read",
+            batch="last",
         ),
         joint(
             "linalg.qr",
@@ -317,6 +318,7 @@ register(
             ),
             probe=_qr_invariants,
             convention="complete: for losses of the added columns' span",
+            batch="last",
         ),
         joint(
             "linalg.eigh",
@@ -328,6 +330,7 @@ register(
             samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
             probe=_eigh_invariants,
             convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
+            batch="last",
         ),
         general(
             "linalg.eigvalsh",
@@ -338,6 +341,7 @@ register(
             samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
             probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
             convention="Hermitian gradients, whichever triangle is read",
+            batch="last",
         ),
         joint(
             "linalg.eig",
@@ -349,6 +353,7 @@ register(
             samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
             probe=_eig_invariants,
             convention=f"vectors of norm one, for losses of no phase; {EQUAL}",
+            batch="last",
         ),
         joint(
             "linalg.svd",
@@ -368,6 +373,7 @@ register(
             ),
             probe=_svd_invariants,
             convention=f"full_matrices: for losses of the added vectors' span; {EQUAL}",
+            batch="last",
         ),
         general(
             "linalg.svdvals",
@@ -377,6 +383,7 @@ register(
             holomorphic=False,
             samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
             convention="U V^H of the singular values that are not 0",
+            batch="last",
         ),
     ]
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise, nondifferentiable, passes, zero
+from gradwrap.core.rule import passes, zero
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -89,10 +90,15 @@ def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
 register(
     [
         # arithmetic
-        elementwise("add", "x1 x2", passes, passes, symbol="+"),
+        elementwise("add", "x1 x2", passes, passes, symbol="+", diagonal="add"),
         elementwise("subtract", "x1 x2", passes, lambda xp, g: -g, symbol="-"),
         elementwise(
-            "multiply", "x1 x2", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1, symbol="*"
+            "multiply",
+            "x1 x2",
+            lambda xp, g, x2: g * x2,
+            lambda xp, g, x1: g * x1,
+            symbol="*",
+            diagonal="x1 x2",
         ),
         elementwise(
             "divide",
@@ -101,12 +107,13 @@ register(
             lambda xp, g, x2, out: -(g * out / x2),
             symbol="/",
             domain=(0.5, 2.0),
+            diagonal="x1",
         ),
-        elementwise("negative", "x", lambda xp, g: -g, symbol="-"),
-        elementwise("positive", "x", lambda xp, g: g, symbol="+"),
+        elementwise("negative", "x", lambda xp, g: -g, symbol="-", diagonal="x"),
+        elementwise("positive", "x", lambda xp, g: g, symbol="+", diagonal="x"),
         elementwise("reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)),
-        elementwise("square", "x", lambda xp, g, x: g * (2.0 * x)),
-        elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0)),
+        elementwise("square", "x", lambda xp, g, x: g * (2.0 * x), diagonal="x"),
+        elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0), diagonal="x"),
         elementwise(
             "pow",
             "x1 x2",
@@ -128,9 +135,9 @@ register(
         ),
         # exponentials and logarithms
         elementwise("exp", "x", lambda xp, g, out: g * out),
-        elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0)),
+        elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0), diagonal="x"),
         elementwise("log", "x", lambda xp, g, x: g / x, domain=(0.5, 3.0)),
-        elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0)),
+        elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0), diagonal="x"),
         elementwise("log2", "x", lambda xp, g, x: g / (x * LN2), domain=(0.5, 3.0)),
         elementwise("log10", "x", lambda xp, g, x: g / (x * LN10), domain=(0.5, 3.0)),
         elementwise(
@@ -141,12 +148,18 @@ register(
             only_real=True,
         ),
         # trigonometric
-        elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x)),
+        elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x), diagonal="x"),
         elementwise("cos", "x", lambda xp, g, x: -(g * xp.sin(x))),
-        elementwise("tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0)),
-        elementwise("asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
+        elementwise(
+            "tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0), diagonal="x"
+        ),
+        elementwise(
+            "asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
+        ),
         elementwise("acos", "x", lambda xp, g, x: -g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
-        elementwise("atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9)),
+        elementwise(
+            "atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9), diagonal="x"
+        ),
         elementwise(
             "atan2",
             "x1 x2",
@@ -157,17 +170,25 @@ register(
             convention="0 at (0, 0)",
         ),
         # hyperbolic
-        elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x)),
+        elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x), diagonal="x"),
         elementwise("cosh", "x", lambda xp, g, x: g * xp.sinh(x)),
-        elementwise("tanh", "x", lambda xp, g, out: g - g * out * out),
-        elementwise("asinh", "x", lambda xp, g, x: g / xp.sqrt(1.0 + x * x), domain=(-0.9, 0.9)),
+        elementwise("tanh", "x", lambda xp, g, out: g - g * out * out, diagonal="x"),
+        elementwise(
+            "asinh",
+            "x",
+            lambda xp, g, x: g / xp.sqrt(1.0 + x * x),
+            domain=(-0.9, 0.9),
+            diagonal="x",
+        ),
         elementwise(
             "acosh",
             "x",
             lambda xp, g, x: g / (xp.sqrt(x - 1.0) * xp.sqrt(x + 1.0)),
             domain=(1.5, 3.0),
         ),
-        elementwise("atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8)),
+        elementwise(
+            "atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
+        ),
         # magnitudes and choices
         elementwise(
             "abs",
@@ -177,6 +198,7 @@ register(
             holomorphic=False,
             jvp=_abs_tangent,
             convention="0 at 0",
+            diagonal="x",
         ),
         elementwise(
             "hypot",
@@ -210,6 +232,7 @@ register(
             lambda xp, g: xp.conj(g),
             holomorphic=False,
             jvp=lambda xp, t: xp.conj(t),
+            diagonal="x",
         ),
         elementwise(
             "real",

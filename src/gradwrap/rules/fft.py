@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import linear
 from gradwrap.core.registry import register
-from gradwrap.core.rule import linear
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ register(
             lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
             samples=SAMPLES,
             only_complex=True,
+            batch="axis",
         ),
         linear(
             "fft.ifft",
@@ -119,6 +120,7 @@ register(
             lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
             samples=SAMPLES,
             only_complex=True,
+            batch="axis",
         ),
         linear(
             "fft.fftn",
@@ -128,6 +130,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_complex=True,
+            batch="axes",
         ),
         linear(
             "fft.ifftn",
@@ -137,6 +140,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_complex=True,
+            batch="axes",
         ),
         linear(
             "fft.rfft",
@@ -146,6 +150,7 @@ register(
             ),
             samples=SAMPLES,
             only_real=True,
+            batch="axis",
         ),
         linear(
             "fft.ihfft",
@@ -155,6 +160,7 @@ register(
             ),
             samples=SAMPLES,
             only_real=True,
+            batch="axis",
         ),
         linear(
             "fft.rfftn",
@@ -164,6 +170,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_real=True,
+            batch="axes",
         ),
         linear(
             "fft.irfft",
@@ -174,6 +181,7 @@ register(
             holomorphic=False,
             samples=SAMPLES,
             only_complex=True,
+            batch="axis",
         ),
         linear(
             "fft.hfft",
@@ -182,6 +190,7 @@ register(
             holomorphic=False,
             samples=SAMPLES,
             only_complex=True,
+            batch="axis",
         ),
         linear(
             "fft.irfftn",
@@ -192,18 +201,21 @@ register(
             holomorphic=False,
             samples=SAMPLES_AXES,
             only_complex=True,
+            batch="axes",
         ),
         linear(
             "fft.fftshift",
             "x, /, *, axes=None",
             lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
+            batch="axes",
         ),
         linear(
             "fft.ifftshift",
             "x, /, *, axes=None",
             lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
+            batch="axes",
         ),
     ]
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import joint, linear, multilinear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
-from gradwrap.core.rule import joint, linear, multilinear
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import transpose
 
@@ -149,6 +149,8 @@ register(
                 "x(5, 2, 3), x(3)",
                 "x(3), x(5, 3, 2)",
             ),
+            batch="matmul",
+            diagonal="matmul",
         ),
         multilinear(
             "linalg.matmul",
@@ -156,6 +158,8 @@ register(
             _matmul_left,
             _matmul_right,
             samples=("x(2, 3), x(3, 4)",),
+            batch="matmul",
+            diagonal="matmul",
         ),
         multilinear(
             "linalg.cross",
@@ -169,18 +173,21 @@ register(
                 "x(4, 1, 3), x(2, 3)",
                 "x(0, 3), x(3)",
             ),
+            batch="cross",
         ),
         linear(
             "linalg.diagonal",
             "x, /, *, offset=0",
             _diagonal,
             samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
+            batch="last",
         ),
         linear(
             "linalg.trace",
             "x, /, *, offset=0, dtype=None",
             _trace,
             samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
+            batch="last",
         ),
         joint(
             "einsum",
@@ -194,6 +201,7 @@ register(
                 "[x(3, 3)], 'ii'",
                 "[x(2, 3), x(2, 3)], '...j,...j'",
             ),
+            batch="einsum",
         ),
     ]
 )

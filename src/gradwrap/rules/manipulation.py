@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import to_device
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.inplace import PERMUTATION
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.kinds import linear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import joint, linear
 from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.rules.axes import as_axes, inverse_permutation
 
@@ -99,6 +99,7 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
+            batch="reshape",
         ),
         linear(
             "permute_dims",
@@ -106,6 +107,7 @@ register(
             lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
             views=PERMUTATION,
             samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
+            batch="permute_dims",
         ),
         linear(
             "matrix_transpose",
@@ -113,6 +115,7 @@ register(
             lambda xp, g: xp.matrix_transpose(g),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3, 4)"),
+            batch="last",
         ),
         linear(
             "expand_dims",
@@ -120,6 +123,7 @@ register(
             _expand_dims,
             views=PERMUTATION,
             samples=("x(2, 3), 0", "x(2, 3), -1", "x(2, 3), axis=1"),
+            batch="expand_dims",
         ),
         linear(
             "squeeze",
@@ -127,6 +131,7 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
+            batch="squeeze",
         ),
         linear(
             "flip",
@@ -134,6 +139,7 @@ register(
             lambda xp, g, axis: xp.flip(g, axis=axis),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
+            batch="flip",
         ),
         linear(
             "moveaxis",
@@ -141,6 +147,7 @@ register(
             lambda xp, g, source, destination: xp.moveaxis(g, destination, source),
             views=PERMUTATION,
             samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
+            batch="moveaxis",
         ),
         linear(
             "broadcast_to",
@@ -148,6 +155,7 @@ register(
             _broadcast_to,
             views="broadcast",
             samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
+            batch="broadcast_to",
         ),
         linear(
             "roll",
@@ -159,12 +167,14 @@ register(
                 "x(3, 4), (1, -1), axis=(0, 1)",
                 "x(3, 4), -5, axis=1",
             ),
+            batch="roll",
         ),
         linear(
             "tile",
             "x, repetitions, /",
             _tile,
             samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
+            batch="tile",
         ),
         linear(
             "repeat",
@@ -172,6 +182,7 @@ register(
             _repeat,
             key="repeats",
             samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
+            batch="repeat",
         ),
         linear(
             "astype",
@@ -180,6 +191,7 @@ register(
             native=_astype,
             casts=True,
             samples=("x(3), xp.complex128",),
+            batch="last",
         ),
         linear(
             "to_device",
@@ -188,6 +200,7 @@ register(
             native=_to_device,
             casts=True,
             samples=("x(3), 'cpu'",),
+            batch="last",
         ),
         linear(
             "copy",
@@ -195,38 +208,41 @@ register(
             lambda xp, g: g,
             native=lambda xp, x: xp.asarray(x, copy=True),
             samples=("x(3)",),
+            batch="last",
         ),
         linear(
             "tril",
             "x, /, *, k=0",
             lambda xp, g, k: xp.tril(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
+            batch="last",
         ),
         linear(
             "triu",
             "x, /, *, k=0",
             lambda xp, g, k: xp.triu(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=1"),
+            batch="last",
         ),
-        joint(
+        linear(
             "concat",
             "arrays, /, *, axis=0",
             _concat,
             variadic=True,
-            jvp=lambda xp, t, axis: xp.concat(t, axis=axis),
             samples=(
                 "[x(2, 3), x(1, 3)]",
                 "[x(2, 3), x(2, 1)], axis=-1",
                 "[x(2), x(2, 2)], axis=None",
             ),
+            batch="concat",
         ),
-        joint(
+        linear(
             "stack",
             "arrays, /, *, axis=0",
             _stack,
             variadic=True,
-            jvp=lambda xp, t, axis: xp.stack(t, axis=axis),
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
+            batch="stack",
         ),
     ]
 )

@@ -10,9 +10,9 @@ import operator
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import general, joint, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, joint, nondifferentiable
 from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
 
 
@@ -187,6 +187,7 @@ register(
                 "spd(3, 3), x(3)",
                 "spd(0), x(0, 2)",
             ),
+            batch="solve",
         ),
         general(
             "linalg.inv",
@@ -194,6 +195,7 @@ register(
             _inv,
             jvp=lambda xp, t, out: -(out @ t @ out),
             samples=(SQUARE, "spd(2, 3)", "spd(0)"),
+            batch="last",
         ),
         general(
             "linalg.det",
@@ -202,6 +204,7 @@ register(
             jvp=lambda xp, t, x: xp.sum(t * cofactors_of(xp, x), axis=(-2, -1)),
             samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
             convention="the cofactor matrix, also of a singular matrix",
+            batch="last",
         ),
         general(
             "cofactors",
@@ -210,6 +213,7 @@ register(
             jvp=lambda xp, t, x: _cofactors_derivative(xp, t, x),
             native=_cofactors,
             samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(2)", "spd(0)"),
+            batch="last",
         ),
         joint(
             "linalg.slogdet",
@@ -220,6 +224,7 @@ register(
             holomorphic=False,
             samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
             convention="inf for a singular matrix",
+            batch="last",
         ),
         general(
             "linalg.pinv",
@@ -229,11 +234,13 @@ register(
             holomorphic=False,
             samples=(SQUARE, "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
             convention="among the matrices of the same rank",
+            batch="last",
         ),
         nondifferentiable(
             "linalg.matrix_rank",
             "x, /, *, rtol=None",
             "an integer, constant wherever it is continuous",
+            batch="last",
         ),
     ]
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.kinds import reduction
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import reduction
 from gradwrap.rules.axes import kept
 from gradwrap.rules.matrices import is_complex, real_product, rounding
 
@@ -93,6 +93,7 @@ register(
             ),
             samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2", "x(2, 3), ord=-2, keepdims=True"),
             convention="U V^H of the singular values that are not 0; ties shared evenly",
+            batch="last",
         ),
     ]
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import general, linear, nondifferentiable, reduction
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, linear, nondifferentiable, reduction
 from gradwrap.rules.axes import as_axes, axis_length, kept, spread
 
 AXES = "x, /, *, axis=None, keepdims=False"
@@ -125,6 +125,8 @@ register(
             AXES_DTYPE,
             lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
             samples=SAMPLES,
+            batch="axes",
+            diagonal="sum",
         ),
         linear(
             "mean",
@@ -133,6 +135,7 @@ register(
                 xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
             ),
             samples=SAMPLES,
+            batch="axes",
         ),
         reduction(
             "prod",
@@ -177,6 +180,7 @@ register(
             "x, /, *, axis=None, dtype=None, include_initial=False",
             _cumulative_sum,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+            batch="axis",
         ),
         general(
             "cumulative_prod",
@@ -185,11 +189,16 @@ register(
             jvp=_cumulative_prod_tangent,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
             convention="exact where elements are 0",
+            batch="axis",
         ),
-        nondifferentiable("all", AXES, "a yes or no"),
-        nondifferentiable("any", AXES, "a yes or no"),
-        nondifferentiable("count_nonzero", AXES, "a count"),
-        nondifferentiable("argmax", "x, /, *, axis=None, keepdims=False", "a position"),
-        nondifferentiable("argmin", "x, /, *, axis=None, keepdims=False", "a position"),
+        nondifferentiable("all", AXES, "a yes or no", batch="axes"),
+        nondifferentiable("any", AXES, "a yes or no", batch="axes"),
+        nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
+        nondifferentiable(
+            "argmax", "x, /, *, axis=None, keepdims=False", "a position", batch="position"
+        ),
+        nondifferentiable(
+            "argmin", "x, /, *, axis=None, keepdims=False", "a position", batch="position"
+        ),
     ]
 )

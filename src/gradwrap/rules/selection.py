@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.devices import device
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.inplace import INDEX
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.kinds import elementwise, general, joint, linear, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
-from gradwrap.core.rule import general, joint, linear, nondifferentiable
 from gradwrap.core.scatter import Scattered, is_basic_key
 from gradwrap.core.wrapper import Wrapper, key_with_batches
 
@@ -188,6 +188,7 @@ register(
                 "x(4), b(1, 0, 1, 1)",
                 "x(4), i(0, 0, 3)",
             ),
+            batch="getitem",
         ),
         joint(
             "setitem",
@@ -199,6 +200,7 @@ register(
             key="key",
             jvp=(lambda xp, t, key: setitem(xp, t, 0, key), _written),
             samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
+            batch="setitem",
         ),
         linear(
             "scatter",
@@ -207,6 +209,7 @@ register(
             native=_scatter,
             key="key",
             samples=("x(2), slice(1, 3), (4,), xp.complex128",),
+            batch="scatter",
         ),
         general(
             "take",
@@ -219,6 +222,7 @@ register(
                 None,
             ),
             samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
+            batch="take",
         ),
         general(
             "take_along_axis",
@@ -238,32 +242,23 @@ register(
                 "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
                 "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
             ),
+            batch="take_along_axis",
         ),
-        general(
+        elementwise(
             "where",
-            "condition, x1, x2, /",
+            "condition x1 x2",
             None,
             lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
             lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
-            jvp=(
-                None,
-                lambda xp, t, condition: xp.where(condition, t, xp.zeros_like(t)),
-                lambda xp, t, condition: xp.where(condition, xp.zeros_like(t), t),
-            ),
             samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
             convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
         ),
-        general(
+        elementwise(
             "clip",
             "x, /, min=None, max=None",
             _clip,
             lambda xp, g, x, min: _clip_bound(xp, g, x < min),
             lambda xp, g, x, max: _clip_bound(xp, g, x > max),
-            jvp=(
-                lambda xp, t, x, min, max: _clip(xp, t, x, min, max),
-                lambda xp, t, x, min: _clip_bound(xp, t, x < min),
-                lambda xp, t, x, max: _clip_bound(xp, t, x > max),
-            ),
             samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
             only_real=True,
             convention="passes the gradient at its bounds",
@@ -276,17 +271,19 @@ register(
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
             only_real=True,
             convention="the stable permutation at ties",
+            batch="axis",
         ),
         nondifferentiable(
-            "argsort", "x, /, *, axis=-1, descending=False, stable=True", "positions"
+            "argsort", "x, /, *, axis=-1, descending=False, stable=True", "positions", batch="axis"
         ),
-        nondifferentiable("nonzero", "x, /", "positions"),
+        nondifferentiable("nonzero", "x, /", "positions", batch="loop"),
         nondifferentiable(
             "searchsorted",
             "x1, x2, /, *, side='left', sorter=None",
             "positions",
             arrays=2,
             key="sorter",
+            batch="searchsorted",
         ),
         nondifferentiable("isin", "x1, x2, /, *, invert=False", "a yes or no", arrays=2),
         nondifferentiable(
@@ -294,6 +291,7 @@ register(
             "x, /",
             "its positions and counts; its values are taken",
             native=lambda xp, x: _unique_all(xp, x),
+            batch="loop",
         ),
     ]
 )

@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise, nondifferentiable
 
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]

@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batch, Batched
+from gradwrap.core.batch import Batch
+from gradwrap.core.batched import Batched
 from gradwrap.core.classes import wrapper_class
 from gradwrap.core.meta import Meta
 

@@ -15,8 +15,8 @@ import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
+from gradwrap.core.forward import Dual
 from gradwrap.core.meta import same_space
 from gradwrap.core.modes import (
     TAPE_LEVEL,

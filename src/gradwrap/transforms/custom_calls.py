@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
+from gradwrap.core.dynamic import TUPLE, type_of
 from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import Tangent, fitted
-from gradwrap.core.kinds import TUPLE, type_of
+from gradwrap.core.forward import Dual, Tangent, fitted
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes

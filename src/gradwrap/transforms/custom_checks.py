@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.tree import TreeDef, flatten, zeros_filled
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.arguments import is_array

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError

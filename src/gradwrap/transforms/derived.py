@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.checking import check_tangent
 from gradwrap.core.classes import variable_class
+from gradwrap.core.dynamic import TUPLE, type_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.forward import fitted
-from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.inspection import wanted
-from gradwrap.core.kinds import type_of
 from gradwrap.core.node import Node
 from gradwrap.transforms.batches import batch_of
 
@@ -75,7 +75,7 @@ def _keeps_diagonal(node: Any) -> bool:
     rule = getattr(node.op, "rule", None)
     return (
         rule is not None
-        and rule.kind == "elementwise"
+        and rule.kind.is_elementwise
         and not node.op.special
         and node.op.hooks is None
         and wanted.get() is None

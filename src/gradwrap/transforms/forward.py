@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import AnyDual, Dual
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import Tangent
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.forward import AnyDual, Dual, Tangent
 from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.node import Leaf

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.engine import backward_pass
-from gradwrap.core.kinds import SEQUENCE, TUPLE
 from gradwrap.core.looping import is_innermost_batch, looped
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import Backend, backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
-from gradwrap.core.forward import Tangent, transposed_twice
-from gradwrap.core.kinds import SEQUENCE, type_of
+from gradwrap.core.dynamic import SEQUENCE, type_of
+from gradwrap.core.forward import Dual, Tangent, transposed_twice
+from gradwrap.core.kinds import GENERAL
 from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
@@ -326,7 +326,8 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
             function.__name__,
             "args, call",
             (_pulled_back,),
-            kind="user",
+            kind=GENERAL,
+            provenance="user",
             array_count=1,
             is_joint=True,
             variadic=True,

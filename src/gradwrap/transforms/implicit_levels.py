@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import Tangent
+from gradwrap.core.forward import Dual, Tangent
 from gradwrap.core.modes import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.scatter import zeros_of

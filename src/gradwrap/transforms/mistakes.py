@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.dynamic import TUPLE, type_of
 from gradwrap.core.inspection import Wanted, wanted
-from gradwrap.core.kinds import TUPLE, type_of
 from gradwrap.core.watching import Watch, Watching
 from gradwrap.core.wrapper import Wrapper
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
 
 __all__ = ["apply_where", "detect_anomaly", "guard_buffers", "strong_zeros"]
 

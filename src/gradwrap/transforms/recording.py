@@ -6,9 +6,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.engine import backward_pass
 from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.kinds import TUPLE
 from gradwrap.core.meta import same_shape
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.tape import own_buffers
