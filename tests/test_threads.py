@@ -17,6 +17,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core import modes, registry
 from gradwrap.core.classes import rebind
+from gradwrap.core.record import Tape
 from gradwrap.core.registry import find_op, redefine
 from lambdas import fn
 
@@ -171,14 +172,14 @@ def test_a_rule_that_changes_while_another_thread_binds_it_is_used(
 
     gw.defvjp(cube, lambda xp, g, x: g * 0.0)
     cls: Any = type(gw.wrap(np.ones(1)))
-    compiled = cls._compiled
 
-    def interrupted(bound: Any) -> Any:
-        monkeypatch.undo()
-        gw.defvjp(cube, lambda xp, g, x: 3 * g * x**2)
-        return compiled(bound)
+    class Interrupted(Tape):
+        def function(self, signature: str | None = None) -> Any:
+            monkeypatch.undo()
+            gw.defvjp(cube, lambda xp, g, x: 3 * g * x**2)
+            return super().function(signature)
 
-    monkeypatch.setattr(cls, "_compiled", interrupted)
+    monkeypatch.setattr(cls, "_level", Interrupted)
     gw.grad(cube)(2.0)
     assert gw.grad(cube)(2.0) == 12.0
 
@@ -192,19 +193,19 @@ def test_a_function_kept_by_a_namespace_is_that_of_the_newest_rule(
     rules = dict(op.rules)
     rebind(op)
     cls: Any = type(gw.wrap(np.ones(1)))
-    compiled = cls._compiled
 
-    def interrupted(bound: Any) -> Any:
-        call = compiled(bound)
-        if bound.op is op:
-            monkeypatch.undo()
-            gw.defvjp("atan2", lambda xp, g, x1: 5.0 * g, None)
-        return call
+    class Interrupted(Tape):
+        def function(self, signature: str | None = None) -> Any:
+            call = super().function(signature)
+            if self.bound.op is op:
+                monkeypatch.undo()
+                gw.defvjp("atan2", lambda xp, g, x1: 5.0 * g, None)
+            return call
 
     def fun(x: Any) -> Any:
         return eval(door, {"np": np, "x": x, "one": np.ones(())})  # noqa: S307  of this file
 
-    monkeypatch.setattr(cls, "_compiled", interrupted)
+    monkeypatch.setattr(cls, "_level", Interrupted)
     try:
         gw.grad(fun)(np.array(1.0))
         assert gw.grad(fun)(np.array(1.0)) == 5.0

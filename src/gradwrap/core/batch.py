@@ -240,12 +240,8 @@ class Batches(Call):
         return lines
 
     def ending(self) -> list[str]:
-        x = self.rule.arrays[0]
-        if self.moves.word == "align" and len(self.rule.arrays) == 1:
-            return [self.result(f"like_batch(V, out, {x}_d, batch)")]
-        if self.moves.word == "align" and len(self.rule.arrays) == 2:
-            of_batch = f"{x}_d if {x}_n is batch else {self.rule.arrays[1]}_d"
-            return [self.result(f"like_batch(V, out, {of_batch}, batch)")]
+        if self.moves.word == "align":
+            return [self.result("like_batch(V, out, batch)")]
         return [self.result("batch_of(level, batch, out)")]
 
 
@@ -254,11 +250,12 @@ def _namespace(bound: BoundOp) -> Any:
     return bound.namespaces[next(iter(bound.backend.native_types))]
 
 
-def _like(cls: Any, out: Any, data: Any, batch: Any) -> Any:
-    """A result with the batch axis first; the description of a result like an operand is reused."""
-    if batch.diagonal is None and out.shape == data.shape and out.dtype == data.dtype:
+def _like(cls: Any, out: Any, batch: Batch) -> Any:
+    """A result with the batch axis first; the description of an operand that is like it is kept."""
+    meta = batch.meta
+    if batch.diagonal is None and out.shape[1:] == meta.shape and out.dtype == meta.dtype:
         return cls(out, batch)
-    return cls._of_batch(batch.meta.level, batch, out)
+    return cls._of_batch(meta.level, batch, out)
 
 
 def _repeated(xp: Any, item: Any, size: int) -> Any:

@@ -46,7 +46,7 @@ __all__ = ["Call", "deepest", "indented", "tuple_of"]
 WORDS = frozenset(
     """V PLAIN SEQUENCES bound other silent watched meta_of described native plain link Node several
     is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item node
-    data spaces calls deepest weighted dual Tangent t u added no_tangent any_complex batch found
+    data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex batch found
     aligned moved op on_diagonals like_batch batch_of type int float tuple zip len""".split()
 )
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""

@@ -116,20 +116,20 @@ class Forward(Call):
         lines += self.tangent()
         if self.rule.same and len(self.rule.arrays) == 1 and self.rule.outputs == 1:
             lines += [
-                "if t.dtype is like.dtype and t.shape == out.shape:",
-                f"    {self.result('V(out, Tangent(like, t))')}",
+                "if pushed.dtype is like.dtype and pushed.shape == out.shape:",
+                f"    {self.result('V(out, Tangent(like, pushed))')}",
             ]
-        return [*lines, self.result("dual(bound, out, level, like, t)")]
+        return [*lines, self.result("dual(bound, out, level, like, pushed)")]
 
     def tangent(self) -> list[str]:
-        """Lines that find the tangent `t` of the output."""
+        """Lines that find the tangent of the output."""
         rule = self.rule
         lines: list[str] = []
         if rule.variadic:
             x = rule.arrays[0]
             value = "no_tangent(data) if node is None else node.value"
             lines += [f"{x}_t = [{value} for node, data in zip({x}_n, {x}_d)]"]
-            return [*lines, f"t = {self.terms[0]}"]
+            return [*lines, f"pushed = {self.terms[0]}"]
         for x in rule.arrays:
             if any(f"{x}_meta" in formula.saved for formula in self._formulas()):
                 lines += [
@@ -137,16 +137,19 @@ class Forward(Call):
                 ]
         if len(self.active) == 1:
             x = rule.arrays[self.active[0]]
-            return [*lines, f"{x}_t = {x}_n.value", f"t = {self.terms[self.active[0]]}"]
-        add = "t + u" if rule.outputs == 1 else "added(t, u)"
-        lines += ["t = None"]
+            return [*lines, f"{x}_t = {x}_n.value", f"pushed = {self.terms[self.active[0]]}"]
+        add = "pushed + more" if rule.outputs == 1 and not rule.checked else "added(pushed, more)"
+        lines += ["pushed = None"]
         for index in self.active:
             x = rule.arrays[index]
             lines += [f"if {x}_n is not None:", f"    {x}_t = {x}_n.value"]
             if index == self.active[0]:
-                lines += [f"    t = {self.terms[index]}"]
+                lines += [f"    pushed = {self.terms[index]}"]
             else:
-                lines += [f"    u = {self.terms[index]}", f"    t = u if t is None else {add}"]
+                lines += [
+                    f"    more = {self.terms[index]}",
+                    f"    pushed = more if pushed is None else {add}",
+                ]
         return lines
 
     def _formulas(self) -> list[Formula]:
@@ -227,7 +230,7 @@ def _pusher(bound: BoundOp) -> Callable[..., Any]:
     names = [[f"{a}_{part}" for a in rule.arrays] for part in "dn"]
     targets = [one[0] if rule.variadic else tuple_of(one) for one in names]
     lines = [f"{', '.join([*targets, tuple_of(rule.statics)])} = data, nodes, statics"]
-    lines += [*writer.tangent(), "return t"] if writer.active else ["return None"]
+    lines += [*writer.tangent(), "return pushed"] if writer.active else ["return None"]
     scope = writer.scope()
     exec("\n".join(["def push(data, nodes, statics, out, level):", *indented(lines)]), scope)  # noqa: S102  written here
     bound.push = scope["push"]  # type: ignore[attr-defined]  # kept with the binding
@@ -259,8 +262,11 @@ def _with_free_names(rule: Rule) -> Rule:
     return made
 
 
-def _added(first: Any, second: Any) -> list[Any]:
-    return [a + b for a, b in zip(first, second, strict=True)]
+def _added(first: Any, second: Any) -> Any:
+    """The sum of two tangents, or of those of several outputs."""
+    if isinstance(first, SEQUENCE):
+        return [a + b for a, b in zip(first, second, strict=True)]
+    return first + second
 
 
 def _transposed_twice(

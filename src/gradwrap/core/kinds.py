@@ -88,8 +88,8 @@ class _Kind(Kind):
             return self._follows(rule, index)
         at = 0 if rule.variadic else index
         formula = rule.jvps[at] if at < len(rule.jvps) else None
-        if formula is None:
-            return None
+        if formula is None:  # a tracked argument without any formula is refused before
+            return "" if rule.lacks(index) else None
         return "" if formula.function is zero else _applied("j", rule, formula, index)
 
     def _follows(self, rule: Rule, index: int) -> str | None:
