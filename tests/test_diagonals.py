@@ -10,7 +10,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.batched import Batched
-from gradwrap.core.modes import new_level
+from gradwrap.core.levels import new_level
 from gradwrap.transforms.batches import batch_of, unit_batch
 from lambdas import is_a, rows
 

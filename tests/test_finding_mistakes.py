@@ -12,8 +12,7 @@ import pytest
 
 import gradwrap
 from gradwrap.core import watching
-from gradwrap.core.inspection import wanted
-from gradwrap.core.modes import current_watch
+from gradwrap.core.levels import current_watch, inspecting
 from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
 from lambdas import fn
 
@@ -30,7 +29,7 @@ def quiet() -> Iterator[None]:
     with np.errstate(all="ignore"):
         yield
     assert current_watch() is None
-    assert wanted.get() is None
+    assert inspecting.get() is None
 
 
 def leaf(data: Any = X) -> Any:

@@ -278,7 +278,7 @@ def test_numbers_of_nodes_are_unique_without_the_global_lock(
 ) -> None:
     """The backward pass tells nodes apart by them; free-threaded Python has no lock of its own."""
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
-    take = modes.falling_numbers()
+    take = levels.falling_numbers()
     with ThreadPoolExecutor(THREADS) as pool:
         runs = list(pool.map(fn(lambda _: [take() for _ in range(2_000)]), range(THREADS)))
     numbers = [number for run in runs for number in run]

@@ -15,10 +15,9 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.modes import is_differentiating
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.levels import is_differentiating
+from gradwrap.core.variable import AnyVariable, variable_class
 from gradwrap.core.wrapper import holds_wrapper
 
 if TYPE_CHECKING:

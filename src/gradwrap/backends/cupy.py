@@ -20,7 +20,8 @@ from gradwrap.core.devices import to_device
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.placing import placers
 from gradwrap.core.registry import register
-from gradwrap.core.scatter import is_basic_key, scatter_add_generic, zeros_of
+from gradwrap.core.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:

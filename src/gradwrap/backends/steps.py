@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.overriding import differing
 from gradwrap.core.dynamic import SLICE, TUPLE
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ import array_api_compat
 
 from gradwrap.core.devices import device
 from gradwrap.core.dynamic import type_of
-from gradwrap.core.meta import Meta
 from gradwrap.core.modules import module_like
+from gradwrap.core.scatter import scatter_add_generic
+from gradwrap.core.space import Meta
 from gradwrap.errors import MissingToolError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
-    from gradwrap.core.variable import Variable
 
 __all__ = ["Backend", "backend_of", "backend_of_namespace", "find_backend", "register_backend"]
 
@@ -62,7 +62,7 @@ class Backend:
     """The modules of extensions of the standard that its namespace does not have below it."""
 
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
-        self.wrapper_classes: dict[type[Variable[Any]], type[Variable[Any]]] = {}
+        self.wrapper_classes: dict[type[Any], type[Any]] = {}
         self.name = name
         self.xp = xp
         self.array_types = array_types
@@ -103,16 +103,20 @@ class Backend:
         return self.dtype_kind(array.dtype)[0]
 
     def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
-        """Describe `array`; an equal description is reused, to be tested by identity."""
+        """Describe `array`, which is on the device of `like`; an equal description is reused.
+
+        So whether two arrays are of one space can be tested by identity.
+        """
         shape = array.shape
         dtype = array.dtype
         if (
             like is not None
-            and like.shape == shape
-            and (like.dtype is dtype or like.dtype == dtype)
             and like.level == level
+            and (like.dtype is dtype or like.dtype == dtype)
         ):
-            return like
+            if like.shape == shape:
+                return like
+            return Meta(tuple(shape), dtype, like.device, level, like.is_complex)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:
@@ -212,9 +216,7 @@ class Backend:
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
-        from gradwrap.core.scatter import scatter_add_generic
-
-        return scatter_add_generic(self, buffer, key, values)
+        return scatter_add_generic(self.xp, buffer, key, values)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Whether `array`, which was taken from `source`, may share its buffer."""

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gradwrap.core.bound import BoundOp
-    from gradwrap.core.meta import Meta
     from gradwrap.core.rule import FormulaFunction, Rule
+    from gradwrap.core.space import Meta
 
 __all__ = [
     "Batch",

@@ -8,8 +8,8 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batch import Batch, Batches, perform_batched
 from gradwrap.core.batched_namespace import BatchedNamespace
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
-from gradwrap.core.meta import Meta, size_of
 from gradwrap.core.record import around, perform, untracked
+from gradwrap.core.space import Meta, size_of
 from gradwrap.core.variable import Variable
 from gradwrap.core.wrapper import UNTRACKED
 from gradwrap.errors import BatchedValueError

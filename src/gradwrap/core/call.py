@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.kinds import passed
-from gradwrap.core.modes import compiled_threshold
+from gradwrap.core.levels import compiled_threshold
 from gradwrap.core.wrapper import Wrapper, stripped, unwrapped_key
 from gradwrap.errors import BatchedValueError
 

@@ -13,8 +13,8 @@ from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResu
 
 if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
     from gradwrap.core.node import Node
+    from gradwrap.core.space import Meta
 
 __all__ = ["check_differentiable", "check_gradient", "check_result", "check_tangent"]
 

@@ -1,4 +1,4 @@
-"""One class of variables for each array library, and one for variables of variables."""
+"""A class of wrappers of each kind for each array library, and for wrappers of wrappers."""
 
 from __future__ import annotations
 
@@ -8,30 +8,18 @@ from gradwrap.core import backend as backends
 from gradwrap.core.backend import (
     Backend,
     NamespaceByType,
-    backend_of,
-    backend_of_namespace,
     find_backend,
     known_classes,
 )
 from gradwrap.core.fast_ufunc import fast_array_ufunc
-from gradwrap.core.operators import METHOD_OPS
-from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import batched_parts, data_of, native
+from gradwrap.core.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.registry import Op
-    from gradwrap.typing import Namespace
 
-__all__ = [
-    "WrappedBackend",
-    "rebind",
-    "untracked_copy",
-    "variable_class",
-    "wrap_namespace",
-    "wrapper_class",
-]
+__all__ = ["WrappedBackend", "rebind", "wrapper_class"]
 
 
 class WrappedBackend(Backend):
@@ -54,7 +42,7 @@ class WrappedBackend(Backend):
         return isinstance(value, self._inner)
 
     def device(self, array: Any) -> Any:
-        return array.device if isinstance(array, AnyVariable) else self._base.device(array)
+        return array.device if isinstance(array, Wrapper) else self._base.device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         return self._base.dtype_kind(dtype)
@@ -93,7 +81,7 @@ class AlwaysNamespace(NamespaceByType):
         return self._wrapped
 
 
-def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[Any]]:
+def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
     """The class of the wrappers of a kind (`Variable`, `Dual`, `Batched`) of a backend's arrays."""
     known = backend.wrapper_classes.get(kind)
     if known is not None:
@@ -114,52 +102,17 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
     return backend.wrapper_classes[kind]
 
 
-def variable_class(backend: Backend) -> type[Variable[Any]]:
-    """The class of the variables that hold arrays of a backend."""
-    return wrapper_class(Variable, backend)
-
-
-def _sibling(cls: Any, kind: type[Variable[Any]]) -> type[Variable[Any]]:
+def _sibling(cls: Any, kind: type[Any]) -> type[Any]:
     """The class of another kind of wrapper of the same arrays."""
     return wrapper_class(kind, cls._backend)
 
 
-def _around(cls: Any, inner: type[Variable[Any]]) -> type[Variable[Any]]:
+def _around(cls: Any, inner: type[Any]) -> type[Any]:
     """The class of this kind whose data are of the class `inner`: a transform inside another."""
     backend = find_backend(inner)
     assert backend is not None
     known = backend.wrapper_classes.get(cls._kind)
     return wrapper_class(cls._kind, backend) if known is None else known
-
-
-def untracked_copy(x: Any) -> Variable[Any]:
-    """A wrapper of the same data, not tracked at any level; what vmap maps over stays so."""
-    mapped = next(batched_parts(x), None)
-    if mapped is None:
-        data = native(x)
-        return variable_class(backend_of(data))(data)
-    below = data_of(mapped)
-    stopped = untracked_copy(below) if isinstance(below, AnyVariable) else below
-    around: type[Variable[Any]] = mapped._around(type(stopped))
-    return around(stopped, mapped._node)
-
-
-def wrap_namespace(xp: Any) -> Namespace[Any]:
-    """An Array API namespace whose arrays are variables, creation functions included.
-
-    `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
-    `array_api_compat.cupy`. The result is the same object for the same library.
-
-    Examples
-    --------
-    >>> import numpy, gradwrap as gw
-    >>> xp = gw.wrap_namespace(numpy)
-    >>> xp.sum(xp.ones(3))
-    Variable(np.float64(3.0))
-    """
-    made: Any = variable_class(backend_of_namespace(xp))
-    namespace: Namespace[Any] = made._namespace
-    return namespace
 
 
 def rebind(op: Op) -> None:
@@ -168,6 +121,4 @@ def rebind(op: Op) -> None:
         cls._bindings.pop(op, None)
         cls._ufunc_calls.clear()
         cls._namespace._rebind(op.name)
-        for method, name in METHOD_OPS.items():
-            if name == op.name:
-                cls._forget(method)
+        cls._forget_operators()

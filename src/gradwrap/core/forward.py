@@ -15,27 +15,26 @@ import copy
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.backward import backward_pass
 from gradwrap.core.call import WORDS, Call, deepest, indented, tuple_of
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
-from gradwrap.core.engine import backward_pass
 from gradwrap.core.kinds import weighted
-from gradwrap.core.modes import new_level
+from gradwrap.core.levels import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import interpret, no_rule, record, untracked
 from gradwrap.core.rule import Formula
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import fit_tangent, zeros_of
 from gradwrap.core.variable import Variable
 from gradwrap.core.wrapper import Wrapper, native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
     from gradwrap.core.bound import BoundOp
-    from gradwrap.core.meta import Meta
     from gradwrap.core.rule import Rule
+    from gradwrap.core.space import Meta
 
-__all__ = ["AnyDual", "Dual", "Tangent", "fitted", "transposed_twice"]
+__all__ = ["AnyDual", "Dual", "Tangent", "transposed_twice"]
 
 A = TypeVar("A")
 
@@ -119,7 +118,8 @@ class Forward(Call):
                 "if pushed.dtype is like.dtype and pushed.shape == out.shape:",
                 f"    {self.result('V(out, Tangent(like, pushed))')}",
             ]
-        return [*lines, self.result("dual(bound, out, level, like, pushed)")]
+        like = "None" if self.rule.casts else "like"
+        return [*lines, self.result(f"dual(bound, out, level, {like}, pushed)")]
 
     def tangent(self) -> list[str]:
         """Lines that find the tangent of the output."""
@@ -183,7 +183,7 @@ def dual(bound: BoundOp, out: Any, level: int, like: Meta | None, t: Any) -> Any
     if t is None or not hasattr(out, "dtype") or not backend.dtype_kind(out.dtype)[0]:
         return untracked(bound, out)
     if t.shape != out.shape or t.dtype != out.dtype:
-        t = fitted(bound.namespaces[type(t)], backend, t, out)
+        t = fit_tangent(bound.namespaces[type(t)], t, out)
     return bound.variable_class(out, Tangent(backend.meta(out, level, like), t))
 
 
@@ -319,18 +319,6 @@ def transposed_twice(
 def _zeros_like(data: Any) -> Any:
     backend = backend_of(data)
     return zeros_of(backend.xp, backend.meta(data, 0))
-
-
-def fitted(xp: Any, backend: Backend, tangent: Any, out: Any) -> Any:
-    """Bring a tangent to its output's shape and dtype."""
-    if tuple(tangent.shape) != tuple(out.shape):
-        tangent = xp.broadcast_to(tangent, out.shape)
-    if tangent.dtype != out.dtype:
-        if backend.dtype_kind(tangent.dtype)[1] and not backend.dtype_kind(out.dtype)[1]:
-            tangent = xp.real(tangent)
-        if tangent.dtype != out.dtype:
-            tangent = xp.astype(tangent, out.dtype)
-    return tangent
 
 
 def _any_complex(bound: BoundOp, arrays: Sequence[Any]) -> bool:

@@ -6,7 +6,6 @@ node off its fast path, with formulas that have their result looked at.
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.node import Leaf, Node
 
-__all__ = ["Inspection", "Wanted", "inspection_of", "wanted"]
+__all__ = ["Inspection", "Wanted"]
 
 SELECTING = frozenset(
     {"where", "getitem", "setitem", "take", "clip", "maximum", "minimum", "take_along_axis"}
@@ -44,16 +43,6 @@ class Wanted:
         """The same with some of it changed."""
         words: dict[str, bool] = {name: getattr(self, name) for name in Wanted.__slots__}
         return Wanted(**{**words, **changes})
-
-
-wanted: ContextVar[Wanted | None] = ContextVar("gradwrap_wanted", default=None)
-"""What this context asks of its backward passes; None: nothing."""
-
-
-def inspection_of(roots: Sequence[tuple[Node | Leaf, Any]]) -> Inspection | None:
-    """The inspection of a pass that starts now; None if there is none."""
-    asked = wanted.get()
-    return None if asked is None else Inspection(asked, roots)
 
 
 class Inspection:

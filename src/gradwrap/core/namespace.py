@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.modes import silent_up_to
+from gradwrap.core.levels import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
 from gradwrap.core.wrapper import Wrapper, key_with_batches
 from gradwrap.errors import NoRuleError

@@ -1,31 +1,124 @@
-"""The recorded graph: a node per operation, a leaf per array to be differentiated."""
+"""The recorded graph: a node for each operation, a leaf for each array to be differentiated.
+
+A node refers to those of its arguments, so a graph leads from results back to leaves. `grad_fn`
+shows nodes to their users, under PyTorch's names.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.bound import NodeOp
 from gradwrap.core.dynamic import TUPLE, type_of
-from gradwrap.core.grad_fn import GradFn
-from gradwrap.core.modes import next_sequence_number
+from gradwrap.core.handles import Hooks, register
+from gradwrap.core.levels import next_sequence_number
+from gradwrap.core.scatter import OutputPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
-    from gradwrap.core.bound import BoundOp
-    from gradwrap.core.hooks import Hooks
-    from gradwrap.core.meta import Meta
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.handles import Hooks, RemovableHandle
+    from gradwrap.core.space import Meta
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
 
-__all__ = ["EDGE", "JOINT", "Leaf", "Node"]
+__all__ = ["EDGE", "JOINT", "GradFn", "Leaf", "Node", "OutputsMeta", "output_node"]
 
 EDGE = 4
 """The length of an edge."""
 
 JOINT = -1
 """The argument index of an edge whose formula gives the cotangents of all arguments at once."""
+
+
+class GradFn:
+    """A node of the recorded graph, as its user sees it.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array(3.0), requires_grad=True)
+    >>> y = x * 2
+    >>> y.grad_fn
+    <MultiplyBackward>
+    >>> y.grad_fn.next_functions
+    ((<AccumulateGrad>, 0), (None, 0))
+    """
+
+    __slots__ = ()
+
+    def name(self) -> str:
+        """The name of the operation: `MultiplyBackward`, after the library's function."""
+        raise NotImplementedError
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
+        """For each argument, its own `grad_fn` and the number of its output that it is.
+
+        None stands for an argument that is not tracked, `AccumulateGrad` for a leaf. Empty once
+        `backward` has freed the graph.
+        """
+        raise NotImplementedError
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary to keep what one likes with the node."""
+        return self.own_hooks().metadata
+
+    def own_hooks(self) -> Hooks:
+        """The hooks of this node, made when they are first asked for."""
+        raise NotImplementedError
+
+    def register_hook(
+        self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
+    ) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run in a backward pass.
+
+        `grad_inputs` are the gradients of the arguments, in the order of `next_functions`;
+        `grad_outputs` those of the outputs. The hook may return a tuple that takes the place of
+        `grad_inputs`.
+
+        Raises
+        ------
+        HookResultError
+            During `backward`: the hook returned anything but None or a tuple of gradients of the
+            same shapes and dtypes.
+
+        Examples
+        --------
+        >>> import numpy as np, gradwrap as gw
+        >>> x = gw.wrap(np.ones(1), requires_grad=True)
+        >>> y = x * 2
+        >>> handle = y.grad_fn.register_hook(lambda inputs, outputs: print(inputs, outputs))
+        >>> y.sum().backward()
+        (array([2.]), None) (array([1.]),)
+        """
+        return register(self.own_hooks().after, hook)
+
+    def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs in a backward pass.
+
+        The hook may return a tuple that takes the place of `grad_outputs`.
+
+        Raises
+        ------
+        HookResultError
+            During `backward`: the hook returned anything but None or a tuple of gradients of the
+            same shapes and dtypes.
+
+        Examples
+        --------
+        >>> import numpy as np, gradwrap as gw
+        >>> x = gw.wrap(np.array(3.0), requires_grad=True)
+        >>> y = x * 2
+        >>> handle = y.grad_fn.register_prehook(lambda outputs: tuple(10 * g for g in outputs))
+        >>> y.backward()
+        >>> x.grad
+        array(20.)
+        """
+        return register(self.own_hooks().before, hook)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
 
 
 class Node(GradFn):
@@ -62,7 +155,7 @@ class Node(GradFn):
         saved: Any,
         index: int,
         meta: Meta,
-        op: BoundOp,
+        op: NodeOp,
         more: tuple[Any, ...] | None = None,
     ) -> None:
         self.seq: int = next_sequence_number()
@@ -71,7 +164,7 @@ class Node(GradFn):
         self.saved = saved
         self.index: int = index
         self.meta: Meta = meta
-        self.op: BoundOp = op
+        self.op: NodeOp = op
         self.more = more
 
     @property
@@ -90,7 +183,7 @@ class Node(GradFn):
         """The number of arguments; zero once the graph is freed."""
         edges = self.edges
         if not edges or not isinstance(edges[0][0], TUPLE):
-            rule = getattr(self.op, "rule", None)
+            rule = self.op.rule
             fixed = 0 if not edges or rule is None or rule.variadic else len(rule.arrays)
             return max((fixed, *(index + 1 for _, _, _, index in edges)))
         return len(edges[0][0])
@@ -119,6 +212,12 @@ class Node(GradFn):
             return self.parent, self.saved[0]
         return self, 0
 
+    def own_hooks(self) -> Hooks:
+        """The hooks of this node, in a binding of its own."""
+        if self.op.hooks is None:
+            self.op = self.op.changed(hooks=Hooks())
+        return self.op.hooks  # type: ignore[no-any-return]  # set above
+
     def free(self) -> None:
         """Let go of the arguments' nodes and of what the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None
@@ -134,18 +233,24 @@ class Leaf(GradFn):
 
     __slots__ = ("__weakref__", "hooks", "meta", "owner", "seq")
 
-    def __init__(self, meta: Meta, owner: ReferenceType[Variable[Any]] | None = None) -> None:
+    def __init__(self, meta: Meta, owner: ReferenceType[Any] | None = None) -> None:
         self.seq: int = next_sequence_number()
         self.meta: Meta = meta
-        self.owner: ReferenceType[Variable[Any]] | None = owner
+        self.owner: ReferenceType[Any] | None = owner
         self.hooks: Hooks | None = None
 
     def name(self) -> str:
         return "AccumulateGrad"
 
+    def own_hooks(self) -> Hooks:
+        """The hooks of this leaf."""
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
     @property
-    def variable(self) -> Variable[Any] | None:
-        """The leaf variable, if it is still there."""
+    def variable(self) -> Any:
+        """The leaf variable; None if it is gone."""
         return None if self.owner is None else self.owner()
 
     @property
@@ -155,3 +260,35 @@ class Leaf(GradFn):
     @property
     def shown(self) -> tuple[GradFn, int]:
         return self, 0
+
+
+# Several outputs ----------------------------------------------------------------------------------
+
+
+class OutputsMeta(tuple[Any, ...]):
+    """The descriptions of several outputs."""
+
+    __slots__ = ()
+
+    @property
+    def is_complex(self) -> bool:
+        return any(meta.is_complex for meta in self)
+
+    @property
+    def level(self) -> int:
+        return int(self[0].level)
+
+
+SELECT = NodeOp("output")
+"""The binding of the nodes that select one of several outputs; nothing is ever called."""
+SELECT.selects = SELECT.parts = True
+
+
+def output_node(source: Node, index: int, meta: Meta) -> Node:
+    """The node of one output of several."""
+    return Node(source, select_output, (index,), 0, meta, SELECT)
+
+
+def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
+    """Hand the cotangent of one output to the node of all."""
+    return OutputPart(index, g)

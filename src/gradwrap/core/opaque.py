@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.bound import BoundOp, NodeOp
-from gradwrap.core.classes import variable_class
-from gradwrap.core.node import JOINT
-from gradwrap.core.record import OutputsMeta, new_node, output_node
+from gradwrap.core.node import JOINT, OutputsMeta, output_node
+from gradwrap.core.record import new_node
+from gradwrap.core.variable import variable_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
     from gradwrap.core.node import Leaf, Node
     from gradwrap.core.rule import Rule
+    from gradwrap.core.space import Meta
 
 __all__ = ["OpaqueOp", "output_nodes"]
 

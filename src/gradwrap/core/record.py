@@ -11,13 +11,13 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.bound import BoundOp, NodeOp
+from gradwrap.core.bound import BoundOp
 from gradwrap.core.call import Call, indented, tuple_of
 from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
-from gradwrap.core.modes import current_watch, silent_up_to
-from gradwrap.core.node import EDGE, JOINT, Leaf, Node
+from gradwrap.core.levels import current_watch, silent_up_to
+from gradwrap.core.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
 from gradwrap.core.rule import passes
-from gradwrap.core.scatter import OutputPart, is_basic_key
+from gradwrap.core.scatter import is_basic_key
 from gradwrap.core.wrapper import (
     UNTRACKED,
     Wrapper,
@@ -34,7 +34,7 @@ from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
 
 __all__ = [
     "BoundOp",
@@ -377,20 +377,6 @@ class Values:
         return self._bound.backend.meta(value, self._level)
 
 
-class OutputsMeta(tuple[Any, ...]):
-    """The descriptions of several outputs."""
-
-    __slots__ = ()
-
-    @property
-    def is_complex(self) -> bool:
-        return any(meta.is_complex for meta in self)
-
-    @property
-    def level(self) -> int:
-        return int(self[0].level)
-
-
 def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     """Record an operation of several outputs: one node, and one that selects for each output."""
     backend = bound.backend
@@ -427,21 +413,6 @@ def new_node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
     parent, formula, saved, index = edges[:EDGE]
     more = tuple(edges[EDGE:]) or None
     return (bound.backend.node or Node)(parent, formula, saved, index, meta, bound, more)  # type: ignore[no-any-return]  # a backend's own
-
-
-def output_node(source: Node, index: int, meta: Meta) -> Node:
-    """The node of one output of several."""
-    return Node(source, select_output, (index,), 0, meta, SELECT)
-
-
-def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
-    """Hand the cotangent of one output to the node of all."""
-    return OutputPart(index, g)
-
-
-SELECT = NodeOp("output")
-"""The binding of the nodes that select one of several outputs; nothing is ever called."""
-SELECT.selects = SELECT.parts = True
 
 
 # The usual call ----------------------------------------------------------------------------------

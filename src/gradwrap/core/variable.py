@@ -6,7 +6,6 @@ they share; the methods of an operation are bound to a class when they are first
 
 from __future__ import annotations
 
-import contextlib
 import operator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
@@ -14,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from gradwrap.core import inplace, protocol
 from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
-from gradwrap.core.backend import find_backend
+from gradwrap.core.backend import Backend, backend_of, find_backend
 from gradwrap.core.bound import BoundOp
+from gradwrap.core.classes import wrapper_class
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
+from gradwrap.core.nested import stack_nested
 from gradwrap.core.operators import Operators
-from gradwrap.core.record import Tape, bind_calls, interpret, operator_call
-from gradwrap.core.registry import Op, changes, find_op
+from gradwrap.core.record import Tape, bind_calls, interpret
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
@@ -30,14 +30,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gradwrap.core.call import Call
+    from gradwrap.core.registry import Op
 
-__all__ = ["AnyVariable", "Variable"]
+__all__ = ["AnyVariable", "Variable", "variable_class"]
 
 A = TypeVar("A")
 
 
 class Variable(
-    Wrapper, Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMethods[A], Generic[A]
+    Wrapper,
+    Attributes[A],
+    ArrayMethods[A],
+    Operators["Variable[Any]"],
+    Conversions,
+    GraphMethods[A],
+    Generic[A],
 ):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
@@ -129,26 +136,7 @@ class Variable(
     @classmethod
     def _stacked(cls, values: Any) -> Any:
         """Make one array of nested lists, which may hold variables."""
-        from gradwrap.core.nested import stack_nested
-
         return stack_nested(cls, values)
-
-    def _operator(self, name: str, method: str, *, swapped: bool = False) -> Callable[..., Self]:
-        """Bind an operator to the class, in place of the general method."""
-        op = find_op(name)
-        assert op is not None, name
-        cls, before = type(self), changes()
-        function = operator_call(self._bind(op), self._level, swapped=swapped)
-        setattr(cls, method, function)
-        if changes() != before:
-            cls._forget(method)
-        return function
-
-    @classmethod
-    def _forget(cls, method: str) -> None:
-        """Go back to the general method of an operator, if one was bound in its place."""
-        with contextlib.suppress(AttributeError):  # not bound, or another thread was here
-            delattr(cls, method)
 
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:
         function: Callable[..., Self] = getattr(self._namespace, op_name)
@@ -191,19 +179,14 @@ class Variable(
         return self.copy()
 
     def __reduce__(self) -> Any:
-        from gradwrap.core.tape import wrap
-
         if not self.is_leaf:
             raise TrackedValueError(
                 "Only leaves can be pickled; this array is the result of a recorded operation. "
                 "Fix: pickle x.detach() or x.data."
             )
-        return (wrap, (self.data, self.requires_grad))
+        return (_unpickled, (self.data, self.requires_grad))
 
     # Indexing and in-place ---------------------------------------------------------------------
-
-    def __getitem__(self, key: Any) -> Self:
-        return self._operator("getitem", "__getitem__")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         inplace.set_item(self, key, value)
@@ -250,8 +233,19 @@ class Variable(
     clone = copy
 
 
+def variable_class(backend: Backend) -> type[Variable[Any]]:
+    """The class of the variables that hold arrays of a backend."""
+    made: Any = backend.wrapper_classes.get(Variable)
+    return made or wrapper_class(Variable, backend)
+
+
 AnyVariable: Final[type[Any]] = Variable
 """`Variable` to the rest of the library, which works with what its type keeps to itself."""
+
+
+def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
+    variable = variable_class(backend_of(data))(data)
+    return variable.requires_grad_() if requires_grad else variable
 
 
 def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
-from gradwrap.core.modes import current_watch, unwatched, watch_with
+from gradwrap.core.levels import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import BufferChangedError, SavedArrayError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.dynamic import DICT, SLICE, TUPLE
-from gradwrap.core.meta import Meta
 from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.space import Meta
 from gradwrap.core.tree import flatten, flatten_with_paths
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import native

@@ -292,6 +292,6 @@ def diff(
 @composite("stop_gradient")
 def stop_gradient(xp: Any, x: Any, /) -> Any:
     """The same data, not tracked at any level."""
-    from gradwrap.core.classes import untracked_copy
+    from gradwrap.core.wrapping import untracked_copy
 
     return untracked_copy(x)

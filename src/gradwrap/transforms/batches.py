@@ -9,7 +9,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batch import Batch
 from gradwrap.core.batched import Batched
 from gradwrap.core.classes import wrapper_class
-from gradwrap.core.meta import Meta
+from gradwrap.core.space import Meta
 
 __all__ = ["batch_of", "unit_batch"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
 
 __all__ = ["Space", "checked_leaf", "checked_structure", "kind_of"]
 
