@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core import modes, registry
+from gradwrap.core import levels, registry
 from gradwrap.core.classes import rebind
 from gradwrap.core.record import Tape
 from gradwrap.core.registry import find_op, redefine

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gradwrap as gw
-from gradwrap.core import rule
+from gradwrap.core import kinds
 from gradwrap.core.registry import register
 
 Array = NDArray[np.float64]
@@ -95,11 +95,11 @@ gw.defjvp(power, lambda xp, t, x, k: t * k * x ** (k - 1))
 assert_type(gw.testing.check_rule(power, array, 3), gw.testing.RuleReport)
 
 # An entry of the library's own table
-rule.elementwise("exponential", "x", formula, samples=("x(3)",), domain=(0.0, 1.0))
-rule.elementwise("twice", "x", "2 * g")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-rule.linear("twice", "x, /")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-rule.general("twice", "x, /", formula, smaples=())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-rule.general("twice", "x, /", formula, order="one")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+kinds.elementwise("exponential", "x", formula, samples=("x(3)",), domain=(0.0, 1.0))
+kinds.elementwise("twice", "x", "2 * g")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+kinds.linear("twice", "x, /")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+kinds.general("twice", "x, /", formula, smaples=())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+kinds.general("twice", "x, /", formula, order="one")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 register([formula])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
 
 # Functions with a rule of their own ---------------------------------------------------------------
