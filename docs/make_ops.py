@@ -58,29 +58,28 @@ HEAD = """\
 
 # Operations
 
-The table has {total} operations: {differentiable} have a derivative, {without} have none and say
-why. {composed} functions [are written in terms of others](#written-in-terms-of-others), and need
-no rule. This page is generated from the rules by `python docs/make_ops.py`, and the tests fail if
-it is not current.
+The table has {total} operations: {differentiable} have a derivative, and {without} have none and
+say why. {composed} functions [are written in terms of others](#written-in-terms-of-others), and
+need no rule. `python docs/make_ops.py` generates this page from the rules, and the tests fail if it
+is not up to date.
 
 How to read a row:
 
-- **Cotangent** is the row's formula as it is written, less the namespace `xp`: what flows back to
-  each array argument when `g` flows back from the output `out` (VJP). It is written as for real
-  arrays. The engine conjugates around it for complex ones (rows marked *adjoint* do that
-  themselves), and sums over the axes that broadcasting has added. – marks an argument that is not
-  differentiable.
-- **Saves** is what is kept in memory from the call until the backward pass. `x_meta` is the shape,
-  dtype and device of `x`, not its values.
-- **JVP** is the forward mode's formula, for the tangent `t` of an argument, or what it follows
-  from:
+- **Cotangent** is the row's formula as it is written, without the namespace `xp`. It says what flows
+  back to each array argument when `g` flows back from the output `out` (VJP). It is written as for
+  real arrays: the engine conjugates before and after it for complex ones (rows marked *adjoint* do
+  that themselves), and sums over the axes that broadcasting has added. – marks an argument that is
+  not differentiable.
+- **Saves** lists what is kept in memory from the call until the backward pass. `x_meta` is the
+  shape, dtype and device of `x`, not its values.
+- **JVP** is the formula of forward mode for the tangent `t` of an argument, or what it follows from:
   *as VJP*, the formulas on the left with `t` for `g`, summed over the arguments;
   *itself*, the operation on the tangent;
   *by product*, the operation with one argument at a time replaced by its tangent;
   *weights*, the cotangent of ones, times the tangent, summed;
   *transposed twice*, the VJP of the VJP, which is linear in `g`.
-- **Order** is how often a row can be differentiated: any number of times, or as often as it says.
-- **Remarks** has the convention at kinks and degenerate points.
+- **Order** says how many times a row can be differentiated.
+- **Remarks** states the convention at kinks and degenerate points.
 """
 
 
@@ -235,8 +234,8 @@ def composed() -> str:
     """The functions without a rule of their own."""
     lines = ["## Written in terms of others", ""]
     lines += [
-        "Functions of the wrapped namespace that call other functions of it. Their derivatives, of",
-        "any mode and order, are those of what they call.",
+        "These functions of the wrapped namespace call other functions of it. Their derivatives, of",
+        "any mode and order, follow from those.",
         "",
     ]
     functions = sorted(composites().items(), key=lambda pair: _place(pair[1].__module__))
