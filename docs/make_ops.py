@@ -65,14 +65,14 @@ is not up to date.
 
 How to read a row:
 
-- **Cotangent** is the row's formula as it is written, without the namespace `xp`. It says what flows
-  back to each array argument when `g` flows back from the output `out` (VJP). It is written as for
-  real arrays: the engine conjugates before and after it for complex ones (rows marked *adjoint* do
-  that themselves), and sums over the axes that broadcasting has added. – marks an argument that is
+- **Cotangent** is the row's formula as it is written, without the namespace `xp`: what flows back
+  to each array argument when `g` flows back from the output `out` (VJP). It is written as for real
+  arrays. For complex ones the engine conjugates before and after it (rows marked *adjoint* do that
+  themselves); it also sums over the axes that broadcasting has added. – marks an argument that is
   not differentiable.
 - **Saves** lists what is kept in memory from the call until the backward pass. `x_meta` is the
   shape, dtype and device of `x`, not its values.
-- **JVP** is the formula of forward mode for the tangent `t` of an argument, or what it follows from:
+- **JVP** is forward mode's formula for the tangent `t` of an argument, or what it follows from:
   *as VJP*, the formulas on the left with `t` for `g`, summed over the arguments;
   *itself*, the operation on the tangent;
   *by product*, the operation with one argument at a time replaced by its tangent;
@@ -234,8 +234,8 @@ def composed() -> str:
     """The functions without a rule of their own."""
     lines = ["## Written in terms of others", ""]
     lines += [
-        "These functions of the wrapped namespace call other functions of it. Their derivatives, of",
-        "any mode and order, follow from those.",
+        "These functions of the wrapped namespace call other functions of it. Their derivatives,",
+        "of any mode and order, follow from those.",
         "",
     ]
     functions = sorted(composites().items(), key=lambda pair: _place(pair[1].__module__))
