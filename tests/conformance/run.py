@@ -152,7 +152,7 @@ def page(suite: Suite, comparisons: list[Comparison]) -> str:
         "them; otherwise they refuse a tracked array.",
         "",
         f"Each test has {suite.max_examples} random examples, or a tenth of that if the suite",
-        "calls it slow. This page was written by `tests/conformance/run.py` on",
+        "calls it slow. This page was written by `tests/doors/conformance/run.py` on",
         f"{dt.datetime.now(dt.UTC).date()}. Standard {STANDARD}; suite at",
         f"{suite.commit()}; gradwrap {importlib.metadata.version('gradwrap')};",
         f"{', '.join(versions)}.",
