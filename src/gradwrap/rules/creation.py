@@ -107,7 +107,7 @@ def meshgrid(xp: Any, *arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
 def open_grid(xp: Any, arrays: Any, indexing: str) -> list[Any]:
     """Reshape each vector to lie along an axis of its own."""
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid of indexing={indexing!r}. Fix: 'xy' or 'ij'.")
+        raise ValueError(f"meshgrid got indexing={indexing!r}. Fix: pass 'xy' or 'ij'.")
     count = len(arrays)
     order = list(range(count))
     if indexing == "xy" and count > 1:

@@ -184,7 +184,7 @@ register(
             lambda xp, g, x1, out: _hypot_part(xp, g, x1, out),
             lambda xp, g, x2, out: _hypot_part(xp, g, x2, out),
             only_real=True,
-            convention="0 at (0, 0), as a norm",
+            convention="0 at (0, 0), as for a norm",
         ),
         elementwise("copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"),
         elementwise(
@@ -237,7 +237,7 @@ register(
             real_steps=True,
             jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
             reason="piecewise constant on the real numbers",
-            convention="0 at 0; of real numbers, not tracked",
+            convention="0 at 0; not tracked for real numbers",
         ),
         # step functions, whose derivative is zero wherever it exists
         *(

@@ -66,7 +66,7 @@ def _axes(x_meta: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> t
     if len({a % ndim for a in axes}) < len(axes):
         raise NoRuleError(
             f"A Fourier transform along axes={tuple(axes)}, which name an axis twice, has no "
-            "derivative. Fix: write one transform after the other."
+            "derivative. Fix: apply one transform after the other."
         )
     return tuple(axes)
 

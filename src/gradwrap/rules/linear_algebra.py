@@ -222,7 +222,7 @@ def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     if x1.shape[axis] != x2.shape[axis]:  # the other axes broadcast, this one does not
         raise ValueError(
             f"vecdot got shapes {x1.shape} and {x2.shape}, of unequal length along axis {axis}. "
-            "Fix: give both the same length there."
+            "Fix: pass arrays of equal length there."
         )
     products = xp.conj(x1) * x2
     return xp.sum(products, axis=axis, dtype=products.dtype)  # small integers stay small

@@ -259,7 +259,7 @@ def diff(
 ) -> Any:
     """Take the differences of neighbours along an axis, n times."""
     if n < 0:
-        raise ValueError(f"diff of order n={n}. Fix: n >= 0, the number of times to take it.")
+        raise ValueError(f"diff got n={n}. Fix: pass n >= 0, the number of times to take differences.")
     if n == 0:
         return x
     x = xp.asarray(x)

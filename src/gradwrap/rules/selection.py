@@ -292,7 +292,7 @@ register(
         nondifferentiable(
             "unique_all",
             "x, /",
-            "its positions and counts; its values are taken",
+            "positions and counts; the values come from `take`",
             native=lambda xp, x: _unique_all(xp, x),
         ),
     ]
