@@ -259,7 +259,7 @@ def diff(
 ) -> Any:
     """Take the differences of neighbours along an axis, n times."""
     if n < 0:
-        raise ValueError(f"diff got n={n}. Fix: pass n >= 0, the number of times to take differences.")
+        raise ValueError(f"diff got n={n}. Fix: pass n >= 0, how often to take differences.")
     if n == 0:
         return x
     x = xp.asarray(x)
