@@ -24,7 +24,7 @@ SAMPLE_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: ``seconds`` for each candidate, but at least ``least`` rounds."""
+    """The effort of a measurement: ``seconds`` per candidate, but at least ``least`` rounds."""
 
     rounds: int
     seconds: float

@@ -127,7 +127,7 @@ PROGRAMS = {
 
 
 class Library(NamedTuple):
-    """How to make a library's arrays, and how to read them at the end."""
+    """The functions that make a library's arrays, and read them at the end."""
 
     array: Callable[[Any], Array]
     to_numpy: Callable[[Array], NDArray[np.float64]]
