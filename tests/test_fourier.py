@@ -234,7 +234,7 @@ def test_axis_named_twice_is_refused() -> None:
         gw.grad(lambda v: np.sum(np.abs(np.fft.fftn(v, axes=(1, -1)))))(x)
     assert str(caught.value) == (
         "A Fourier transform along axes=(1, -1), which name an axis twice, has no derivative. "
-        "Fix: write one transform after the other."
+        "Fix: apply one transform after the other."
     )
 
 

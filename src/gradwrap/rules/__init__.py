@@ -1,7 +1,7 @@
-"""The tables of derivatives, by the chapters of the standard.
+"""The tables of rules, one file for each chapter of the standard.
 
-Importing this enters those that hardly a program does without. The others are read when an
-operation is asked for that is not in these.
+Importing this package reads the tables that almost every program needs. The others are read when
+an operation is looked up that is not in these.
 """
 
 from gradwrap.core.batch import batching_functions_later

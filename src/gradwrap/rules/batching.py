@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def _behind(axis: Any, ndim: int) -> Any:
-    """An axis of an example of `ndim` axes, as an axis of the batch.
+    """Return an axis of an example with `ndim` axes, as an axis of the batch.
 
-    It is checked here: just before an example's first axis, the batch has one more.
+    It must be checked here, since the batch has one more axis, just before the example's first.
     """
     if isinstance(axis, SEQUENCE):
         return tuple(_behind(a, ndim) for a in axis)
@@ -34,7 +34,7 @@ def _behind(axis: Any, ndim: int) -> Any:
 
 
 def _flat(xp: Any, x: Any) -> Any:
-    """Each example in one dimension."""
+    """Flatten each example."""
     count = 1
     for length in x.shape[1:]:
         count *= length
@@ -42,7 +42,7 @@ def _flat(xp: Any, x: Any) -> Any:
 
 
 def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """Argmax and argmin: of the flattened example for None."""
+    """Find the position of an extremum; None stands for the flattened example."""
     if axis is not None and x.ndim > 1:
         return op(x, _behind(axis, x.ndim - 1), keepdims)
     found = op(_flat(xp, x), 1, False)
@@ -50,13 +50,13 @@ def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _axis(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
-    """One axis, or the only one for None."""
+    """Work along one axis; None stands for the only one."""
     axis = statics["axis"]
     return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis, x.ndim - 1)}.values())
 
 
 def _axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
-    """Several axes: all of an example for None, or its last ones if their lengths are given."""
+    """Work along several axes; None stands for all, or the last ones if their lengths are given."""
     name = "axes" if "axes" in statics else "axis"
     axes = statics[name]
     if x.ndim == 1:  # each example is a number
@@ -68,7 +68,7 @@ def _axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
 
 
 def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[Any, Any, bool, bool]:
-    """Two factors as stacks of matrices, and whether each was a vector."""
+    """Return two factors as stacks of matrices, and whether each was a vector."""
     vectors = [x.ndim - b == 1 for x, b in zip((x1, x2), batched, strict=True)]
     if vectors[0]:
         x1 = xp.expand_dims(x1, axis=-2)
@@ -79,7 +79,7 @@ def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[An
 
 
 def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
-    """One product for the whole batch where a factor is shared, a stack of them otherwise."""
+    """Compute one product for the whole batch if a factor is shared, and a stack of them if not."""
     if batched[0] and not batched[1] and x2.ndim <= 2:
         return op(x1, x2)
     if batched[1] and not batched[0] and x2.ndim == 2 and x1.ndim <= 2:
@@ -96,7 +96,7 @@ def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
 
 
 def _solve(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
-    """One factorisation where the matrix is shared: all right-hand sides are its columns."""
+    """Factorise a shared matrix once, with all right-hand sides as columns."""
     rank = x2.ndim - batched[1]
     if not batched[0] and x1.ndim == 2 and rank <= 2:
         columns = xp.moveaxis(x2, 0, -1)
@@ -116,7 +116,7 @@ def _cross(xp: Any, op: Any, x1: Any, x2: Any, axis: int, batched: Sequence[bool
 
 
 def _einsum(xp: Any, op: Any, operands: list[Any], subscripts: str, batched: Sequence[bool]) -> Any:
-    """One more letter, for the batch."""
+    """Add a letter for the batch axis."""
     ranks = [len(x.shape) - b for x, b in zip(operands, batched, strict=True)]
     inputs, output = parse_einsum(subscripts, ranks)
     letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvu" if c not in "".join(inputs))
@@ -208,7 +208,7 @@ def _take(
     batched: Sequence[bool],
     size: int,
 ) -> Any:
-    """Where the indices are mapped over: one gather, from the shared array or from each one."""
+    """Gather once for all examples, even if the indices are mapped over."""
     rank = x.ndim - batched[0]
     at = 0 if axis is None else as_axes(axis, rank)[0]
     if not batched[1]:
@@ -238,7 +238,7 @@ def _searchsorted(
 
 
 def _full_convolution(xp: Any, op: Any, a: Any, v: Any) -> Any:
-    """Every stretch of the longer one, behind zeros, times the shorter one backwards."""
+    """Multiply every window of the longer array, padded with zeros, by the reversed shorter one."""
     if a.shape[1] < v.shape[1]:
         a, v = v, a
     size, length = v.shape

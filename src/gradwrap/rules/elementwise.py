@@ -1,4 +1,4 @@
-"""Elementwise functions: a derivative per argument, as in a table of derivatives."""
+"""Elementwise functions, with one derivative per argument."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ LN10 = math.log(10.0)
 
 
 def _where_nonzero(xp: Any, value: Any, otherwise: float) -> Any:
-    """Values to divide by: zeros replaced."""
+    """Replace zeros, so that the values can be divided by."""
     return xp.where(value == 0, otherwise, value)
 
 
 def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
-    """The cotangent where `mine` was chosen, half of it where both were; NaN is always chosen."""
+    """Return g where `mine` was chosen, and half of it where both were; NaN is always chosen."""
     takes = xp.astype(chosen | (mine != mine), g.dtype)
     ties = xp.astype(mine == other, g.dtype)
     return g * takes * (1.0 - 0.5 * ties)
 
 
 def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
-    """x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
+    """Return g * x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
     if hasattr(x2, "dtype"):
         return g * (x2 * x1 ** xp.where(x2 == 0, 1, x2 - 1))
     if x2 == 2:
@@ -35,7 +35,7 @@ def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
 
 
 def _pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
-    """Out * log(x1), and 0 at x1 = 0, where x1**x2 does not change with x2 > 0."""
+    """Return g * out * log(x1), and 0 at x1 = 0, where x1**x2 is constant for x2 > 0."""
     if not hasattr(x1, "dtype"):
         return g * out * _log_of_number(x1)
     safe = _where_nonzero(xp, x1, 1.0)
@@ -62,7 +62,7 @@ def _atan2_part(xp: Any, g: Any, numerator: Any, x1: Any, x2: Any) -> Any:
 
 
 def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """G x/|x|, 0 at 0: the direction of steepest ascent, for complex x too."""
+    """Return g x/|x|, and 0 at 0: the direction of steepest ascent, for complex x too."""
     return (
         g * xp.sign(x)
         if not xp.isdtype(x.dtype, "complex floating")
@@ -71,14 +71,14 @@ def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
-    """The part of the tangent along x."""
+    """Return the component of the tangent along x."""
     if not xp.isdtype(x.dtype, "complex floating"):
         return t * xp.sign(x)
     return xp.real(xp.conj(x / _where_nonzero(xp, out, 1.0)) * t)
 
 
 def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """Of x/|x| for complex x: the part of g across x, over |x|. It is its own adjoint."""
+    """Return the component of g orthogonal to x, over |x|, for complex x. It is its own adjoint."""
     size = _where_nonzero(xp, xp.abs(x), math.inf)
     return (g - out * xp.real(xp.conj(out) * g)) / size
 
@@ -206,7 +206,7 @@ register(
             lambda xp, g, x1, out: _hypot_part(xp, g, x1, out),
             lambda xp, g, x2, out: _hypot_part(xp, g, x2, out),
             only_real=True,
-            convention="0 at (0, 0), as a norm",
+            convention="0 at (0, 0), as for a norm",
         ),
         elementwise("copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"),
         elementwise(
@@ -225,7 +225,7 @@ register(
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
         ),
-        # complex numbers: not holomorphic, their formulas are the adjoints themselves
+        # complex numbers: these functions are not holomorphic, so the formulas are the adjoints
         elementwise(
             "conj",
             "x",
@@ -260,9 +260,9 @@ register(
             real_steps=True,
             jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
             reason="piecewise constant on the real numbers",
-            convention="0 at 0; of real numbers, not tracked",
+            convention="0 at 0; not tracked for real numbers",
         ),
-        # step functions: zero derivative wherever there is one
+        # step functions, whose derivative is zero wherever it exists
         *(
             nondifferentiable(name, "x, /", "piecewise constant")
             for name in ("ceil", "floor", "round", "trunc", "signbit")

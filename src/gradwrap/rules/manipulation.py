@@ -1,4 +1,4 @@
-"""Shape and order: linear functions whose transposes move elements back."""
+"""Functions that change shape and order: linear, with transposes that move elements back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gradwrap.core.kinds import linear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.core.wrapper import unwrapped_key
+from gradwrap.core.wrapping import untracked_copy
 from gradwrap.rules.axes import as_axes, inverse_permutation
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any]:
-    """Each array's stretch of the cotangent."""
+    """Return each array's part of the cotangent."""
     parts: list[Any] = []
     start = 0
     for meta in metas:
@@ -67,7 +68,7 @@ def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
     return xp.reshape(summed, x_meta.shape)
 
 
-def _astype(  # `device=None` is not to stay where it is for every library
+def _astype(  # not every library takes `device=None`
     xp: Any, x: Any, dtype: Any, copy: bool = True, device: Any = None
 ) -> Any:
     options = {} if device is None else {"device": device}
@@ -250,15 +251,15 @@ register(
 
 @composite("unstack")
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Split along an axis into arrays of one axis less."""
-    x = xp.asarray(x)  # a native array gives variables too
+    """Split an array along an axis into arrays that lack this axis."""
+    x = xp.asarray(x)  # so that a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
     return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
 def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
-    """Bring arrays to the shape they broadcast to."""
+    """Broadcast arrays to their common shape."""
     shape = xp.broadcast_shapes(*(tuple(array.shape) for array in arrays))
     return tuple(xp.broadcast_to(array, shape) for array in arrays)
 
@@ -274,9 +275,9 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> Any:
-    """The differences of neighbours along an axis, n times over."""
+    """Take the differences of neighbours along an axis, n times."""
     if n < 0:
-        raise ValueError(f"diff of order n={n}. Fix: n >= 0, the number of times to take it.")
+        raise ValueError(f"diff got n={n}. Fix: pass n >= 0, how often to take differences.")
     if n == 0:
         return x
     x = xp.asarray(x)
@@ -291,7 +292,5 @@ def diff(
 
 @composite("stop_gradient")
 def stop_gradient(xp: Any, x: Any, /) -> Any:
-    """The same data, not tracked at any level."""
-    from gradwrap.core.wrapping import untracked_copy
-
+    """Return the same data, untracked at every level."""
     return untracked_copy(x)
