@@ -16,7 +16,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core import levels, registry
-from gradwrap.core.classes import rebind
+from gradwrap.core.backend import rebind
 from gradwrap.core.record import Tape
 from gradwrap.core.registry import find_op, redefine
 from lambdas import fn

@@ -15,7 +15,7 @@ from gradwrap.core.modes import enable_grad as enable_grad
 from gradwrap.core.modes import is_grad_enabled as is_grad_enabled
 from gradwrap.core.modes import no_grad as no_grad
 from gradwrap.core.modes import set_grad_enabled as set_grad_enabled
-from gradwrap.core.tree import register_pytree as register_pytree
+from gradwrap.core.pytree_classes import register_pytree as register_pytree
 from gradwrap.core.variable import Variable as Variable
 from gradwrap.core.wrapping import unwrap as unwrap
 from gradwrap.core.wrapping import wrap as wrap

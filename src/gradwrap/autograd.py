@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.grad_fn import GradFn
 from gradwrap.core.handles import RemovableHandle
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from gradwrap.core.node import GradFn
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
 from gradwrap.core.variable import AnyVariable, Variable

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.bound import NodeOp
 
-__all__ = ["Pending", "add", "arrive"]
+__all__ = ["Pending", "arrive"]
 
 Pending = list[Any]
 
@@ -47,10 +47,10 @@ def arrive(  # noqa: PLR0913  the state of the pass
         arrival[1] = cotangent
         arrival[2] = owned
     else:
-        add(arrival, cotangent, op)
+        _add(arrival, cotangent, op)
 
 
-def add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
+def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
     """Add to what has arrived: in place, where the sum's buffer is the engine's own."""
     total = arrival[1]
     if arrival[2] and type(total) is type(cotangent):

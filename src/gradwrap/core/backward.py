@@ -11,13 +11,14 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.arrivals import Pending, add, arrive
+from gradwrap.core.arrivals import Pending, arrive
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.hooks import on_variable
 from gradwrap.core.inspection import Inspection
 from gradwrap.core.levels import inspecting
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.placing import Placement, placement_of, placers
+from gradwrap.core.scatter import PARTS
 from gradwrap.core.space import fit_cotangent
 from gradwrap.core.special_nodes import visit
 from gradwrap.errors import GraphFreedError
@@ -82,7 +83,11 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
-        arrive(pending, heap, root, cotangent)
+        if root.seq in pending or type(cotangent) in PARTS:
+            arrive(pending, heap, root, cotangent)
+        else:
+            pending[root.seq] = [root, cotangent, False]
+            heappush(heap, root.seq)
     # The next node to visit is held in hand while it is newer than all in the heap: a chain of
     # operations never touches heap and dictionary.
     node: Any = None
@@ -162,7 +167,8 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
                     elif arrival[2] and type(arrival[1]) is type(cotangent):
                         arrival[1] += cotangent
                     else:
-                        add(arrival, cotangent, op)
+                        arrival[1] = total = arrival[1] + cotangent
+                        arrival[2] = type(total) in op.backend.native_types
             if not more:
                 break
             parent, formula, saved, index = more[:EDGE]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.batch import Batch, Batches, perform_batched
-from gradwrap.core.batched_namespace import BatchedNamespace
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.looping import looped
+from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.record import around, perform, untracked
 from gradwrap.core.space import Meta, size_of
 from gradwrap.core.variable import Variable
@@ -22,6 +24,16 @@ __all__ = ["Batched"]
 A = TypeVar("A")
 
 
+class _BatchedNamespace(WrappedNamespace):
+    """The namespace of a batch: a function without a rule runs example by example."""
+
+    def _find(self, path: str) -> Any:
+        found = super()._find(path)
+        if self._has_rule(path) or not isinstance(found, functools.partial):
+            return found
+        return functools.partial(looped, found, path)
+
+
 class Batched(Variable[A]):
     """Many examples at once, each seen as one array: what a function under `vmap` receives."""
 
@@ -30,7 +42,7 @@ class Batched(Variable[A]):
     _writes_in_place = False
     _is_batched = True
     _level = Batches
-    _namespace_class = BatchedNamespace
+    _namespace_class = _BatchedNamespace
 
     @classmethod
     def _interpret(

@@ -10,7 +10,7 @@ from gradwrap.core import inplace
 from gradwrap.core.checking import check_differentiable, check_gradient
 from gradwrap.core.handles import register
 from gradwrap.core.levels import TAPE_LEVEL
-from gradwrap.core.node import GradFn, Leaf, Node
+from gradwrap.core.node import Leaf, Node
 from gradwrap.core.tape import backward
 from gradwrap.core.wrapper import native
 from gradwrap.errors import BackwardError, InPlaceError
@@ -18,6 +18,7 @@ from gradwrap.errors import BackwardError, InPlaceError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.core.grad_fn import GradFn
     from gradwrap.core.handles import RemovableHandle
 
 __all__ = ["GraphMethods"]

@@ -163,7 +163,7 @@ def _lowered(value: Any, level: int) -> Any:
         return inner
     if inner is value._data:
         return value
-    from gradwrap.core.classes import wrapper_class
+    from gradwrap.core.backend import wrapper_class
 
     return wrapper_class(type_of(value)._kind, backend_of(inner))(inner, value._node)
 

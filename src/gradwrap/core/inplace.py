@@ -13,17 +13,17 @@ through it writes to the base; writing to the base takes its living views again.
 from __future__ import annotations
 
 import operator
-import weakref
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.hooks import follow
 from gradwrap.core.levels import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import apply, record_in_place
 from gradwrap.core.registry import find_op, op_of_symbol
 from gradwrap.core.scatter import is_basic_key
+from gradwrap.core.views import INDEX, PERMUTATION, living_views
 from gradwrap.core.wrapper import (
     Wrapper,
     batched_parts,
@@ -35,17 +35,13 @@ from gradwrap.core.wrapper import (
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from gradwrap.core.bound import BoundOp
 
-__all__ = ["link", "operate", "replace_data", "set_item"]
+__all__ = ["operate", "replace_data", "set_item"]
 
 V = TypeVar("V", bound=Any)
 
-PERMUTATION = "permutation"
-INDEX = "index"
-_PRUNE_FROM = 32
 _operator: Any = operator  # most of which has no types
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "+": (_operator.add, _operator.iadd),
@@ -65,45 +61,9 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] 
 """Python's operators of a symbol: for a new array, and for the array itself."""
 
 
-# Views ------------------------------------------------------------------------------------------
-
-
-def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-    """Remember that `result` is a view of `source`, if it is one."""
-    if (
-        type(result) is cls
-        and type(source) is cls
-        and cls._backend.may_be_view(result._data, source._data)
-        and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
-    ):
-        result._view = (source, bound.op, statics)
-        views: Any = getattr(source, "_views", None)
-        if views is None:
-            views = source._views = []
-        elif len(views) >= _PRUNE_FROM and not len(views) & (len(views) - 1):
-            views[:] = [view for view in views if view() is not None]
-        views.append(weakref.ref(result))
-    return result
-
-
-def _selects_copy(key: Any, result: Any) -> bool:
-    """Whether a library that does not tell copies by indexing with this key, as NumPy does."""
-    parts = key if isinstance(key, TUPLE) else (key,)
-    if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
-        return True
-    return not result.shape and not any(part is Ellipsis for part in parts)
-
-
-def _living_views(variable: Any) -> Iterator[Any]:
-    for reference in getattr(variable, "_views", None) or ():
-        view = reference()
-        if view is not None:
-            yield view
-
-
 def _refresh_views(variable: Any, *, recorded: bool) -> None:
     """Take the living views of a variable again, after it was written to."""
-    for view in _living_views(variable):
+    for view in living_views(variable):
         _, op, statics = view._view
         again = apply(type_of(variable)._bind(op), [variable], statics)
         view._data = again._data
@@ -358,7 +318,7 @@ def _owns_buffer(variable: Any) -> bool:
 def _own_views(variable: Any, root: Any) -> int:
     """How many living views refer to the array of `root`, and nothing else to theirs."""
     count = 0
-    for view in _living_views(variable):
+    for view in living_views(variable):
         base = getattr(view._data, "base", None)
         if base is root._data and _references(view) == _OWN_REFERENCES:
             count += 1

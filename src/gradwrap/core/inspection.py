@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Inspection", "Wanted"]
 
-SELECTING = frozenset(
-    {"where", "getitem", "setitem", "take", "clip", "maximum", "minimum", "take_along_axis"}
-)
-"""Operations that hand back a cotangent of zero to what they did not take."""
-
 
 class Wanted:
     """What a context asks of its backward passes."""
@@ -66,7 +61,8 @@ class Inspection:
 
     def _follow(self, node: Node, edges: Any) -> None:
         """Remember which operation selected from what, to name it when a zero turns into NaN."""
-        selects = node.op.name in SELECTING
+        rule = node.op.rule
+        selects = rule is not None and rule.selects
         name = node.op.name if selects else self._selected_by.get(node.seq)
         if name is None:
             return
@@ -174,7 +170,7 @@ def _recorded_at(node: Any) -> str:
 
 
 def _is_elementwise(node: Node) -> bool:
-    rule = getattr(node.op, "rule", None)
+    rule = node.op.rule
     return rule is not None and rule.kind.is_elementwise
 
 

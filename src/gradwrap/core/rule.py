@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         key: str | None
         batch: Batching | None
         diagonal: str | None
+        selects: bool
         domain: tuple[float, float]
         samples: Sequence[str]
         probe: FormulaFunction | None
@@ -179,6 +180,7 @@ class Rule:
         key: str | None = None,
         batch: Batching | None = None,
         diagonal: str | None = None,
+        selects: bool = False,
         domain: tuple[float, float] = (-2.0, 2.0),
         samples: Sequence[str] = (),
         probe: Callable[..., Any] | None = None,
@@ -218,6 +220,7 @@ class Rule:
         self.key = key
         self.said_batch: Batching | None = batch  # None: as follows from the kind
         self.diagonal = diagonal  # the arguments at which zero gives zero, or a word of batching
+        self.selects = selects  # gives a cotangent of zero to what it did not take
         self.domain = domain
         self.samples: tuple[str, ...] = tuple(samples)
         self.probe = probe  # what the harness differentiates in place of the bare operation

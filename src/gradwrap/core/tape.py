@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.backend import backend_of, find_backend, own_buffers
 from gradwrap.core.backward import backward_pass
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
@@ -13,15 +13,15 @@ from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.modes import enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.space import zeros_of
-from gradwrap.core.wrapper import Wrapper, native, snapshot
+from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from gradwrap.core.space import Meta
 
-__all__ = ["backward", "gradients_of", "own_buffers"]
+__all__ = ["backward", "gradients_of"]
 
 
 def backward(
@@ -217,20 +217,3 @@ def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
             "Fix: cast the gradient."
         )
     return gradient
-
-
-def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
-    """Give every gradient a buffer of its own, which its owner may write to.
-
-    A formula may hand on the cotangent it was given, or a view of it; so two gradients can
-    come out as one array.
-    """
-    taken = {id(start) for start in starts}
-    for position, gradient in enumerate(gradients):
-        if gradient is None or isinstance(gradient, Wrapper):
-            gradients[position] = snapshot(gradient)
-            continue
-        backend = backend_of(gradient)
-        if id(gradient) in taken or not backend.owns_buffer(gradient):
-            gradients[position] = backend.copy(gradient)
-        taken.add(id(gradients[position]))

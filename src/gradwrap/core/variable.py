@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from gradwrap.core import inplace, protocol
 from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
-from gradwrap.core.backend import Backend, backend_of, find_backend
+from gradwrap.core.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.bound import BoundOp
-from gradwrap.core.classes import wrapper_class
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.fast_ufunc import fast_array_ufunc
 from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.nested import stack_nested
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import Tape, bind_calls, interpret
+from gradwrap.core.views import link
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
@@ -120,7 +121,7 @@ class Variable(
 
     @classmethod
     def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-        return inplace.link(cls, result, source, bound, statics)
+        return link(cls, result, source, bound, statics)
 
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:
@@ -137,6 +138,12 @@ class Variable(
     def _stacked(cls, values: Any) -> Any:
         """Make one array of nested lists, which may hold variables."""
         return stack_nested(cls, values)
+
+    @classmethod
+    def _open_doors(cls) -> None:
+        """Bind NumPy's protocols to the class of a library, when it is made."""
+        made: Any = cls
+        made.__array_ufunc__ = fast_array_ufunc(cls)
 
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:
         function: Callable[..., Self] = getattr(self._namespace, op_name)

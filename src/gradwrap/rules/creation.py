@@ -6,8 +6,26 @@ from typing import Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
-from gradwrap.core.namespace import composite
+from gradwrap.core.kinds import nondifferentiable
+from gradwrap.core.namespace import asked_of_data, composite
+from gradwrap.core.registry import register
 from gradwrap.core.wrapper import Wrapper, is_recorded, unwrapped_key
+
+register(
+    [
+        nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")
+        for name in ("empty_like", "ones_like", "zeros_like")
+    ]
+)
+asked_of_data(
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "result_type",
+    "isdtype",
+    "broadcast_shapes",
+    "__array_namespace_info__",
+)
 
 
 @composite("asarray")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import to_device
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.inplace import PERMUTATION
 from gradwrap.core.kinds import linear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
+from gradwrap.core.views import PERMUTATION
 from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.core.wrapping import untracked_copy
 from gradwrap.rules.axes import as_axes, inverse_permutation

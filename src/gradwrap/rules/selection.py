@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.devices import device
 from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.inplace import INDEX
 from gradwrap.core.kinds import elementwise, general, joint, linear, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.core.scatter import Scattered, is_basic_key
+from gradwrap.core.views import INDEX
 from gradwrap.core.wrapper import Wrapper, key_with_batches
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ register(
             views=INDEX,
             key="key",
             parts=True,
+            selects=True,
             samples=(
                 "x(5), 2",
                 "x(5), slice(1, None, 2)",
@@ -199,6 +200,7 @@ register(
             consumes=True,
             key="key",
             jvp=(lambda xp, t, key: setitem(xp, t, 0, key), _written),
+            selects=True,
             samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
             batch="setitem",
         ),
@@ -221,6 +223,7 @@ register(
                 lambda xp, t, indices, axis: xp.take(t, key_with_batches(indices), axis=axis),
                 None,
             ),
+            selects=True,
             samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
             batch="take",
         ),
@@ -236,6 +239,7 @@ register(
                 ),
                 None,
             ),
+            selects=True,
             samples=(
                 "x(4), i(0, 3, 3)",
                 "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
@@ -250,6 +254,7 @@ register(
             None,
             lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
             lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+            selects=True,
             samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
             convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
         ),
@@ -259,6 +264,7 @@ register(
             _clip,
             lambda xp, g, x, min: _clip_bound(xp, g, x < min),
             lambda xp, g, x, max: _clip_bound(xp, g, x > max),
+            selects=True,
             samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
             only_real=True,
             convention="passes the gradient at its bounds",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.classes import rebind
+from gradwrap.core.backend import rebind
 from gradwrap.core.kinds import GENERAL
 from gradwrap.core.registry import (
     GENERIC,

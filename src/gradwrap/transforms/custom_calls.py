@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradwrap.core.backend import backend_of
+from gradwrap.core.backend import backend_of, wrapper_class
 from gradwrap.core.backward import backward_pass
-from gradwrap.core.classes import wrapper_class
 from gradwrap.core.dynamic import TUPLE, type_of
 from gradwrap.core.forward import Dual, Tangent
 from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of
-from gradwrap.core.classes import wrapper_class
+from gradwrap.core.backend import Backend, backend_of, wrapper_class
 from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.forward import Dual, Tangent, transposed_twice
 from gradwrap.core.kinds import GENERAL

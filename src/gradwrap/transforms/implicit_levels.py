@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
+from gradwrap.core.backend import backend_of, wrapper_class
 from gradwrap.core.backward import backward_pass
-from gradwrap.core.classes import wrapper_class
 from gradwrap.core.forward import Dual, Tangent
 from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.node import Leaf
