@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("mypy")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TYPINGS = ROOT / "typings"
 ALLOWED = TYPINGS / "stubtest-allowlist.txt"
 SOURCE = ROOT / "src"

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 import gradwrap
 from lambdas import fn
 
-gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 SHAPE = (3, 2, 4)
 SIZE = 3
 DATA = np.random.default_rng(0).normal(size=(SIZE, *SHAPE))

@@ -4,8 +4,9 @@ A seed gives a program, written once for `jax.numpy` and for NumPy, and a chain 
 apply to it. Each transform gives a function of the same argument, so they apply in any order.
 
 JAX needs about a second to compile each composition, so its results are in a file, which
-`python tests/test_compositions.py` writes. One test compares with the file, without JAX; another
-one with JAX itself, for some of the shorter ones, which also shows that the file is JAX's.
+`PYTHONPATH=tests/support python tests/transforms/test_compositions.py` writes. One test compares
+with the file, without JAX; another one with JAX itself, for some of the shorter ones, which also
+shows that the file is JAX's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run the public Array API conformance suite on wrapped namespaces, and compare with bare ones.
 
-    python tests/conformance/run.py --suite /path/to/array-api-tests
+    python tests/doors/conformance/run.py --suite /path/to/array-api-tests
 
 Each library is run as it is (bare), as `gw.wrap_namespace` gives it (wrapped), and with every
 floating-point array tracked (tracked). A wrapped or tracked namespace has to pass what the bare
@@ -95,7 +95,7 @@ class Suite:
         return {test["nodeid"]: Result(test["outcome"], _error(test)) for test in found}
 
     def _environment(self, library: str, kind: str, scratch: str) -> dict[str, str]:
-        paths = [str(HERE), str(HERE.parents[1] / "src"), os.environ.get("PYTHONPATH", "")]
+        paths = [str(HERE), str(HERE.parents[2] / "src"), os.environ.get("PYTHONPATH", "")]
         return {
             **os.environ,
             "ARRAY_API_TESTS_MODULE": f"exec('{KINDS[kind].format(library)}')",
@@ -151,7 +151,7 @@ def page(suite: Suite, comparisons: list[Comparison]) -> str:
         "through, since the suite reads values by them; otherwise they refuse a tracked array.",
         "",
         f"Each test has {suite.max_examples} random examples, a tenth of that where the suite",
-        "finds it slow. Written by `tests/conformance/run.py` on",
+        "finds it slow. Written by `tests/doors/conformance/run.py` on",
         f"{dt.datetime.now(dt.UTC).date()}. Standard {STANDARD}; suite at",
         f"{suite.commit()}; gradwrap {importlib.metadata.version('gradwrap')};",
         f"{', '.join(versions)}.",

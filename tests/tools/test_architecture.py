@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "gradwrap"
+SOURCE = Path(__file__).parents[2] / "src" / "gradwrap"
 LAYERS = ("core", "rules", "backends", "transforms", "drawing")
 FILES = sorted(path for layer in LAYERS for path in (SOURCE / layer).rglob("*.py"))
 

@@ -12,7 +12,7 @@ import gradwrap
 import gradwrap.numpy as gnp
 from lambdas import fn
 
-gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 X = np.array([0.3, 1.2, 2.0])
 A = np.arange(6.0).reshape(2, 3) + 0.5
 MODES = [gw.jacrev, gw.jacfwd, gw.jacobian]

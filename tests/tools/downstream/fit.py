@@ -1,4 +1,4 @@
-"""A small typed project that uses gradwrap; see tests/test_downstream.py."""
+"""A small typed project that uses gradwrap; see tests/tools/test_downstream.py."""
 
 from __future__ import annotations
 

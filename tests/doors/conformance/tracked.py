@@ -2,7 +2,7 @@
 
 Tracking must change no value, so the public conformance suite has to pass as it does without.
 The suite compares values by `float(x[i])` and the like, which a tracked array refuses. That one
-refusal is lifted here; what it says is tested in `tests/test_errors.py`.
+refusal is lifted here; what it says is tested in `tests/engine/test_errors.py`.
 """
 
 from __future__ import annotations

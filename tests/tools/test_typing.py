@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-SUBJECTS = ROOT / "tests" / "typing"
+ROOT = Path(__file__).parents[2]
+SUBJECTS = ROOT / "tests" / "tools" / "typing"
 # The settings say 3.11; the stubs of a newer NumPy need the Python that it needs.
 VERSION = f"--python-version={sys.version_info.major}.{sys.version_info.minor}"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(ROOT / "tests" / "downstream", tmp_path / "project"))
+    return Path(shutil.copytree(ROOT / "tests" / "tools" / "downstream", tmp_path / "project"))
 
 
 def test_mypy_strict(site: Path, project: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 cupy: Any = pytest.importorskip("cupy")
 pytest.importorskip("sklearn")
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(autouse=True, params=device_params())

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDERS = ("src", "tests", "docs", "examples", "benchmarks")
 FILES = [ROOT / "noxfile.py", ROOT / "conftest.py"]
 FILES += sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
-WRONG = (ROOT / "tests" / "typing", ROOT / "tests" / "downstream")
+WRONG = (ROOT / "tests" / "tools" / "typing", ROOT / "tests" / "tools" / "downstream")
 """Their lines are there to be refused: the module's docstring is the reason."""
 
 TYPE = re.compile(r"(type|pyright): ignore(?:\[([\w, -]+)\])?")

@@ -22,7 +22,7 @@ import cupyx.scipy.special as cupy_special  # noqa: E402  after the skip
 
 import gradwrap.cupy  # noqa: E402  after the skip
 
-PAGE = Path(__file__).parent.parent / "docs" / "cupy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "cupy.md"
 
 
 def rows(title: str) -> list[tuple[str, str]]:

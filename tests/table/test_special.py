@@ -1,6 +1,6 @@
 """Special functions: by every door, at the points where formulas divide by zero, and without SciPy.
 
-Values and derivatives of all rows, in all modes, are the harness's business (tests/test_rules.py).
+Values and derivatives of all rows, in all modes, are tested by the harness: see test_rules.py.
 """
 
 from __future__ import annotations

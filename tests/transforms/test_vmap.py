@@ -12,7 +12,7 @@ import gradwrap
 import gradwrap.numpy as gnp
 from lambdas import fn, rows
 
-gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 X = np.array([0.3, 1.2, 2.0])
 A = np.arange(6.0).reshape(2, 3) + 0.5

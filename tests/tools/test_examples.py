@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 pytest.importorskip("sklearn")
 

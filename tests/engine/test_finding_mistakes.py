@@ -20,7 +20,7 @@ from lambdas import fn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 X = np.array([-1.0, 0.0, 1.0])
 
 

@@ -1,6 +1,6 @@
 """What the Array API standard asks of a namespace and its arrays, wrapped or not.
 
-`tests/conformance/run.py` runs the public suite; these are the points it has found.
+`tests/doors/conformance/run.py` runs the public suite; these are the points it has found.
 """
 
 from __future__ import annotations

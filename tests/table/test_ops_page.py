@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lambdas import Function
 
 NOTHING = make_ops.NOTHING
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CHAPTERS, COMPOSED = (
     (ROOT / "docs" / "ops.md").read_text(encoding="utf-8").split("## Written in terms of others")
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parents[1] / "src"
+SOURCES = Path(__file__).parents[2] / "src"
 BOUND = 0.050  # seconds
 BUSY = 2  # what a test on a busy machine has to allow
 NOT_IMPORTED = (

@@ -20,7 +20,7 @@ from lambdas import fn, rows
 if TYPE_CHECKING:
     from pathlib import Path
 
-gw: Any = gradwrap  # called in every way; its types are tested in tests/typing
+gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 X = np.array([0.5, 2.0])
 
