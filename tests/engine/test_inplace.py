@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import gradwrap as gw
 from filling import check_filling
@@ -734,89 +732,3 @@ def test_array_api_strict() -> None:
 
     gradient = gw.grad(program)(array_api_strict.asarray(M))
     np.testing.assert_allclose(np.asarray(gradient), gw.grad(plain)(M))
-
-
-# Random programs ---------------------------------------------------------------------------------
-
-KEYS_2D: list[Any] = [
-    0,
-    -1,
-    slice(1, None),
-    (slice(None), 1),
-    (slice(None, None, -1), slice(0, 2)),
-    (1, 2),
-    [2, 0],
-    [1, 1],
-    (slice(None), [0, 2]),
-    np.array([True, False, True]),
-    Ellipsis,
-]
-VIEWS: list[Callable[[Any], Any]] = [
-    lambda a: a[:, ::-1],
-    lambda a: a.T,
-    lambda a: a.reshape(3, 3),
-    lambda a: a[...],
-    lambda a: np.flip(a),
-    lambda a: a[::-1].T,
-    lambda a: np.expand_dims(a, 0)[0],
-]
-STEP = st.tuples(
-    st.sampled_from(["set", "add", "multiply", "view", "copy", "compute", "row"]),
-    st.integers(0, 5),
-    st.integers(0, 5),
-    st.integers(0, 20),
-)
-
-
-def run(steps: list[tuple[str, int, int, int]], x: Any, start: Any) -> Any:
-    """A program on 3 x 3 arrays, of which some are views of others."""
-    arrays = [start, x * 1.0]
-    for kind, i, j, k in steps:
-        a, b = arrays[i % len(arrays)], arrays[j % len(arrays)]
-        key = KEYS_2D[k % len(KEYS_2D)]
-        if kind == "set":
-            a[key] = np.sin(b)[key]
-        elif kind == "add":
-            a[key] += np.cos(b)[key]
-        elif kind == "multiply":
-            a *= np.cos(b)
-        elif kind == "view":
-            arrays.append(VIEWS[k % len(VIEWS)](a))
-        elif kind == "copy":
-            arrays.append(a.copy())
-        elif kind == "compute":
-            arrays.append(np.tanh(a) * b)
-        else:
-            for row in a:
-                row[k % 3 :] = np.sin(row[k % 3 :]) + 0.1
-    total: Any = 0.0
-    for n, a in enumerate(arrays):
-        total = total + np.sum(np.sin(a) * (n + 1))
-    return total
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(steps=st.lists(STEP, min_size=1, max_size=10))
-def test_random_programs(steps: list[tuple[str, int, int, int]]) -> None:
-    x = np.random.default_rng(0).normal(size=(3, 3))
-
-    def program(z: Any) -> Any:
-        return run(steps, z, gw.wrap(np.full((3, 3), 0.3)))
-
-    value, gradient = gw.value_and_grad(program)(x)
-
-    np.testing.assert_allclose(value, run(steps, x, np.full((3, 3), 0.3)), rtol=1e-12)
-    direction = np.random.default_rng(1).normal(size=(3, 3))
-
-    def along(step: float) -> Any:
-        return run(steps, x + step * direction, np.full((3, 3), 0.3))
-
-    numerical = (along(1e-6) - along(-1e-6)) / 2e-6
-    np.testing.assert_allclose(np.sum(gradient * direction), numerical, rtol=1e-5, atol=1e-6)
-
-    def slope(z: Any) -> Any:
-        return np.sum(gw.grad(program)(z) * direction)
-
-    second = np.sum(gw.grad(slope)(x) * direction)
-    numerical = (slope(x + 1e-6 * direction) - slope(x - 1e-6 * direction)) / 2e-6
-    np.testing.assert_allclose(second, numerical, rtol=1e-5, atol=1e-5)

@@ -12,13 +12,12 @@ import random
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lambdas import fn, is_a
-from side_by_side import Side, gradwrap_side, plain, torch_side
+from lambdas import fn
+from side_by_side import Side, close, gradwrap_side, plain, torch_side
 
 pytestmark = [
     pytest.mark.peers,
@@ -163,18 +162,6 @@ STEPS = st.lists(
 )
 
 
-def close(found: Any, expected: Any) -> bool:
-    if is_a(expected, list):
-        if not is_a(found, list) or len(found) != len(expected):
-            return False
-        return all(close(one, other) for one, other in zip(found, expected, strict=True))
-    if isinstance(expected, dict):
-        return found.keys() == expected.keys() and all(close(found[k], expected[k]) for k in found)
-    if isinstance(expected, float):
-        return isinstance(found, float) and bool(np.isclose(found, expected, 1e-9, 1e-12))
-    return bool(found == expected)
-
-
 def compare(steps: list[Step]) -> None:
     expected = Program(torch_side()).run(steps)
     found = Program(gradwrap_side()).run(steps)
@@ -182,8 +169,7 @@ def compare(steps: list[Step]) -> None:
         expected.pop()
         del found[len(expected) :]
     assert len(found) == len(expected), steps
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        assert close(one, other), (steps, number, one, other)
+    close(found, expected, rel=1e-9)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -5,6 +5,7 @@ What the two libraries call differently is in `Side`; everything else has one na
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,14 +70,17 @@ def plain(value: Any) -> Any:
     return value.tolist()
 
 
-def close(found: Any, expected: Any) -> None:
-    """Equal structure, and numbers that agree to rounding."""
+def close(found: Any, expected: Any, rel: float = 1e-12) -> None:
+    """Assert that two results have equal structure, and numbers that agree to rounding."""
+    if is_a(expected, dict):
+        assert found.keys() == expected.keys()
+        found, expected = list(found.values()), [expected[key] for key in found]
     if is_a(expected, list):
         assert is_a(found, list)
         assert len(found) == len(expected), (found, expected)
         for one, other in zip(found, expected, strict=True):
-            close(one, other)
+            close(one, other, rel)
     elif isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        assert found == pytest.approx(expected, rel=1e-12)
+        assert math.isclose(found, expected, rel_tol=rel, abs_tol=1e-12), (found, expected)
     else:
         assert found == expected

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import benchmarks
@@ -410,14 +411,28 @@ def test_with_a_broken_fixture(broken): pass
 
 
 @pytest.mark.slow
-def test_tests_that_take_too_long_are_stopped_and_what_was_run_is_counted(tmp_path: Path) -> None:
+def test_tests_that_take_too_long_are_stopped_and_what_was_run_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
     (tmp_path / "test_slow.py").write_text(f"""
-import time, pytest
+import pathlib, time, pytest
 pytestmark = pytest.mark.{GPU}
 def test_quick(): pass
-def test_slow(): time.sleep(600)
+def test_slow():
+    pathlib.Path({str(started)!r}).touch()
+    time.sleep(600)
 """)
-    found = run_tests([tmp_path / "test_slow.py"], 5)
+    wait = subprocess.Popen.wait
+
+    def wait_once_started(child: subprocess.Popen[bytes], seconds: float | None = None) -> int:
+        while not started.exists():
+            assert child.poll() is None
+            time.sleep(0.05)
+        return wait(child, seconds)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", wait_once_started)
+    found = run_tests([tmp_path / "test_slow.py"], 1)
     assert not found.finished
     assert found.passed == 1
 
