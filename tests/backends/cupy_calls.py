@@ -1,4 +1,4 @@
-"""Calls of every public function of a library, and what comes of them on tracked arrays.
+"""Calls of every public function of a library, and their outcomes on tracked arrays.
 
 The same patterns of arguments are given to CuPy's functions and to NumPy's, so that each answers
 for the other: where both give a tracked result, value and gradient are compared.
@@ -60,7 +60,7 @@ ARRAYS = (gw.Variable, np.ndarray, np.generic)
 
 @dataclass
 class Outcome:
-    """What came of a call: the results, those of them that are tracked, and the gradients."""
+    """The outcome of a call: the results, those of them that are tracked, and the gradients."""
 
     results: list[Any]
     tracked: list[bool]
@@ -100,7 +100,7 @@ def outcome(
     asarray: Callable[[Any], Any],
     asnumpy: Callable[[Any], Any],
 ) -> Outcome | Exception:
-    """What a function makes of a pattern, or what it raises: then nothing is lost silently."""
+    """Return the outcome of a call by a pattern, or the error that it raises."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         args, leaves = arguments(pattern, asarray)

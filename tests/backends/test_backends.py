@@ -106,7 +106,7 @@ REFUSED = {
     # in chunks, Dask merges and splits axes, and no more
     ("chunks", "reshape[x(3, 4), (2, 6)]"),
 }
-"""What a library has and does not do: the tests see to it that the library itself refuses."""
+"""Calls that a library does not support: tests check that the library itself refuses them."""
 
 
 def parametrize(chosen: list[Case]) -> pytest.MarkDecorator:
@@ -114,7 +114,7 @@ def parametrize(chosen: list[Case]) -> pytest.MarkDecorator:
 
 
 def on_peers(chosen: list[Case]) -> pytest.MarkDecorator:
-    """The cases on each peer. JAX compiles each operation, so it gets one a row, the longest."""
+    """The cases on each peer. JAX, which compiles, gets only the longest of each row."""
     longest = {case.rule.name: case for case in sorted(chosen, key=lambda case: len(case.pattern))}
     return pytest.mark.parametrize(
         ("peer", "case"),
@@ -130,7 +130,7 @@ def on_peers(chosen: list[Case]) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def peer(request: pytest.FixtureRequest) -> Any:
-    """A library's name, where it is installed."""
+    """Return a library's name, if it is installed."""
     pytest.importorskip(request.param, exc_type=ImportError)
     return request.param
 
@@ -157,12 +157,12 @@ class Call:
         self.function = function_of(case, xp, self.kwargs, self.statics)
 
     def gradients(self) -> tuple[list[Any], Any]:
-        """The outputs, and the gradients of their sum."""
+        """Return the outputs, and the gradients of their sum."""
         out, pull = gw.vjp(self.function, *self.arrays)
         return out, pull([self.xp.ones_like(part) for part in out])
 
     def second(self) -> Any:
-        """The gradients of the sum of the gradients."""
+        """Return the gradients of the sum of the gradients."""
 
         def pulled(*values: Any) -> list[Any]:
             out, pull = gw.vjp(self.function, *values)
@@ -174,7 +174,7 @@ class Call:
 
 
 def refuses(call: Call) -> bool:
-    """Whether the library itself does not do what the case asks of it."""
+    """Tell whether the library itself does not support a case."""
     try:
         to_numpy(call.function(*call.arrays)[0])
     except (TypeError, ValueError, NotImplementedError):
@@ -183,7 +183,7 @@ def refuses(call: Call) -> bool:
 
 
 def check(call: Call, dtype: np.dtype[Any] = REAL) -> None:
-    """The library's gradients are NumPy's, in the library's arrays."""
+    """Assert that the library's gradients are NumPy's, in the library's arrays."""
     wanted_out, wanted = Call(call.case, "numpy", dtype).gradients()
 
     out, gradients = call.gradients()

@@ -1,4 +1,4 @@
-"""CuPy's arrays: what goes in comes out, on the GPU where there is one, else on the double."""
+"""CuPy's arrays go in and come out, on the GPU where there is one, else on the double."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ cupy: Any = pytest.importorskip("cupy")
 
 @pytest.fixture(autouse=True, params=device_params())
 def counts(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """What is counted on the double, None on a GPU."""
+    """Run on the double, and give its counts, or on a GPU, and give None."""
     with on_device(request.param) as counted:
         yield counted
 
@@ -37,7 +37,7 @@ def array(*values: Any, dtype: str = "float64") -> Any:
 
 
 def compare(f: Callable[[Any], Any], values: Any, rtol: float = 1e-12) -> Any:
-    """The gradient on CuPy, which is NumPy's."""
+    """Return the gradient on CuPy, after comparing it with NumPy's."""
     wanted = gw.grad(f)(values)
     found = gw.grad(f)(cupy.asarray(values))
     assert type(found) is cupy.ndarray
@@ -48,7 +48,7 @@ def compare(f: Callable[[Any], Any], values: Any, rtol: float = 1e-12) -> Any:
 
 
 def native(value: Any, like: Any) -> Any:
-    """NumPy's array in the library of an array."""
+    """Convert NumPy's array to the library of another array."""
     return cupy.asarray(value) if isinstance(gw.unwrap(like), cupy.ndarray) else value
 
 

@@ -1,7 +1,7 @@
-"""What CuPy asks a variable for, before it touches a device: pinned, because it is undocumented.
+"""The attributes that CuPy asks a variable for before it touches a device: they are undocumented.
 
-The arrays here are hollow, CuPy's own over host memory: their shapes and their dispatch are real,
-and nothing of them is computed.
+The arrays here are CuPy's own, over host memory: they have shapes and dispatch, and nothing is
+computed with them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tracked(*shape: int) -> Any:
 
 
 class Asked:
-    """An object that says what it is asked for."""
+    """An object that notes what it is asked for."""
 
     shape, ndim, size, dtype = (3,), 1, 3, np.dtype(float)
 
@@ -174,7 +174,7 @@ def test_wrappers_of_other_libraries_have_them_not() -> None:
     ),
 )
 def test_call_reaches_an_operation_on_the_device(call: Callable[[Any, Any], Any]) -> None:
-    """It gets as far as the device, which is not there: past every dispatch."""
+    """The call gets past every dispatch, as far as the device, which is not there."""
     if cupy.is_available():
         assert call(hollow(3), tracked(3)) is not None
         return

@@ -32,7 +32,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def run(name: str, **options: Any) -> Any:
-    """What the example's `main` returns."""
+    """Run an example, and return the result of its `main`."""
     return runpy.run_path(str(EXAMPLES / name))["main"](**options)
 
 

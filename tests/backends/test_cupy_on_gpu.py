@@ -1,4 +1,4 @@
-"""What only a GPU can show: that the host waits for nothing, streams, and the pool's memory.
+"""Tests that only a GPU can run: the host does not wait; streams; the memory of the pool.
 
 A kernel that spins for a while is launched first. What is launched after it on the same stream
 cannot begin before it ends; so if it is still running when a training step has been launched,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Spin: TypeAlias = Callable[[float], None]
     Step: TypeAlias = Callable[[], Any]
     Attempt: TypeAlias = Callable[[float], tuple[Any, list[Any]]]
-    """Given how long the slow kernel takes: the stream that it runs on, and what is computed."""
+    """From the seconds of the slow kernel: the stream that it runs on, and the results."""
 
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 pytestmark = pytest.mark.gpu
@@ -153,7 +153,7 @@ def step(request: pytest.FixtureRequest) -> Step:
 
 
 def test_the_spinning_kernel_is_seen_to_run(spin: Spin) -> None:
-    """Else the tests below would show nothing."""
+    """Otherwise the tests below would prove nothing."""
     stream = cupy.cuda.get_current_stream()
     spin(WHILE)
     time.sleep(0.1 * WHILE)
@@ -191,7 +191,7 @@ def test_a_training_step_learns(step: Step) -> None:
 
 
 def late(spin: Spin, array: Any, seconds: float) -> Any:
-    """An array that gets its values when a slow kernel of the current stream is through."""
+    """Return an array that gets its values at the end of a slow kernel on the current stream."""
     filled = cupy.full(array.shape, np.nan)
     cupy.cuda.Device().synchronize()  # before, it is NaN on whatever stream it is looked at
     spin(seconds)
@@ -220,9 +220,9 @@ def problem() -> Problem:
 
 
 def in_flight(attempt: Attempt) -> list[Any]:
-    """What is computed behind a slow kernel, which must still run when all has been launched.
+    """Return what is computed behind a slow kernel that still runs when all has been launched.
 
-    Tried without the slow kernel before: kernels are compiled, each stream has its memory.
+    A first attempt without it compiles the kernels and gives each stream its memory.
     """
     attempt(0.0)
     cupy.cuda.Device().synchronize()

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 pytest.importorskip("cupy")
 
 ABSENT = frozenset(f"special.{name}" for name in ("betaincc", "iv", "jv", "kv", "stdtr", "yv"))
-"""The special functions that CuPy has not."""
+"""Special functions that CuPy lacks."""
 
 
 def is_run(case: Case) -> bool:
-    """Whether CuPy has the function, and the double can run it."""
+    """Tell whether CuPy has the function, and the double can run it."""
     of_numbers = case.rule.name == "special.polygamma" and "i(" not in case.pattern
     if of_numbers and not has_gpu():  # CuPy calls a ufunc of numbers alone there
         return False
@@ -36,7 +36,7 @@ COMPLEX_CASES = [case for case in CASES if not case.rule.only_real]
 
 @pytest.fixture(autouse=True, scope="module", params=device_params())
 def counts(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """What is counted on the double, None on a GPU."""
+    """Run on the double, and give its counts, or on a GPU, and give None."""
     with on_device(request.param) as counted:
         yield counted
 
@@ -52,7 +52,7 @@ def parametrize(chosen: list[Case]) -> pytest.MarkDecorator:
 
 
 def call(case: Case, dtype: np.dtype[Any] = REAL) -> Call:
-    """A case whose device is the GPU's, where it names one."""
+    """Put a case on the GPU, where it names a device."""
     return Call(case, "cupy", dtype, device=namespace("cupy").cuda.Device())
 
 

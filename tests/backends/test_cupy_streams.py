@@ -1,4 +1,4 @@
-"""Backward on the streams and devices of forward, with stand-ins that keep who waits for whom."""
+"""Backward on the streams and devices of forward, with stand-ins that note who waits for whom."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_each_stream_waits_for_the_one_before_and_the_callers_for_the_last() -> 
 
 
 def test_backward_on_another_stream_than_the_default_goes_back_to_it() -> None:
-    """What was recorded on the default stream runs there, wherever backward is called."""
+    """A node that was recorded on the default stream runs there, wherever backward is called."""
     seen: list[Any] = []
     op, caller = spy(seen), cupy.cuda.Stream()
     null = cupy.cuda.Stream.null
@@ -291,7 +291,7 @@ def test_default_streams_of_two_devices_wait_for_each_other() -> None:
 
 @pytest.mark.usefixtures("several")
 def test_a_cotangent_that_is_no_block_of_memory_is_moved() -> None:
-    """That of a sum is one element, repeated; CuPy does not copy such between devices."""
+    """A sum's gradient is one element, repeated; CuPy does not copy such arrays between devices."""
 
     def f(x: Any) -> Any:
         moved = (x * x).to_device(cupy.cuda.Device(2))

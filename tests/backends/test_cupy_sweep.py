@@ -35,7 +35,7 @@ MODULES: dict[str, tuple[Any, Any, Any, Any]] = {
     ),
 }
 NOT_VALUES = frozenset(["axis", "dtype", "dx", "order", "rowvar", "stream"])
-"""Parameters that a tracked value makes no sense for, or that are not always looked at."""
+"""Parameters for which a tracked value makes no sense, or that are not always looked at."""
 NOT_COMPARED = frozenset(
     [
         "asnumpy",  # leaves the device
@@ -75,7 +75,7 @@ def counts(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def fits(function: Any, name: str, pattern: Any) -> bool:
-    """Whether a call has arguments that the function has parameters for, and values for values."""
+    """Tell whether a function takes a call's arguments, with arrays only where it takes values."""
     if name in NOT_COMPARED or (name != "einsum" and pattern[0] == SUBSCRIPTS):
         return False
     try:

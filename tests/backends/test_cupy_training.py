@@ -22,7 +22,7 @@ cupyx: Any = pytest.importorskip("cupyx")
 
 @pytest.fixture(autouse=True, scope="module", params=device_params())
 def counts(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """What is counted on the double, None on a GPU."""
+    """Run on the double, and give its counts, or on a GPU, and give None."""
     with on_device(request.param) as counted:
         yield counted
 
@@ -133,7 +133,7 @@ def by_hand(params: dict[str, Any], x: Any, labels: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("batch", [1024, 4096])
 def test_memory_of_a_training_step_is_near_that_of_one_by_hand(batch: int, counts: Any) -> None:
-    """What is saved is let go of during backward, so the peak is that of forward."""
+    """Backward frees what was saved as it goes, so the peak is that of forward."""
     if counts is None:
         pytest.skip("the double counts; the pool does not tell its peak")
     random = np.random.default_rng(2)

@@ -75,7 +75,7 @@ def _centred(rows: Any) -> Any:
 
 @pytest.mark.parametrize("name", SELECTIONS)
 def test_selection_of_chunks_gives_what_numpy_gives(name: str) -> None:
-    """Also where the number of what was selected is not known before it is computed."""
+    """Also where the number of selected elements is not known before it is computed."""
 
     def f(x: Any) -> Any:
         chosen = SELECTIONS[name](x)
@@ -88,7 +88,7 @@ def test_selection_of_chunks_gives_what_numpy_gives(name: str) -> None:
 
 
 def test_sum_at_indices_is_made_chunk_by_chunk() -> None:
-    """The transpose of indexing does not gather the array: each chunk takes what is its own."""
+    """The transpose of indexing does not gather the array: each chunk takes its own part."""
 
     def f(x: Any) -> Any:
         return (x[INDICES] ** 2).sum()
@@ -128,7 +128,7 @@ def test_array_on_the_left_of_an_operator() -> None:
 
 
 def test_a_tracked_value_does_not_become_an_object_array() -> None:
-    """`dask.array`'s functions take whatever they do not know for a scalar."""
+    """`dask.array`'s functions treat any unknown object as a scalar."""
     x = gw.wrap(in_chunks(VALUES), requires_grad=True)
 
     with pytest.raises(

@@ -100,7 +100,7 @@ def test_array_on_the_left_of_an_operator() -> None:
 
 @pytest.mark.parametrize("name", ["sin", "sum", "asarray"])
 def test_jaxs_own_function_refuses_a_tracked_value(name: str) -> None:
-    """JAX has no protocol by which a function could be handed over: it must not go unnoticed."""
+    """JAX has no protocol for other types, so the call must raise."""
     x = gw.wrap(jnp.asarray(VALUES), requires_grad=True)
 
     with pytest.raises(TypeError):

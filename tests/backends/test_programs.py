@@ -1,4 +1,4 @@
-"""Whole programs give NumPy's numbers on every library, one that gradwrap has never met included.
+"""Whole programs give NumPy's numbers on every library, also on one that gradwrap does not know.
 
 `tiny_arrays` has the standard's functions and arrays of its own, and is named nowhere in gradwrap.
 """

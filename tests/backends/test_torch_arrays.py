@@ -146,7 +146,7 @@ def test_function_without_a_rule_runs_on_what_is_not_tracked() -> None:
 
 
 def test_primitive_of_a_torch_function_records() -> None:
-    """As the message of the one without says."""
+    """The message for the call without it says so."""
 
     @gw.primitive
     def softplus(x: Any) -> Any:

@@ -1,6 +1,6 @@
-"""What the Array API standard asks of a namespace and its arrays, wrapped or not.
+"""Requirements of the Array API standard on a namespace and its arrays, wrapped or not.
 
-`tests/doors/conformance/run.py` runs the public suite; these are the points it has found.
+`tests/doors/conformance/run.py` runs the public suite, which has found these points.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def test_dlpack_of_an_untracked_variable(library: Any) -> None:
     x = gw.wrap(library.asarray([1.0, 2.0]))
     assert x.__dlpack_device__() == x.data.__dlpack_device__()
     np.testing.assert_array_equal(np.from_dlpack(x), [1.0, 2.0])
-    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # an older one takes no words
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # an older one takes no keywords
         assert "PyCapsule" in type(x.__dlpack__(max_version=(1, 0), copy=True)).__name__
 
 

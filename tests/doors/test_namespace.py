@@ -52,7 +52,7 @@ ONCE_MORE = {
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("transform", ONCE_MORE)
 def test_the_namespaces_of_all_levels_are_equal(transform: str, swapped: bool) -> None:
-    """So code that collects them finds one, which serves the arrays of all."""
+    """Code that collects namespaces finds a single one, which serves the arrays of all."""
     inside, expected = ONCE_MORE[transform]
     objects: set[int] = set()
 

@@ -45,7 +45,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
 
 
 def jacobian_rows(f: Callable[[Any], Any], x: Any) -> Any:
-    """The derivatives of each element of `f(x)`."""
+    """Return the derivatives of each element of `f(x)`."""
     out, pull = gw.vjp(f, x)
     return np.stack([pull(row.reshape(out.shape))[0] for row in np.eye(out.size)])
 

@@ -432,7 +432,7 @@ def test_arrays_that_are_not_tracked(function: Callable[..., Any], args: tuple[A
 
 
 def written(function: Function, *args: Any) -> Callable[..., Any]:
-    """The array that a function has written to, which is a copy of the first argument."""
+    """Return the array that a function has written to, a copy of the first argument."""
     write: Callable[..., Any] = function
 
     def program(x: Any, *values: Any) -> Any:
@@ -660,7 +660,7 @@ def test_conventions_of_order_statistics() -> None:
 
 
 def test_dispatch_makes_no_object_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    """HIPS autograd takes 227 ms here, by an array of 4,000 boxes."""
+    """HIPS autograd takes 227 ms here, since it makes an array of 4,000 boxes."""
     x = gw.wrap(np.ones(2000), requires_grad=True)
 
     def item(self: Any, key: Any = None) -> Any:
@@ -674,7 +674,7 @@ def test_dispatch_makes_no_object_array(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_concatenate_costs_little_more_than_numpys() -> None:
-    """What the dispatch adds is the same for arrays of any size."""
+    """The dispatch adds the same for arrays of any size, and little."""
 
     def added(size: int) -> tuple[int, int]:
         plain = np.ones(size)

@@ -28,7 +28,7 @@ Z = S + 1j * RANDOM.uniform(-1.0, 1.0, (3, 3))
 
 
 def both(x: Any) -> Any:
-    """A Hermitian matrix from any."""
+    """Make a matrix Hermitian."""
     return x + np.conj(x.T)
 
 

@@ -1,4 +1,4 @@
-"""The whole of the Array API standard 2025.12: nothing is missing, derivatives are right."""
+"""The whole Array API standard 2025.12: nothing is missing, derivatives are right."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def bools(*values: Any) -> Any:
 
 
 class Words:
-    """What a call is made of: the first time new arrays, then those it is given."""
+    """The words of a call's text: they make new arrays the first time, then give these again."""
 
     def __init__(self, xp: Any, dtype: Any, given: Any = None) -> None:
         self.xp, self.dtype = xp, dtype
@@ -139,7 +139,7 @@ def arguments(call: str, dtype: Any) -> list[Any]:
 
 
 def function(call: str, dtype: Any) -> Any:
-    """The call as a function of its arrays; on plain arrays, in the library's own namespace."""
+    """Return a call as a function of its arrays; on plain ones, in the library's own namespace."""
 
     def f(*arrays: Any) -> list[Any]:
         wrapped = any(isinstance(a, gw.Variable) for a in arrays)

@@ -1,4 +1,4 @@
-"""What an array library refuses is refused, and leaves everything as it was.
+"""Calls that an array library refuses: they raise, and leave everything as it was.
 
 The error is the library's own, or a clearer one. Afterwards the same function, with input that
 fits, gives the right gradient: nothing of the failed run is left on a tape.
@@ -25,7 +25,7 @@ DEVICES = strict.Device("CPU_DEVICE"), strict.Device("device1")
 
 
 class Mistake(NamedTuple):
-    """A function of `x` and `other` that one `other` does not fit, and one does."""
+    """A function of `x` and `other`, with one `other` that does not fit and one that does."""
 
     function: Callable[[Any, Any], Any]
     x: Any
@@ -325,7 +325,7 @@ def mistake(request: pytest.FixtureRequest) -> Mistake:
 
 
 def right(mistake: Mistake) -> Any:
-    """The gradient for good input, by differences."""
+    """Return the gradient for good input, by differences."""
 
     def f(values: Any) -> float:
         return float(gw.unwrap(mistake.function(gw.wrap(_as(mistake.x, values)), mistake.good)))
@@ -410,7 +410,7 @@ def test_jvp_works_after_an_error(mistake: Mistake) -> None:
 
 
 def test_vmap_works_after_an_error(mistake: Mistake) -> None:
-    """The message is about the batch, so only its kind is the same. No axis is one too many."""
+    """The message is about the batch, so only the class of the error is the same."""
 
     def values(other: Any) -> Any:
         return gw.vmap(fn(lambda x: mistake.function(x, other)))(_twice(mistake.x))

@@ -26,7 +26,7 @@ X = np.array([-1.0, 0.0, 1.0])
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """What these tests are about makes NumPy warn."""
+    """Silence NumPy, which warns of the mistakes that these tests make."""
     with np.errstate(all="ignore"):
         yield
     assert current_watch() is None

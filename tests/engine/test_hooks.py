@@ -418,7 +418,7 @@ def test_hooks_on_another_library() -> None:
 
 
 def test_complex_gradients_reach_hooks_as_they_are() -> None:
-    """A hook sees the gradient itself, not what the engine conjugates around a formula."""
+    """A hook is given the gradient itself, not the conjugate that a formula works with."""
     z, seen = leaf(np.array([1.0 + 2.0j])), list[Any]()
     y = z * z
     y.register_hook(seen.append)
@@ -432,7 +432,7 @@ def test_complex_gradients_reach_hooks_as_they_are() -> None:
 
 
 def test_what_is_asked_for_has_passed_its_hooks() -> None:
-    """In PyTorch it has not, if the gradient of something before it is asked for as well."""
+    """In PyTorch it has none if the gradient of an earlier variable is asked for as well."""
     x = leaf()
     y = x * 2
     y.register_hook(fn(lambda g: g * 10))
@@ -442,7 +442,7 @@ def test_what_is_asked_for_has_passed_its_hooks() -> None:
 
 
 def test_leaves_get_their_gradients_when_the_pass_is_through() -> None:
-    """In PyTorch, a leaf gets it as soon as all that uses it has been visited."""
+    """In PyTorch, a leaf gets it as soon as all its uses have been visited."""
     x, w1, w2, seen = leaf(), leaf(), leaf(), list[str]()
     y = w1 * x
     z = w2 * y
@@ -501,7 +501,7 @@ def test_hooks_of_a_result_under_a_transform() -> None:
 
 
 def test_hooks_in_a_batched_pass() -> None:
-    """`jacrev` carries all rows back at once; a hook sees them as if each came alone."""
+    """`jacrev` carries all rows back at once; a hook is called as if each came alone."""
 
     def fun(x: Any) -> Any:
         y = x * x
@@ -756,7 +756,7 @@ def test_grad_fn_of_one_part_of_several() -> None:
 
 
 def test_grad_fn_after_backward() -> None:
-    """The graph goes with backward; PyTorch keeps the nodes, and frees what they saved."""
+    """`backward` frees the graph; PyTorch keeps the nodes and frees what they saved."""
     y = leaf() * 2
     node = y.grad_fn
     y.sum().backward()

@@ -26,7 +26,7 @@ def forget(leaf: Any) -> None:
 
 
 def zeros(*shape: int, dtype: Any = np.float64) -> Any:
-    """A buffer: to be filled with tracked values in a transform, plain NumPy otherwise."""
+    """Return a buffer that can hold tracked values."""
     return gw.wrap(np.zeros(shape, dtype))
 
 

@@ -103,7 +103,7 @@ def test_a_deep_graph_of_second_order() -> None:
 
 
 def test_what_operations_saved_goes_during_backward() -> None:
-    """The peak of backward does not lie above that of the forward pass."""
+    """The peak of backward is no higher than that of the forward pass."""
     n, size = 50, 1_000_000
     x = gw.wrap(np.ones(size), requires_grad=True)
     tracemalloc.start()
@@ -256,7 +256,7 @@ ARRAYS = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_doma
 
 
 def in_use() -> tuple[int, int]:
-    """How many objects there are, and how many bytes their arrays hold."""
+    """Count the objects there are, and the bytes that their arrays hold."""
     assert gc.collect() == 0  # no cycle waited for it; it frees what Python keeps to use again
     blocks = sys.getallocatedblocks()
     traces = tracemalloc.take_snapshot().filter_traces([ARRAYS]).traces

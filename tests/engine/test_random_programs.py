@@ -145,7 +145,7 @@ def chosen_by(seed: int) -> list[Step]:
 
 
 def slope(f: Callable[[Any], Any], x: Any, direction: Any) -> Any:
-    """The derivative along a direction, by central differences."""
+    """Return the derivative along a direction, by central differences."""
     return (f(x + 1e-6 * direction) - f(x - 1e-6 * direction)) / 2e-6
 
 

@@ -53,7 +53,7 @@ class Noting:
 
 
 def program(x: Any) -> Any:
-    """Operations of every way to be recorded: compiled, joint, variadic, views, several outputs."""
+    """Operations recorded in different ways: compiled, joint, variadic, views, several outputs."""
     y = np.sin(x) * x + 2.0
     z = np.stack([y, y * x])[0] / x
     q, r = np.linalg.qr(np.outer(z, z) + np.eye(len(X)) * x)

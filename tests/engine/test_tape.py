@@ -18,7 +18,7 @@ X = np.array([0.3, -1.2, 2.0])
 
 
 def leaf(data: Any = X) -> Any:
-    """A tracked copy; Any, so that to a type checker `grad` may be None and an array in turn."""
+    """Return a tracked copy; as an Any, since its `grad` is None and an array in turn."""
     return gw.wrap(data.copy(), requires_grad=True)
 
 

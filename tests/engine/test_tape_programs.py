@@ -34,7 +34,7 @@ Step = tuple[str, int, int, int]
 
 
 class Program:
-    """The state of a program on one side: its variables, newest last, and what it has noted."""
+    """The state of a program on one side: its variables, newest last, and its notes."""
 
     def __init__(self, side: Side) -> None:
         self.side = side
@@ -43,7 +43,7 @@ class Program:
         self.seen: dict[str, list[Any]] = {}  # by the hooks of each variable: leaves have an order
 
     def run(self, steps: list[Step]) -> list[Any]:
-        """What each step gave; the last is the name of an error if one was raised."""
+        """Return the result of each step; the last is the name of an error if one was raised."""
         for step in steps:
             try:
                 self.step(*step)
@@ -68,7 +68,7 @@ class Program:
             self.variables.append(made)
 
     def pick(self, number: int, kind: str, choice: int) -> Any:
-        """A variable; mostly one with which the step does not end in an error."""
+        """Choose a variable, mostly one with which the step does not raise."""
         fit = self.variables
         if choice < 11 and kind == "in_place":
             fit = [v for v in self.variables if not (v.is_leaf and v.requires_grad)]
@@ -180,7 +180,7 @@ def test_a_program_runs_as_in_torch(steps: list[Step]) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_long_programs_run_as_in_torch(seed: int) -> None:
-    """Hypothesis likes short ones."""
+    """Hypothesis prefers short programs."""
     source = random.Random(seed)
     for _ in range(100):
         compare(

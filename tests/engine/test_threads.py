@@ -1,4 +1,4 @@
-"""Levels, modes and graphs are each thread's and each task's own."""
+"""Levels, modes and graphs belong to one thread or task alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def nested(x: float) -> Any:
 
 
 def test_nested_gradients_in_many_threads() -> None:
-    """HIPS autograd: 127 wrong of 2,000."""
+    """HIPS autograd gives 127 wrong results of 2,000."""
     start = threading.Barrier(THREADS)
 
     def work(seed: int) -> int:
@@ -46,7 +46,7 @@ def test_nested_gradients_in_many_threads() -> None:
 
 
 def test_a_gradient_executes_no_more_lines_beside_other_threads() -> None:
-    """None waits for another thread in a loop, or walks what the others have recorded."""
+    """No thread polls for another one, or walks through what the others have recorded."""
     start, end = threading.Barrier(THREADS), threading.Barrier(THREADS)
     nested(3.0)
     alone = lines(lambda: nested(3.0))
@@ -124,7 +124,7 @@ class Worker:
 
 
 def test_ten_thousand_backward_passes_in_eight_threads() -> None:
-    """No cross-talk, and nothing is left when the threads are through."""
+    """The threads do not disturb each other, and leave nothing behind."""
     start = threading.Barrier(THREADS)
 
     def work(worker: Worker, passes: int) -> None:
@@ -200,7 +200,7 @@ def test_a_rule_that_changes_while_another_thread_binds_it_is_used(
 def test_a_function_kept_by_a_namespace_is_that_of_the_newest_rule(
     door: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same for what a namespace, and NumPy's protocol, keep for the next call."""
+    """The same for what a namespace and NumPy's protocol cache."""
     op: Any = find_op("atan2")
     rules = dict(op.rules)
     rebind(op)
@@ -255,7 +255,7 @@ with ThreadPoolExecutor(8) as pool:
 
 
 def test_chapters_are_loaded_once_whichever_thread_asks() -> None:
-    """What is imported at first use, asked for by eight threads at once in a new interpreter."""
+    """Eight threads of a new interpreter ask at once for modules that are imported at first use."""
     for _ in range(3):
         done = subprocess.run(
             [sys.executable, "-c", FIRST_USES],
@@ -268,7 +268,7 @@ def test_chapters_are_loaded_once_whichever_thread_asks() -> None:
 
 
 def test_a_chapter_that_another_thread_loads_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither thread may strike a chapter from the list that none has loaded."""
+    """Neither thread removes a chapter from the list before it is loaded."""
     loaded: list[str] = []
     both = threading.Barrier(2, timeout=10)
 
@@ -288,7 +288,7 @@ def test_a_chapter_that_another_thread_loads_is_waited_for(monkeypatch: pytest.M
 def test_numbers_of_nodes_are_unique_without_the_global_lock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The backward pass tells nodes apart by them; free-threaded Python has no lock of its own."""
+    """Backward tells nodes apart by their numbers; free-threaded Python has no global lock."""
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
     take = modes.falling_numbers()
     with ThreadPoolExecutor(THREADS) as pool:

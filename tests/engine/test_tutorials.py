@@ -65,7 +65,7 @@ def gradients_of_intermediate_results(side: Side) -> Any:
 
 
 def a_name_used_twice(side: Side) -> Any:
-    """The graph is of values: a name that is bound again does not disturb it."""
+    """The graph consists of values: it does not matter if a name is bound again."""
     x, w1, w2 = side.leaf(3.0), side.leaf(5.0), side.leaf(7.0)
     y = w1 * x
     y = w2 * y
@@ -157,7 +157,7 @@ def a_polynomial_fitted_to_a_sine(side: Side) -> Any:
 
 
 def the_optimizer_step_in_the_backward_pass(side: Side) -> Any:
-    """How to save memory: each parameter is updated as soon as it has its gradient."""
+    """To save memory, each parameter is updated as soon as it has its gradient."""
     params = [side.leaf([1.0, 2.0]), side.leaf([3.0, 4.0])]
 
     def step(param: Any) -> None:

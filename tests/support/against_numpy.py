@@ -1,4 +1,4 @@
-"""What is asked of every function of NumPy: NumPy's result, and derivatives that are numerical."""
+"""Checks for any function of NumPy: NumPy's result, and the numerical derivatives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def assert_same(value: Any, expected: Any) -> None:
-    """The same structure, shapes, dtypes and values."""
+    """Assert equal structure, shapes, dtypes and values."""
     if is_a(expected, tuple, list):
         assert is_a(value, tuple, list)
         assert len(value) == len(expected)
@@ -27,7 +27,7 @@ def assert_same(value: Any, expected: Any) -> None:
 
 
 def check(function: Callable[..., Any], args: Sequence[Any], order: int = 2) -> None:
-    """The function gives on tracked arrays what it gives on plain ones, and its derivatives."""
+    """Assert that tracked arrays give the same as plain ones, and check the gradients."""
     copies = [np.copy(a) for a in args]
     value, _ = gw.vjp(function, *args)
 

@@ -1,4 +1,4 @@
-"""What it costs to fill an array by many writes, and to differentiate that."""
+"""The cost of filling an array by many writes, and of differentiating that."""
 
 from __future__ import annotations
 

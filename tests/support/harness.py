@@ -126,7 +126,7 @@ class Maker:
 
 
 def patterns(rule: Rule) -> list[str]:
-    """The argument patterns of a row."""
+    """Return the argument patterns of a row."""
     if rule.samples:
         return list(rule.samples)
     if rule.kind != "elementwise":
@@ -155,7 +155,7 @@ def rows() -> Iterator[tuple[Op, Rule, str]]:
 
 
 def cases() -> list[Case]:
-    """Every row with every pattern."""
+    """Return every row with every pattern."""
     return [
         Case(op, rule, backend, pattern, zlib.crc32(f"{rule.name}{pattern}".encode()))
         for op, rule, backend in rows()
@@ -188,7 +188,7 @@ LIBRARIES = {
 
 
 def namespace(library: str) -> Any:
-    """The namespace of a library, set up to compute in double precision."""
+    """Return the namespace of a library, set up to compute in double precision."""
     if library == "jax":
         jax: Any = importlib.import_module("jax")
         jax.config.update("jax_enable_x64", True)
@@ -196,7 +196,7 @@ def namespace(library: str) -> Any:
 
 
 def runs_on(case: Case, library: str) -> bool:
-    """Whether a row is for a library, and the library has the function natively."""
+    """Tell whether a row is for a library that has the function natively."""
     if case.backend not in (GENERIC, library):
         return False
     if library == "numpy":
@@ -208,7 +208,7 @@ def runs_on(case: Case, library: str) -> bool:
 
 
 def to_library(value: Any, xp: Any, device: Any = None) -> Any:
-    """A NumPy array (or list, or dtype, or NumPy's device) as the library's, on a device."""
+    """Convert a NumPy array (or list, dtype, device) to the library's, on a device."""
     if isinstance(value, str) and value == "cpu":
         return value if device is None else device
     if is_a(value, np.ndarray):
@@ -225,7 +225,7 @@ def to_library(value: Any, xp: Any, device: Any = None) -> Any:
 
 
 def to_numpy(value: Any) -> Any:
-    """An array of any of the libraries, on whatever device, as NumPy's."""
+    """Convert an array of any of the libraries, on any device, to NumPy's."""
     if type(value).__module__ == "tiny_arrays":
         return namespace("tiny_arrays").to_numpy(value)
     if type(value).__module__.startswith("array_api_strict"):
@@ -240,7 +240,7 @@ def to_numpy(value: Any) -> Any:
 
 
 def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, Any]) -> Any:
-    """The operation as a function of its floating arrays alone, with a list of outputs."""
+    """Return the operation as a function of its floating arrays alone, with a list of outputs."""
 
     def call(*arrays: Any) -> list[Any]:
         args = joined_call(arrays, statics, case.rule)
@@ -259,7 +259,7 @@ def function_of(case: Case, xp: Any, kwargs: dict[str, Any], statics: dict[int, 
 
 
 def native_call(case: Case, xp: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The operation on native arrays, without a wrapper."""
+    """Return the operation on native arrays, without a wrapper."""
     backend = backend_of_namespace(xp)
     rule = case.op.rule_for(backend.name)
     assert rule is not None
@@ -271,7 +271,7 @@ def native_call(case: Case, xp: Any, args: Sequence[Any], kwargs: dict[str, Any]
 
 
 def floating_parts(out: Any) -> list[Any]:
-    """The floating arrays among the results of a call."""
+    """Return the floating arrays among the results of a call."""
     parts: list[Any] = list(out) if is_a(out, tuple, list) else [out]
     return [part for part in parts if is_floating(part)]
 
@@ -283,7 +283,7 @@ def is_floating(value: Any) -> bool:
 
 
 def split_call(args: Sequence[Any], rule: Rule) -> tuple[list[Any], dict[int, Any]]:
-    """A call's floating arrays, and what else stands at which position."""
+    """Return a call's floating arrays, and the other arguments with their positions."""
     if rule.variadic:
         return list(args[0]), dict(enumerate(args[1:], start=len(args[0])))
     arrays: list[Any] = []
@@ -297,7 +297,7 @@ def split_call(args: Sequence[Any], rule: Rule) -> tuple[list[Any], dict[int, An
 
 
 def joined_call(arrays: Sequence[Any], statics: dict[int, Any], rule: Rule) -> list[Any]:
-    """The positional arguments of a call that `split_call` took apart."""
+    """Return the positional arguments of a call that `split_call` took apart."""
     if rule.variadic:
         return [list(arrays), *(statics[k] for k in sorted(statics))]
     free = iter(arrays)

@@ -1,9 +1,10 @@
 """Types for the lambdas of tests.
 
 pyright's strict mode wants to know a lambda's parameters, and takes them from the type that is
-expected where the lambda stands. `rows` says it for the rows of `pytest.mark.parametrize`, `fn` for
-the functions that keep whatever parameters they are given (`gw.vmap(fn(lambda x: ...))`), and
-`Function` for everything else. `is_a` asks for a type and leaves an `Any` what it is.
+expected where the lambda stands. `rows` is that type for the rows of `pytest.mark.parametrize`,
+`fn` for the functions that keep whatever parameters they are given
+(`gw.vmap(fn(lambda x: ...))`), and `Function` for everything else. `is_a` asks for a type, and an
+`Any` stays an `Any`.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ def fn(function: Callable[[Any, Any, Any], R]) -> Callable[[Any, Any, Any], R]: 
 @overload
 def fn(function: Callable[[Any, Any, Any, Any], R]) -> Callable[[Any, Any, Any, Any], R]: ...
 def fn(function: Any) -> Any:
-    """The function itself."""
+    """Return the function itself."""
     return function
 
 
 def is_a(value: object, *kinds: type[Any]) -> bool:
-    """`isinstance`, of which a type checker learns nothing: what is Any stays Any.
+    """Call `isinstance` without a type checker learning from it: an Any stays Any.
 
-    By `isinstance` it would be a list, or a `Variable`, of it is not known what.
+    After `isinstance`, it would be a list or a `Variable` of unknown elements.
     """
     return isinstance(value, kinds)

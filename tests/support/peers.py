@@ -1,7 +1,7 @@
-"""How JAX and PyTorch call the functions of the table, and what they do not have.
+"""The names of the table's functions in JAX and PyTorch, and the functions that they lack.
 
 Both are called by the standard's names, PyTorch through array-api-compat, so only what the standard
-does not name, or a peer names otherwise, is written down here.
+does not name, or a peer names differently, is listed here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _torch_setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 
 
 def _torch_convolution(xp: Any, a: Any, v: Any) -> Any:
-    """PyTorch's is a correlation, of batches of channels."""
+    """Convolve by PyTorch's correlation of batches of channels."""
     torch: Any = importlib.import_module("torch")
     padding = v.shape[0] - 1
     return torch.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding=padding)[0, 0]
@@ -102,7 +102,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "special.psi": "its derivative is right to 1e-9",
     },
 }
-"""What a peer has not or has otherwise: a row's name, a case, or either and a dtype."""
+"""Calls that a peer lacks or defines differently: a row's name, a case, or either with a dtype."""
 
 
 SPECIAL: dict[str, frozenset[str]] = {
@@ -123,7 +123,7 @@ SPECIAL: dict[str, frozenset[str]] = {
 
 
 def keys_of(case: Case, dtype: np.dtype[Any]) -> list[str]:
-    """How `LEFT_OUT` may name a case."""
+    """Return the names that `LEFT_OUT` may have for a case."""
     names = case.rule.name, case.id
     return [*names, *(f"{name}-{dtype.name}" for name in names)]
 
@@ -149,7 +149,7 @@ def _function(name: str, library: str) -> Callable[..., Any]:
 
 
 def peer_function(case: Case, dtype: np.dtype[Any], library: str) -> Callable[..., list[Any]]:
-    """The operation in a peer, as a function of its floating arrays, with a list of outputs."""
+    """Return a peer's operation as a function of its floating arrays, with a list of outputs."""
     xp = namespace(library)
     args, kwargs = case.arguments(dtype)
     _, statics = split_call(args, case.rule)

@@ -1,6 +1,6 @@
-"""A program for the tape is written once, and run on gradwrap and on PyTorch.
+"""Programs for the tape, written once and run on gradwrap and on PyTorch.
 
-What the two libraries call differently is in `Side`; everything else has one name in both.
+`Side` has what differs between the two libraries; everything else has the same name in both.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def torch_side() -> Side:
 
 
 def plain(value: Any) -> Any:
-    """Results as nested lists of numbers, text and None, to be compared."""
+    """Convert results to nested lists of numbers, text and None, to be compared."""
     if is_a(value, dict):
         return {key: plain(one) for key, one in value.items()}
     if is_a(value, list, tuple):

@@ -1,6 +1,6 @@
-"""An array library that gradwrap has never heard of: the standard's functions, and nothing else.
+"""An array library that gradwrap does not know: the standard's functions, and nothing else.
 
-Its arrays compute with NumPy inside, and keep that to themselves: none of NumPy's protocols, no
+Its arrays compute with NumPy inside, and do not show it: none of NumPy's protocols, no
 conversion, no attribute beyond the standard's. It has dtypes and devices of its own, refuses to
 mix devices, other libraries' arrays and kinds of dtype, and has no function that it does not need
 to have: no `einsum`, no scatter-add. This module is its namespace.
@@ -20,7 +20,7 @@ __array_api_version__ = "2024.12"
 
 
 class DType:
-    """A dtype; equal to itself alone."""
+    """A dtype, equal only to itself."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -138,7 +138,7 @@ class Array:
         return Array(~self._values, self._device)
 
 
-_held = operator.attrgetter("_values")  # the module's own way to what its arrays keep to themselves
+_held = operator.attrgetter("_values")  # the module's own access to what its arrays hide
 
 
 def _values_of(*arguments: Any, device: Device | None = None) -> tuple[Device, list[Any]]:
@@ -192,7 +192,7 @@ def _native(dtype: DType | None) -> Any:
 
 
 def _function(native: Any) -> Any:
-    """A function of the leading arrays, and of options that the standard and NumPy share."""
+    """Return a function of the leading arrays, with options that the standard and NumPy share."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         count = builtins.sum(isinstance(a, (Array, *NUMBERS)) for a in arguments)

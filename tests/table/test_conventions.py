@@ -1,4 +1,4 @@
-"""What gradients are at kinks, ties, zeros and singular points: each decided, each a test."""
+"""Gradients at kinks, ties, zeros and singular points: one test for each convention."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ REAL: list[Row] = [
 
 
 def set_twice(x: Any) -> Any:
-    """Both elements are written to one place: the last one stays."""
+    """Both elements are written to the same place: the last one stays."""
     y = np.zeros(2) + x * 0.0
     y[[0, 0]] = x
     return np.sum(y)

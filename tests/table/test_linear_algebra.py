@@ -29,12 +29,12 @@ ONES = np.ones((2, 2))
 
 
 def linalg(x: Any) -> Any:
-    """The extension, of the namespace of an array."""
+    """Return the `linalg` extension of an array's namespace."""
     return x.__array_namespace__().linalg
 
 
 def rebuilt(vectors: Any) -> Any:
-    """The projector on the span of the vectors: no choice of them changes it."""
+    """Return the projector on the span of the vectors, which does not depend on their choice."""
     return vectors @ np.conj(vectors.T)
 
 
@@ -168,7 +168,7 @@ def test_sum_of_cubed_eigenvalues_has_three_squares(
 def test_matrix_that_is_not_symmetric_has_the_gradient_of_its_lower_triangle(
     loss: Callable[[Any], Any],
 ) -> None:
-    """The value is that of the triangle which NumPy reads; the gradient is symmetric."""
+    """The value depends on the triangle that NumPy reads; the gradient is symmetric."""
     lower = np.tril(M)
 
     value, gradient = gw.value_and_grad(loss)(M)

@@ -60,12 +60,12 @@ def test_check_of_an_old_page_shows_the_difference_and_what_to_run(
 
 
 def first_cells(text: str) -> Counter[str]:
-    """How often each function is the first cell of a row, by name."""
+    """Count how often each function is the first cell of a row, by name."""
     return Counter(re.findall(r"^\| `([\w.]+)\(", text, flags=re.MULTILINE))
 
 
 def is_ours(op: Op) -> bool:
-    """Whether a row was written in gradwrap, not by a test that has run before."""
+    """Tell rows written in gradwrap from those of tests that have run before."""
     return any(rule.chapter.startswith("gradwrap.") for rule in op.rules.values())
 
 

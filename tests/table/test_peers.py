@@ -1,4 +1,4 @@
-"""Every row of the table gives what JAX and PyTorch give, where they have the function.
+"""Every row of the table against JAX and PyTorch, where they have the function.
 
 A gradient is PyTorch's, and the conjugate of JAX's; a JVP is JAX's.
 """
@@ -115,7 +115,7 @@ def test_only_what_is_in_the_table_is_left_out_of_it(library: str) -> None:
 
 
 def _share(cases: Sequence[Any], compared: Sequence[Any], *, special: bool) -> float:
-    """How many of the cases are compared, of special functions or of the standard's."""
+    """Count the cases that are compared, of special functions or of the standard's."""
 
     def count(some: Sequence[Any]) -> int:
         return sum(case.rule.name.startswith("special.") == special for case in some)

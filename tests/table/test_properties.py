@@ -63,7 +63,7 @@ def test_binary_function_sums_to_each_arguments_shape_and_keeps_its_dtype(
 
 
 def summed_to(shape: tuple[int, ...], wide: Any) -> Any:
-    """Each element's value, summed over the places it was repeated to."""
+    """Sum each element's values over the places that it was repeated to."""
     places = np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), wide.shape)
     total = np.zeros(shape)
     np.add.at(total.reshape(-1), places.reshape(-1), wide.reshape(-1))
@@ -107,7 +107,7 @@ KEYS = st.deferred(lambda: hnp.basic_indices((3, 4, 2), allow_newaxis=True))
     | st.tuples(st.slices(3), hnp.arrays(np.intp, (2,), elements=st.integers(-4, 3)), st.just(1))
 )
 def test_reading_and_writing_at_any_key(key: Any) -> None:
-    """The gradient of reading counts how often an element was read; of writing, who was last."""
+    """Reading: gradients count how often each element is read. Writing: they go to the last."""
     x = values((3, 4, 2), np.float64, 4)
     places = np.arange(x.size).reshape(x.shape)
     picked = np.asarray(places[key])

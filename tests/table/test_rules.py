@@ -1,4 +1,4 @@
-"""Every row of the table, by the harness: nothing here knows any operation."""
+"""Every row of the table, tested by the harness: nothing here is about a particular operation."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_gradient_does_not_depend_on_what_else_is_tracked(case: Case, which: int
 
 
 def test_a_row_without_second_order_says_so() -> None:
-    """A claim of the table is tested both ways."""
+    """The claim of the table is tested in both directions."""
     for case in REAL_CASES:
         if case.rule.order == 1:
             with pytest.raises(gw.errors.NoRuleError):
@@ -172,7 +172,7 @@ def test_a_row_without_second_order_says_so() -> None:
 
 
 def test_every_row_with_a_derivative_is_tested() -> None:
-    """A row that the harness could not call would look tested and not be."""
+    """A row that the harness cannot call would seem to be tested."""
     without = [rule.name for _, rule, _ in rows() if not patterns(rule)]
 
     assert not without
@@ -184,7 +184,7 @@ def test_every_row_with_a_derivative_is_tested() -> None:
 def test_harness_catches_a_wrong_formula(
     name: str, mutation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The harness is itself tested: a formula that is off is noticed in each of its arguments."""
+    """A test of the harness: a wrong formula is noticed for each argument."""
     from gradwrap.core.rule import Formula
 
     case = next(c for c in CASES if c.rule.name == name and "0" not in c.pattern.replace("0.", ""))

@@ -23,7 +23,7 @@ from lambdas import fn, rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-XP: Any = gw.wrap_namespace(np)  # also the names that its type leaves out
+XP: Any = gw.wrap_namespace(np)  # with the names that its type omits
 X = np.array([0.3, 0.9, 1.7])
 
 

@@ -1,4 +1,4 @@
-"""What functions of the standard do with tracked values that a table of calls does not show."""
+"""Functions of the standard on tracked values, where a table of calls does not tell all."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_row_without_derivative_has_a_reason(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", ROWS, ids=lambda rule: rule.name)
 def test_formula_gets_all_it_uses_by_its_parameters(rule: Rule) -> None:
-    """A formula that closed over something would save it unseen."""
+    """A formula that is a closure keeps values that nothing accounts for."""
     for formula in (*rule.formulas, *rule.jvps):
         if formula is not None and formula.function is not zero:
             assert getattr(formula.function, "__closure__", None) is None

@@ -89,7 +89,7 @@ def test_each_mode_is_checked_by_itself() -> None:
 
 
 def test_every_nesting_of_the_modes_is_checked() -> None:
-    """The fourth nesting is wrong alone: the tangent of the JVP's own formula."""
+    """Only the fourth nesting is wrong: the tangent of the JVP's own formula."""
 
     @gw.primitive
     def square(x: Any) -> Any:

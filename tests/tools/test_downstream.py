@@ -1,4 +1,4 @@
-"""A typed project against the installed wheel: nothing of this repository is in its sight."""
+"""A typed project, checked and run with the installed wheel alone, outside this repository."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(command: list[str | Path], folder: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's content, in a folder of its own."""
+    """Install the wheel in a folder of its own."""
     pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("wheel")
     pip: list[str | Path] = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]

@@ -23,7 +23,7 @@ def leaf(*shape: int) -> Any:
 
 
 def bundle_of(drawing: Any, **wanted: set[str]) -> dict[str, Any]:
-    """What a notebook gets when it asks for a picture."""
+    """Return what a notebook gets when it asks for a picture."""
     bundle: dict[str, Any] = drawing._repr_mimebundle_(**wanted)
     return bundle
 
@@ -33,7 +33,7 @@ def plain_text(drawing: Any) -> str:
 
 
 def boxes(drawing: Any) -> dict[str, tuple[str, str]]:
-    """From the Mermaid text: the kind and the lines of each box."""
+    """Read the kind and the lines of each box from the Mermaid text."""
     found = re.findall(r'^    (n\d+)\W+"(.*)"\W+:::(\w+)$', plain_text(drawing), re.MULTILINE)
     return {key: (kind, text) for key, text, kind in found}
 
@@ -43,7 +43,7 @@ def kinds(drawing: Any, kind: str) -> list[str]:
 
 
 def arrows(drawing: Any) -> list[tuple[str, str, str]]:
-    """From the Mermaid text: the first line of both ends, with the label between them."""
+    """Read the first lines of both ends of each edge, and its label, from the Mermaid text."""
     names = {key: text.split("<br/>")[0] for key, (_, text) in boxes(drawing).items()}
     found = re.findall(
         r'^    (n\d+) (?:-->|-\.->)\|"(.*)"\| (n\d+)$', plain_text(drawing), re.MULTILINE

@@ -1,4 +1,4 @@
-"""What an editor shows: pyright's language server is asked for hovers and completions."""
+"""Hovers and completions in an editor, asked of pyright's language server."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Server:
             if message.get("id") == number and "method" not in message:
                 assert "error" not in message, message["error"]
                 return message["result"]
-            if "id" in message:  # the server asks in its turn
+            if "id" in message:  # a question of the server
                 self._answer(message)
 
     def _answer(self, message: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ class Editor:
         return {"textDocument": {"uri": self.uri}, "position": place}
 
     def hover(self, text: str) -> str:
-        """What is shown where the mouse is at the end of a text."""
+        """Return what is shown while the mouse is at the end of a text."""
         found = self.server.ask("textDocument/hover", **self.at(text, len(text) - 1))
         return str(found["contents"]["value"])
 

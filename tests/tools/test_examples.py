@@ -1,4 +1,4 @@
-"""Each example runs, and comes to the numbers that it prints."""
+"""Each example runs, and finds the numbers that it should."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytest.importorskip("sklearn")
 
 
 def run(name: str, **options: Any) -> Any:
-    """What the example's `main` returns."""
+    """Run an example, and return the result of its `main`."""
     return runpy.run_path(str(EXAMPLES / name))["main"](**options)
 
 

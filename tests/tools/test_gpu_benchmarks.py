@@ -1,4 +1,4 @@
-"""The command for a GPU machine, on a machine without: its gradients, its record, its refusal.
+"""The command for a machine with a GPU, on one without: its gradients, its record, its refusal.
 
 The host stands in for the GPU where something is to be measured.
 """
@@ -118,7 +118,7 @@ def test_times_and_memory_are_measured() -> None:
 
 
 def test_the_pools_hook_finds_the_peak() -> None:
-    """CuPy's own class of hooks, told of memory as its pool would tell."""
+    """CuPy's own class of hooks, called as its memory pool would call it."""
     cupy: Any = pytest.importorskip("cupy")
     hooks = cupy.cuda.memory_hook.get_memory_hooks()
 

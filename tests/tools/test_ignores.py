@@ -1,4 +1,4 @@
-"""Where a checker is overruled, its code and a reason are named; docs/design.md counts them."""
+"""Each comment that overrules a checker names a code and a reason; docs/design.md counts them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDERS = ("src", "tests", "docs", "examples", "benchmarks")
 FILES = [ROOT / "noxfile.py", ROOT / "conftest.py"]
 FILES += sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 WRONG = (ROOT / "tests" / "tools" / "typing", ROOT / "tests" / "tools" / "downstream")
-"""Their lines are there to be refused: the module's docstring is the reason."""
+"""Files whose lines are there to be refused: the module's docstring is the reason."""
 
 TYPE = re.compile(r"(type|pyright): ignore(?:\[([\w, -]+)\])?")
 WHOLE = re.compile(
@@ -30,7 +30,7 @@ def comments(path: Path) -> list[tuple[int, str]]:
 
 
 def ignores(path: Path) -> list[tuple[int, str, str, str]]:
-    """For each comment that overrules a checker: line, which one, codes, and what it says more."""
+    """List the comments that overrule a checker: line, checker, codes, and the rest of the text."""
     found: list[tuple[int, str, str, str]] = []
     for line, text in comments(path):
         parts = [part.strip() for part in text.split("#")[1:]]

@@ -29,7 +29,7 @@ NOT_IMPORTED = (
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Run code in a fresh interpreter, and return what it prints."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PATHS))}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, env=environment, text=True

@@ -1,4 +1,4 @@
-"""The methods that type checkers see on `Variable` are those it has: names, parameters, results."""
+"""The methods that type checkers see on `Variable` exist: names, parameters, results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def signature(name: str) -> inspect.Signature:
 
 
 def at_run_time(name: str) -> inspect.Signature:
-    """The signature of what answers for a method, its first parameter the variable."""
+    """Return the signature of the function behind a method; its first parameter is the variable."""
     if name in numpy_methods.OWN:
         return inspect.signature(numpy_methods.OWN[name])
     function = getattr(np, name)

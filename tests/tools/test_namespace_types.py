@@ -1,4 +1,4 @@
-"""`gradwrap.typing.Namespace` is the standard's namespace, and what the one at run time is."""
+"""`gradwrap.typing.Namespace` agrees with the standard, and with the namespace at run time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 
 
 def declared(path: str) -> Any:
-    """The method of the protocol that stands for a function."""
+    """Return the method of the protocol that stands for a function."""
     head, _, name = path.rpartition(".")
     return getattr(EXTENSIONS.get(head, gw.typing.ArrayNamespace), name)
 
@@ -203,7 +203,7 @@ BOOLS = [name for name in FUNCTIONS if name.startswith("logical")]
 
 
 def arguments(path: str, wrap: Callable[[Any], Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments for what a function must be given, and for what it is given in the table."""
+    """Return arguments for the required parameters, and for those that the table names."""
     given = {**GIVEN, **SPECIAL.get(path, {})}
     args: list[Any] = []
     named: dict[str, Any] = {}
@@ -227,7 +227,7 @@ def arguments(path: str, wrap: Callable[[Any], Any]) -> tuple[list[Any], dict[st
 
 
 def conforms(value: Any, annotation: str, is_array: Callable[[Any], bool]) -> bool:
-    """Whether a value is what an annotation of the protocol says."""
+    """Tell whether a value has the type that an annotation of the protocol names."""
     tests: dict[str, Callable[[Any], bool]] = {
         "Out_co": is_array,
         "Other_co": is_array,
@@ -264,7 +264,7 @@ def test_results_are_what_the_protocol_says(path: str) -> None:
 
 @pytest.mark.parametrize("path", FUNCTIONS)
 def test_another_dtype_than_the_arguments_is_said_to_be_one(path: str) -> None:
-    """`Other` where real numbers give no real numbers, `Out` where they do."""
+    """Results are `Other` where real arguments do not give real results, else `Out`."""
     annotation = declared(path).__annotations__["return"]
     if "Out_co" not in annotation and "Other_co" not in annotation:
         return

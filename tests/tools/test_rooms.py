@@ -1,4 +1,4 @@
-"""What holds for all tests: each file is in a room, and none measures time."""
+"""Rules for all tests: each file is in a room, and none measures time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_readme_names_each_room_and_each_module_that_tests_share() -> None:
 
 
 def test_no_test_measures_time() -> None:
-    """On a machine that is busy it would fail. `support/counting.py` counts instead."""
+    """It would fail on a busy machine. `support/counting.py` counts instead."""
     found = {
         f"{path.relative_to(TESTS)}: {clock}"
         for path in TESTS.rglob("*.py")

@@ -1,7 +1,7 @@
-"""The stubs in typings/, and any of our own, say what the modules are: mypy's stubtest compares.
+"""The stubs in typings/, and any of our own, agree with the modules: mypy's stubtest compares them.
 
-CuPy can be compared where there is no GPU: importing it needs none. Names that a stub leaves out
-are allowed, since it has what this project and a typical user touch; whatever it has must be so.
+CuPy can be compared without a GPU: importing it needs none. A stub may omit names, since it has
+only those that this project and a typical user need; those that it has must be right.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ OWN = sorted(
 
 
 def stubtest(*modules: str, path: Path = TYPINGS, allowed: Path | None = ALLOWED) -> str:
-    """What stubtest finds wrong; nothing if all is well."""
+    """Return the mistakes that stubtest finds; an empty text if there are none."""
     options = ["--concise", "--ignore-missing-stub", "--ignore-disjoint-bases"]
     options += ["--mypy-config-file", str(ROOT / "pyproject.toml")]
-    if allowed is not None:  # a list for all packages, of which each needs but its own lines
+    if allowed is not None:  # one list for all packages: each needs its own lines only
         options += ["--allowlist", str(allowed), "--ignore-unused-allowlist"]
     done = subprocess.run(
         [sys.executable, "-m", "mypy.stubtest", *modules, *options],

@@ -28,7 +28,7 @@ def leaf(array: Any) -> Any:
 
 
 def taken(x: Any) -> Any:
-    """The gradient of a leaf, which is left with none."""
+    """Take the gradient of a leaf, and leave it with none."""
     gradient, x.grad = x.grad, None
     return gradient
 
@@ -323,7 +323,7 @@ ARRAY = 8 * SIZE
 
 
 def peak_in_arrays(gradient: Callable[[Any], Any]) -> float:
-    """The peak of memory while a gradient is computed, in arrays of the size of its argument."""
+    """Return the peak of memory of a gradient, in arrays of the size of its argument."""
     x = np.linspace(0.0, 1.0, SIZE)
     gradient(x[:10])
     gc.collect()

@@ -38,7 +38,7 @@ LARGEST = 40
 
 @dataclasses.dataclass
 class Library:
-    """What a program is written against: arrays, transforms, and how an element is set."""
+    """A library that programs run on: arrays, transforms, and a way to set an element."""
 
     np: ModuleType
     transforms: Any
@@ -60,12 +60,12 @@ Step = tuple[str, int, int]
 
 
 def matrix(lib: Library, a: Any) -> Any:
-    """A well conditioned one."""
+    """Return a well-conditioned matrix."""
     return lib.np.tanh(a @ a.T) * 0.5 + 3 * np.eye(2)
 
 
 def running(lib: Library, a: Any) -> Any:
-    """A loop over rows."""
+    """Loop over rows."""
     state = a[0] * 0.0
     states: list[Any] = []
     for row in a:
@@ -135,7 +135,7 @@ ENDS: list[Callable[[Library, Any], Any]] = [
 
 
 def program(lib: Library, seed: int) -> Function:
-    """A function of a `SHAPE` array; its output has at most two axes."""
+    """Return a function of a `SHAPE` array; its output has at most two axes."""
     source = random.Random(seed)
     kinds = list(STEPS)
     steps: list[Step] = [
@@ -169,7 +169,7 @@ class Chain:
 
     @property
     def order(self) -> int:
-        """How often it differentiates."""
+        """Number of times it differentiates."""
         return sum(ORDERS[name] for name in self.names)
 
     def of(self, lib: Library, function: Function, x: Any) -> Function:
@@ -184,7 +184,7 @@ class Chain:
 
 
 def shrunk(lib: Library, f: Function, shape: tuple[int, ...]) -> Function:
-    """Weighted sums, to keep derivatives of derivatives small."""
+    """Reduce the output to weighted sums, to keep derivatives of derivatives small."""
     weights = np.random.default_rng(math.prod(shape)).normal(size=(3, math.prod(shape)))
     return lambda x: weights @ lib.np.reshape(f(x), (-1,))
 
@@ -309,7 +309,7 @@ HIGHEST = 4
 ORDERS = {
     name: 0 if "vmap" in name else 2 if name in ("hessian", "hvp") else 1 for name in TRANSFORMS
 }
-"""How often each differentiates: the time JAX takes to compile doubles each time."""
+"""Number of times each differentiates: with each, JAX takes twice as long to compile."""
 SHAPES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "hvp"), lambda shape: SHAPE),
     **dict.fromkeys(("jvp", "jvp_closure", "linearize"), lambda shape: shape),

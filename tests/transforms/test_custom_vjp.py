@@ -325,7 +325,7 @@ def test_every_pairing_of_modes_at_second_order() -> None:
 
 
 def test_nested_gradients_go_through_backward() -> None:
-    """The third derivative differentiates what bwd computes, not the function."""
+    """The third derivative is that of what bwd computes, not of the function."""
 
     @gw.custom_vjp
     def fun(x: Any) -> Any:

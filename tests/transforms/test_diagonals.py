@@ -1,4 +1,4 @@
-"""Batches that are diagonal matrices, as the columns of a Jacobian start from."""
+"""Batches that are diagonal matrices, from which the columns of a Jacobian start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VECTOR = np.array([1.0, -2.0, 4.0])
 
 
 def is_diagonal(value: Any) -> bool:
-    """Whether a batch has not been made a matrix of."""
+    """Tell whether a batch is still kept as diagonals."""
     try:
         object.__getattribute__(value, "_data")
     except AttributeError:

@@ -1,4 +1,4 @@
-"""`gw.Function`: what PyTorch's custom functions do, and where gradwrap raises instead."""
+"""`gw.Function`: what PyTorch's custom functions do, and errors where gradwrap does otherwise."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tracked(array: Any) -> Any:
 
 
 def taken(x: Any) -> Any:
-    """The gradient of a leaf, which is left with none."""
+    """Take the gradient of a leaf, and leave it with none."""
     gradient, x.grad = x.grad, None
     return gradient
 
@@ -101,7 +101,7 @@ class SinCos(gw.Function):
 
 
 def returning(result: Any) -> Any:
-    """An identity whose backward returns this, or what it gives for the cotangent."""
+    """An identity whose backward returns a given value, or a function of the cotangent."""
 
     class Returns(gw.Function):
         @staticmethod

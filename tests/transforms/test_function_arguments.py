@@ -26,7 +26,7 @@ class Power(gw.Function):
 
 
 class Scaled(gw.Function):
-    """The context is filled apart."""
+    """A function that fills its context in `setup_context`."""
 
     @staticmethod
     def forward(x: Any, factor: Any = 3.0) -> Any:

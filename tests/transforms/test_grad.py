@@ -20,7 +20,7 @@ Y = np.array([1.5, 0.5, -0.7])
 
 
 def same(actual: Any, expected: Any) -> None:
-    """Equal in type, dtype, shape and, but for rounding, in value."""
+    """Assert equal type, dtype and shape, and equal values but for rounding."""
     assert type(actual) is type(expected)
     assert actual.dtype == expected.dtype
     assert actual.shape == expected.shape

@@ -58,7 +58,7 @@ def rosenbrock(x: Any) -> Any:
 
 
 def rosenbrock_hessian(x: Any) -> Any:
-    """In closed form."""
+    """The closed form."""
     hessian = np.zeros((5, 5))
     inner = np.arange(4)
     hessian[inner, inner] += 1200 * x[:-1] ** 2 - 400 * x[1:] + 2
@@ -346,7 +346,7 @@ def test_a_value_that_outlives_its_transform_is_no_danger() -> None:
 
 
 def test_outer_value_written_to_after_the_inner_function_used_it() -> None:
-    """What an inner operation saved of an outer array is what the array held then."""
+    """An inner operation keeps the value that an outer array has at that moment."""
 
     def outer(x: Any) -> Any:
         y = x * 1.0

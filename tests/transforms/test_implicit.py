@@ -34,7 +34,7 @@ def square_root(a: Any) -> Any:
 
 
 def by_columns(matvec: Any, b: Any) -> Any:
-    """A solver that no transform could look into."""
+    """Solve by a method that no transform could look into."""
     assert type(b) is np.ndarray
     matrix = np.stack([np.asarray(matvec(row)) for row in np.eye(b.size)], axis=1)
     return np.linalg.solve(matrix, b)

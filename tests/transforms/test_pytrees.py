@@ -184,7 +184,7 @@ class Model:
 
 
 class Interval:
-    """No dataclass; its `dtype` must not make it an array."""
+    """Not a dataclass; its `dtype` must not make it an array."""
 
     dtype = "interval"
 

@@ -33,7 +33,7 @@ def is_installed() -> bool:
 
 
 def has_gpu() -> bool:
-    """Whether CuPy is here, and a GPU for it."""
+    """Tell whether CuPy is installed, and there is a GPU for it."""
     if not is_installed():
         return False
     cupy: Any = importlib.import_module("cupy")
@@ -99,10 +99,10 @@ def _forget_cupy() -> None:
 
 
 def device_params() -> list[Any]:
-    """For a fixture: the GPU where there is one, marked `gpu`, else the double."""
+    """Parametrise a fixture: by the GPU where there is one, marked `gpu`, else by the double."""
     return [pytest.param("gpu", marks=pytest.mark.gpu)] if has_gpu() else ["hosted"]
 
 
 def on_device(where: str) -> contextlib.AbstractContextManager[Counts | None]:
-    """The device of a test that runs on both: what is counted on the double, None on a GPU."""
+    """Set the device of a test that runs on both; give the counts of the double, None on a GPU."""
     return contextlib.nullcontext() if where == "gpu" else hosted()

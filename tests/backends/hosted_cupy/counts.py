@@ -1,4 +1,4 @@
-"""What has been asked of the device: launches, waits, and memory."""
+"""Counts of what the device is asked for: launches, waits, and memory."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ __all__ = ["COUNTS", "Counts"]
 
 
 class Counts:
-    """What CuPy was asked to do; `reset` before what is to be counted.
+    """Counts of what CuPy is asked to do; `reset` them before what is to be counted.
 
     Attributes
     ----------
     launches
         The names of the kernels, or of the functions that were carried out in one go.
     synchronisations
-        What has made the host wait for the device: values that it asked for, and shapes that
-        depend on values.
+        The calls that made the host wait for the device: for values, or for shapes that depend
+        on values.
     uploads
-        What was copied from the host to the device.
+        The copies from the host to the device.
     live, peak, total
         Bytes of device memory in use, the most there have been, and all that were allocated.
     """

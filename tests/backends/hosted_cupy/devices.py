@@ -1,6 +1,6 @@
-"""Stand-ins for devices, streams and events: nothing runs on them, but who waits for whom is kept.
+"""Stand-ins for devices, streams and events: nothing runs on them, they note who waits for whom.
 
-A stream's `log` has what it was asked for, in order: `("record", event, device)` or
+A stream's `log` has its requests, in order: `("record", event, device)` or
 `("wait", event, device)`, with the number of the device that was current. The default stream is one
 object for all devices, as in CuPy, and stands for that of the current one.
 """

@@ -1,7 +1,7 @@
 """Functions of CuPy's modules that call the device's libraries, carried out by NumPy's.
 
-A function keeps its identity and its signature, so whoever has imported it by name gets the
-double too: only its code is exchanged.
+A function keeps its identity and its signature, since only its code is exchanged: whoever has
+imported it by name gets the double too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft f
 fftshift ifftshift
 """
 WAITING = frozenset({"argwhere", "bincount", "flatnonzero", "nonzero", "unique"})
-"""Those whose result's shape depends on values."""
+"""Functions whose result's shape depends on values."""
 
 ASKING = frozenset(
     ["argpartition", "argsort", "dot", "linalg.norm", "outer", "repeat", "roll", "sort"]
 )
-"""Those that ask what is no array of CuPy's for a method; that is CuPy's own code here, too."""
+"""Functions that call a method of any argument that is no array of CuPy; so does the double."""
 ORIGINAL: dict[str, FunctionType] = {}
 """The functions as CuPy has them, by their paths."""
 
@@ -74,7 +74,7 @@ def _copy_of(function: FunctionType) -> FunctionType:
 
 
 def _has(value: object, name: str) -> bool:
-    """Whether it has an attribute by its class."""
+    """Tell whether an object has an attribute by its class."""
     return hasattr(type(value), name)
 
 
@@ -85,7 +85,7 @@ def _is_foreign(value: Any) -> bool:
 
 
 def _code(function: FunctionType, path: str) -> CodeType:
-    """Code with the function's parameters, which hands them to `call`."""
+    """Return code with the function's parameters, which passes them to `call`."""
     code = function.__code__
     count, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = list(code.co_varnames)
@@ -118,7 +118,7 @@ def _code(function: FunctionType, path: str) -> CodeType:
 
 
 def call(path: str, *args: Any, **kwargs: Any) -> Any:
-    """Carry out a function of CuPy: what it was given, but for defaults, is handed to NumPy's."""
+    """Carry out a function of CuPy: pass its arguments, but for defaults, to NumPy's."""
     name = path.partition(".")[2]
     if name in ASKING and _is_foreign((args, tuple(kwargs.values()))):
         return ORIGINAL[path](*args, **kwargs)
@@ -181,7 +181,7 @@ def _uploaded(obj: Any, dtype: Any) -> Any:
 
 
 def _is_of_the_device(obj: Any) -> bool:
-    """Whether a nested list holds arrays of CuPy, which are then joined on the device."""
+    """Tell whether a nested list holds arrays of CuPy, which are then joined on the device."""
     if is_a(obj, list, tuple):
         return any(_is_of_the_device(part) for part in obj)
     return isinstance(obj, cupy.ndarray)

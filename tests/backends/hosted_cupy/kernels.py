@@ -20,7 +20,7 @@ HOOK = "__cupy_override_elementwise_kernel__"
 
 
 def elementwise(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any:
-    """What `cupy.ndarray` does with a ufunc or an `ElementwiseKernel` that it is an argument of."""
+    """Do what `cupy.ndarray` does as the argument of a ufunc or an `ElementwiseKernel`."""
     for arg in args:
         if not is_a(arg, cupy.ndarray) and hasattr(arg.__class__, HOOK):
             return getattr(arg, HOOK)(kernel, *args, **kwargs)
@@ -52,7 +52,7 @@ def _ufunc(kernel: Any, args: Any, out: Any = None, **kwargs: Any) -> Any:
 
 
 def _numpys(name: str) -> Callable[..., Any]:
-    """NumPy's, or SciPy's, function of a ufunc's name."""
+    """Return NumPy's or SciPy's function of a ufunc's name."""
     short = name.removeprefix("cupy_")
     found = getattr(np, short, None)
     if found is None:
@@ -89,7 +89,7 @@ def _clip(a: Any, low: Any, high: Any, out: Any = None) -> Any:
 def _scatter_add(  # as CuPy's kernel
     values: Any, indices: Any, count: int, rest: int, length: int, out: Any
 ) -> Any:
-    """Of `cupy.add.at`: `out` is (..., length, rest), and `count` places along length are named."""
+    """Carry out `cupy.add.at`: `out` is (..., length, rest), `indices` are `count` places."""
     if not values.size:
         return out
     sums: Any = np.zeros(out.size, out.dtype)
@@ -122,7 +122,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def reduction(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: bool) -> Any:
-    """What `cupy.ndarray` does with a reduction that it is the argument of."""
+    """Do what `cupy.ndarray` does as the argument of a reduction."""
     COUNTS.launches.append(kernel.name)
     short = kernel.name.removeprefix("cupy_").removesuffix("_with_dtype")
     function = getattr(np, short)

@@ -60,16 +60,16 @@ class _Exposed:
 
 
 def view(array: Any) -> Any:
-    """The elements of an array of CuPy, for NumPy to read and to write."""
+    """Return a view of an array of CuPy, for NumPy to read and to write."""
     if array.size == 0:
         return np.empty(array.shape, array.dtype)
     return np.asarray(_Exposed(array))
 
 
 def lent(value: Any) -> Any:
-    """What a function was given, as NumPy takes it; what CuPy does not take is refused.
+    """Return an argument as NumPy takes it; refuse what CuPy does not take.
 
-    CuPy takes arrays of its own, Python's and NumPy's scalars, and nothing of NumPy's arrays.
+    CuPy takes its own arrays, and scalars of Python and NumPy, but no arrays of NumPy.
     """
     if isinstance(value, cupy.ndarray):
         if value.device.id != current_device().id:
@@ -90,7 +90,7 @@ def lent(value: Any) -> Any:
 
 
 def returned(value: Any) -> Any:
-    """NumPy's results as arrays of CuPy: scalars are arrays of no axes there."""
+    """Return NumPy's results as arrays of CuPy, where a scalar is an array without axes."""
     if is_a(value, tuple):
         parts = [returned(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

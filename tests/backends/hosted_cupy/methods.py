@@ -20,7 +20,7 @@ BASE = cupy.ndarray.__mro__[1]
 
 
 def _waits(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that the host waits in: it wants to have values."""
+    """Return a method in which the host waits, since it needs values."""
 
     def waiting(self: Any, *args: Any, **kwargs: Any) -> Any:
         COUNTS.synchronisations.append(name)
@@ -30,7 +30,7 @@ def _waits(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _computes(name: str) -> Callable[..., Any]:
-    """A method of NumPy's arrays that launches something."""
+    """Return a method of NumPy's arrays that counts as a launch."""
 
     def computing(self: Any, *args: Any, **kwargs: Any) -> Any:
         COUNTS.launches.append(name)
@@ -84,7 +84,7 @@ def _copy(self: Any, order: str = "C") -> Any:
 
 
 def _reshape(self: Any, *shape: Any, **options: Any) -> Any:
-    """A view where there is one; a copy is what CuPy would launch."""
+    """Return a view if possible; a copy is what CuPy would launch."""
     order = options.get("order", "C")
     new = shape[0] if len(shape) == 1 and is_a(shape[0], tuple, list) else shape
     if order == "C" and (self.flags.c_contiguous or _is_viewable(self, new)):
@@ -113,7 +113,7 @@ def _parts(key: Any) -> tuple[Any, ...]:
 
 
 def _host_key(key: Any, what: str) -> Any:
-    """The key as NumPy takes it. Masks make the host wait: for how many elements they name."""
+    """Return the key as NumPy takes it. The host waits for a mask, to count its elements."""
     parts: list[Any] = []
     for part in _parts(key):
         if isinstance(part, cupy.ndarray):
@@ -148,7 +148,7 @@ def _within(array: Any, key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_foreign(value: object) -> bool:
-    """Whether CuPy would ask it how to compute, and it is none of CuPy's arrays."""
+    """Tell whether an object is none of CuPy's arrays, and CuPy would ask it how to compute."""
     asked = hasattr(type(value), "__cupy_override_elementwise_kernel__")
     return asked and not isinstance(value, cupy.ndarray)
 

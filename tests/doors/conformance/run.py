@@ -41,7 +41,7 @@ OMITTED = ("collectors", "log", "traceback", "streams", "warnings", "keywords")
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a test, and the first line of its error."""
+    """The outcome of a test, and the first line of its error."""
 
     outcome: str
     error: str
@@ -138,7 +138,7 @@ def compare(suite: Suite, library: str) -> Comparison:
 
 
 def page(suite: Suite, comparisons: list[Comparison]) -> str:
-    """The page of the documentation that states the results."""
+    """Return the page of the documentation that states the results."""
     versions = [f"Python {platform.python_version()}"]
     versions += [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
     lines = [

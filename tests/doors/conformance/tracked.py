@@ -50,9 +50,9 @@ def _tracking(function: Any) -> Any:
 
 
 def tracked(value: Any) -> Any:
-    """The same values, tracked where they are floating-point.
+    """Return the same values, tracked where they are floating-point.
 
-    Not a leaf, which would refuse to be written to, but the result of an operation on one.
+    They are results of an operation on a leaf, since a leaf refuses to be written to.
     """
     if issubclass(type(value), tuple):
         parts = [tracked(part) for part in value]
@@ -75,6 +75,6 @@ def lift_refusal() -> None:
 
 
 def namespace(xp: ModuleType) -> TrackedNamespace:
-    """What the suite is given for a library."""
+    """Return the namespace that the suite is given for a library."""
     lift_refusal()
     return TrackedNamespace(gw.wrap_namespace(xp))

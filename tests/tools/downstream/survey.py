@@ -1,4 +1,4 @@
-"""Another module of the project: each kind of thing that gradwrap has, used once."""
+"""Another module of the project: each part of gradwrap, used once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both checkers must refuse: each line has an error of each, which the `ignore` names."""
+"""Lines that both checkers must refuse: the `ignore` names the error of each."""
 
 from __future__ import annotations
 

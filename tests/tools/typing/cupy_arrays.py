@@ -1,4 +1,4 @@
-"""What type checkers make of CuPy's arrays, by the stubs in typings/; see transforms.py.
+"""Types of CuPy's arrays, by the stubs in typings/; see transforms.py.
 
 CuPy need not be installed: this file is never run.
 """

@@ -1,4 +1,4 @@
-"""The protocols of transforms/jacobian_types.py, as a checker sees what is typed by them."""
+"""Types by the protocols of transforms/jacobian_types.py; see transforms.py."""
 
 from __future__ import annotations
 

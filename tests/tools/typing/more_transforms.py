@@ -1,4 +1,4 @@
-"""What type checkers make of forward mode, vmap, Jacobians, checkpoint; see transforms.py."""
+"""Types of forward mode, vmap, Jacobians and checkpoint; see transforms.py."""
 
 from __future__ import annotations
 

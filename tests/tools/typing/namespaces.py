@@ -1,4 +1,4 @@
-"""What type checkers make of the standard's namespace; see transforms.py."""
+"""Types of the standard's namespace; see transforms.py."""
 
 from __future__ import annotations
 

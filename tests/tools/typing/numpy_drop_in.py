@@ -1,7 +1,7 @@
 """`import gradwrap.numpy as np` has NumPy's own types; see transforms.py.
 
-What they are differs from one NumPy to the next. A list is of one type: assigning one to the
-other compares them, both ways.
+They differ from one NumPy to the next. Since a list has one type, assigning one list to the other
+compares them, in both directions.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class Kind: ...
 
 
 class Tiles:
-    """What the standard asks of an array, as far as the types go."""
+    """The standard's array, as far as the types go."""
 
     @property
     def dtype(self) -> Kind:

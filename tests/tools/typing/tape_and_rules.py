@@ -1,4 +1,4 @@
-"""What type checkers make of the tape and of rules; see transforms.py beside this file."""
+"""Types of the tape and of rules; see transforms.py beside this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What type checkers make of the transforms: not run, but checked by tests/tools/test_typing.py.
+"""Types of the transforms: not run, but checked by tests/tools/test_typing.py.
 
 A line with an `ignore` is an error that both checkers must find: both are told to report an
 `ignore` that is not needed.

@@ -1,4 +1,4 @@
-"""What type checkers make of a `Variable`: operators, attributes, methods; see transforms.py."""
+"""Types of a `Variable`: operators, attributes, methods; see transforms.py."""
 
 from __future__ import annotations
 
