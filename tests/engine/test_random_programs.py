@@ -94,18 +94,14 @@ def write_to_a_copy(a: Any, b: Any, k: int) -> Any:
 
 
 STEPS: dict[str, Callable[[Any, Any, int], Any]] = {
-    function.__name__: function
-    for function in (
-        write,
-        add_at,
-        add_in_place,
-        multiply_in_place,
-        write_to_each_row,
-        write_to_row_and_column,
-        write_to_the_transpose,
-        write_to_a_copy,
-    )
-} | {
+    "write": write,
+    "add_at": add_at,
+    "add_in_place": add_in_place,
+    "multiply_in_place": multiply_in_place,
+    "write_to_each_row": write_to_each_row,
+    "write_to_row_and_column": write_to_row_and_column,
+    "write_to_the_transpose": write_to_the_transpose,
+    "write_to_a_copy": write_to_a_copy,
     "view": lambda a, b, k: VIEWS[k % len(VIEWS)](a),
     "copy": lambda a, b, k: a.copy(),
     "unary": lambda a, b, k: UNARY[k % len(UNARY)](a),

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from types import FrameType
 
 
@@ -78,7 +78,7 @@ def early_and_late(
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def _without_collector() -> Generator[None]:
     """Keep the finalizers of other garbage out of a count."""
     was_on = gc.isenabled()
     gc.collect()

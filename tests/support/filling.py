@@ -20,8 +20,8 @@ SHORT, LONG = 200, 50_000
 def check_filling(make: Callable[[int], Any], *, nested: bool = False) -> None:
     """Check that each write to an array that `make` makes costs the same, and copies nothing.
 
-    In a nested gradient each write copies: the inner backward pass is recorded, and its rule gives
-    a new cotangent, as the outer pass does for that rule. These are four arrays in all.
+    In a nested gradient each write makes four arrays of that size: the inner backward pass is
+    recorded, so it cannot write to a cotangent, and no more can the outer pass.
     """
 
     def run(size: int, writes: int) -> Any:
@@ -32,8 +32,10 @@ def check_filling(make: Callable[[int], Any], *, nested: bool = False) -> None:
             filled = out[:writes]
             return (filled * filled).sum()
 
-        function = (lambda x: gw.grad(loss)(x).sum()) if nested else loss
-        return gw.grad(function)(np.ones(size))
+        def total_slope(x: Any) -> Any:
+            return gw.grad(loss)(x).sum()
+
+        return gw.grad(total_slope if nested else loss)(np.ones(size))
 
     np.testing.assert_array_equal(run(SHORT, 100)[:100], 8.0)
     early, late = early_and_late(lines, partial(run, SHORT), 20)

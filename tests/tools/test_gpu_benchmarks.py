@@ -423,7 +423,7 @@ def test_slow():
     pathlib.Path({str(started)!r}).touch()
     time.sleep(600)
 """)
-    wait = subprocess.Popen.wait
+    wait = subprocess.Popen[bytes].wait
 
     def wait_once_started(child: subprocess.Popen[bytes], seconds: float | None = None) -> int:
         while not started.exists():
