@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.core.backend import wrapper_class
 from gradwrap.core.batched import Batched
-from gradwrap.core.classes import wrapper_class
-from gradwrap.core.dual import Dual
+from gradwrap.core.forward import Dual
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError, RuleDefinitionError, TrackedValueError
 from lambdas import rows

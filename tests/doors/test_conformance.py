@@ -13,9 +13,9 @@ import array_api_compat.numpy as compat
 import array_api_strict as strict
 import numpy as np
 import pytest
+from gradwrap.core.wrapper import native
 
 import gradwrap as gw
-from gradwrap.core.unwrapping import native
 from gradwrap.errors import NoRuleError, TrackedValueError
 from lambdas import fn, is_a
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import array_api_strict as strict
 import numpy as np
 import pytest
+from gradwrap.core.levels import silent_up_to
 
 import gradwrap as gw
 import tiny_arrays as tiny
-from gradwrap.core.modes import silent_up_to
 from lambdas import fn
 
 if TYPE_CHECKING:

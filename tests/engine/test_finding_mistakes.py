@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import array_api_strict as strict
 import numpy as np
 import pytest
+from gradwrap.core.levels import current_watch, inspecting
 
 import gradwrap
 from gradwrap.core import watching
-from gradwrap.core.inspection import wanted
-from gradwrap.core.modes import current_watch
 from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
 from lambdas import fn
 
@@ -30,7 +29,7 @@ def quiet() -> Iterator[None]:
     with np.errstate(all="ignore"):
         yield
     assert current_watch() is None
-    assert wanted.get() is None
+    assert inspecting.get() is None
 
 
 def leaf(data: Any = X) -> Any:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import array_api_strict as strict
 import numpy as np
 import pytest
+from gradwrap.core.levels import current_watch
 
 import gradwrap
-from gradwrap.core.modes import current_watch
 from gradwrap.errors import GradwrapError, SavedArrayError
 from lambdas import fn, rows
 

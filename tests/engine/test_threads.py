@@ -16,7 +16,7 @@ import pytest
 import gradwrap as gw
 from counting import lines
 from gradwrap.core import modes, registry
-from gradwrap.core.classes import rebind
+from gradwrap.core.backend import rebind
 from gradwrap.core.registry import find_op, redefine
 from lambdas import fn
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import array_api_strict
 import numpy as np
 import pytest
+from gradwrap.core.levels import new_level
 
 import gradwrap as gw
 from gradwrap.core.batched import Batched
-from gradwrap.core.modes import new_level
 from gradwrap.transforms.batches import batch_of, unit_batch
 from lambdas import is_a, rows
 

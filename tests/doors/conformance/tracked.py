@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.wrapper import native
+
 import gradwrap as gw
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.namespace import WrappedNamespace
-from gradwrap.core.unwrapping import native
 
 if TYPE_CHECKING:
     from types import ModuleType
