@@ -38,7 +38,7 @@ def on_gpu(tests: Path) -> list[Path]:
     words = ("mark.gpu", "device_params")
     return [
         path
-        for path in sorted(tests.glob("test_*.py"))
+        for path in sorted(tests.rglob("test_*.py"))
         if any(word in path.read_text(encoding="utf-8") for word in words)
     ]
 

@@ -1,7 +1,7 @@
 """The methods of NumPy's arrays, as editors and type checkers see them.
 
 At run time `Variable.__getattr__` finds them at first use, in `backends/numpy_methods.py`, and
-each becomes an attribute of `Variable`. tests/test_method_types.py compares the two.
+each becomes an attribute of `Variable`. tests/tools/test_method_types.py compares the two.
 """
 
 from __future__ import annotations
