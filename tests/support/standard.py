@@ -296,3 +296,11 @@ xp.fft.fftshift(x(0))
 
 def calls(text: str) -> list[str]:
     return text.strip().splitlines()
+
+OWN = frozenset(
+    """
+    arange empty eye ones zeros fft.fftfreq fft.rfftfreq
+    broadcast_shapes can_cast finfo iinfo isdtype result_type
+    """.split()
+)
+"""Functions of no array's values: those of the library itself are called."""
