@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.registry import Op
-    from gradwrap.typing import Namespace
+    from gradwrap.core.variable import Namespace
 
 __all__ = [
     "WrappedBackend",

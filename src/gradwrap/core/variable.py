@@ -12,7 +12,6 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
-from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
 from gradwrap.core.backend import find_backend
 from gradwrap.core.compile import compile_call, compile_operator
@@ -27,13 +26,26 @@ from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from gradwrap.typing.array_methods import ArrayMethods
+    from gradwrap.typing.namespace import ExtendedNamespace
 
 __all__ = ["AnyVariable", "Variable"]
 
 A = TypeVar("A")
 
+if not TYPE_CHECKING:
 
-class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMethods[A], Generic[A]):
+    class ArrayMethods(Generic[A]):
+        """Nothing: `Variable.__getattr__` finds the methods when they are first asked for."""
+
+        __slots__ = ()
+
+
+class Variable(
+    Attributes, ArrayMethods["Variable[Any]"], Operators, Conversions, GraphMethods[A], Generic[A]
+):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
@@ -238,6 +250,14 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
+        """The namespace whose functions record; the same object for all arrays of a library."""
+        namespace: Any = self._namespace
+        if api_version is not None:
+            namespace._check_version(api_version)
+        found: Namespace[A] = namespace
+        return found
+
     def transpose(self, *axes: Any) -> Self:
         """The array with its axes permuted, in reverse order by default."""
         order = _integers(axes) or tuple(range(self.ndim))[::-1]
@@ -257,6 +277,9 @@ class Variable(Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMeth
 
     clone = copy
 
+
+if TYPE_CHECKING:
+    Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
 
 AnyVariable: Final[type[Any]] = Variable
 """`Variable` to the rest of the library, which works with what its type keeps to itself."""

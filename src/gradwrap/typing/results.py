@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
-from gradwrap.typing.variables import Other_co, Out_co
+from gradwrap.typing.type_variables import Other_co, Out_co
 
 __all__ = [
     "QR",

@@ -1,49 +1,25 @@
-"""Names of what the standard's functions take besides arrays, and say about a library."""
+"""What a namespace says about its library: constants, dtypes, their limits, capabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
+
+from gradwrap.typing.arguments import DType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.typing.arguments import Device, Kind
 
 __all__ = [
-    "AnyArray",
-    "Axes",
     "Capabilities",
     "Constants",
-    "DType",
     "DTypes",
     "DefaultDTypes",
-    "Device",
     "FInfo",
     "IInfo",
-    "Kinds",
     "NamespaceInfo",
-    "Nested",
-    "Norm",
-    "Shape",
 ]
-
-AnyArray: TypeAlias = Any
-"""An array of the library of whatever dtype: a mask, positions, counts."""
-DType: TypeAlias = Any
-"""A dtype of the library. Each library has types of its own for them."""
-Device: TypeAlias = Any
-"""A device of the library, likewise."""
-Shape: TypeAlias = int | tuple[int, ...]
-Axes: TypeAlias = int | tuple[int, ...]
-Nested: TypeAlias = complex | Sequence[Any]
-"""Numbers, and nested sequences of numbers and of arrays."""
-Norm: TypeAlias = Literal["backward", "ortho", "forward"]
-Kind: TypeAlias = Literal[
-    "bool",
-    "signed integer",
-    "unsigned integer",
-    "integral",
-    "real floating",
-    "complex floating",
-    "numeric",
-]
-Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]
 
 
 class FInfo(Protocol):
@@ -111,22 +87,17 @@ class NamespaceInfo(Protocol):
 
     def capabilities(self) -> Capabilities:
         """What it can do of what the standard leaves open."""
-        ...
 
     def default_device(self) -> Device:
         """Where new arrays are, unless told otherwise."""
-        ...
 
-    def default_dtypes(self, *, device: Device | None = None) -> DefaultDTypes:
+    def default_dtypes(self, *, device: Device = None) -> DefaultDTypes:
         """The dtypes of new arrays, unless told otherwise."""
-        ...
 
     def devices(self) -> Sequence[Device]:
         """The devices there are."""
-        ...
 
     def dtypes(
-        self, *, device: Device | None = None, kind: Kind | tuple[Kind, ...] | None = None
+        self, *, device: Device = None, kind: Kind | tuple[Kind, ...] | None = None
     ) -> dict[str, DType]:
         """The dtypes there are, by their names in the standard."""
-        ...
