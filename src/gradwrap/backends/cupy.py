@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends import cupy_protocol
+from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
 from gradwrap.backends.numpy import SCALAR_TYPES
-from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
 from gradwrap.core.devices import to_device
 from gradwrap.core.kinds import TUPLE
@@ -192,7 +192,7 @@ def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
 
 register(
     [
-        differing(
+        adapted(
             "setitem",
             _setitem_cotangents,
             native=_setitem,
@@ -201,7 +201,7 @@ register(
                 lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
             ),
         ),
-        differing(
+        adapted(
             "to_device",
             lambda xp, g, x_meta: _to_device(xp, g, x_meta.device),
             native=_to_device,

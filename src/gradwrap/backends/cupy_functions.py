@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.creating import creating, first_variable
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
-from gradwrap.backends.joining_keys import joining
+from gradwrap.backends.drop_in_creation import creation_functions, first_variable
+from gradwrap.backends.drop_in_joining import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
 from gradwrap.core.kinds import type_of
@@ -39,7 +39,7 @@ class DropIn:
 
     def __init__(self, module: ModuleType) -> None:
         self._found: dict[str, Any] = {
-            **creating(cupy),
+            **creation_functions(cupy),
             **joining(cupy),
             "asnumpy": _asnumpy,
             "get_array_module": functools.partial(_array_module, module),
@@ -193,6 +193,9 @@ def _array_module(module: ModuleType, *args: Any) -> Any:
     return module if found is cupy else found
 
 
+METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
+
+
 class Ufunc:
     """A ufunc of CuPy; with tracked values it does, methods included, what NumPy's does."""
 
@@ -206,7 +209,8 @@ class Ufunc:
         return repr(self._known)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._known, name)
+        found = getattr(self._known, name)
+        return functools.partial(self._method, found) if name in METHODS else found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         variable = first_variable([*args, *kwargs.values()])
@@ -214,30 +218,11 @@ class Ufunc:
             return self._known(*args, **kwargs)
         return elementwise_kernel(variable, self._known, *args, **kwargs)
 
-    def _method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _method(self, known: Any, *args: Any, **kwargs: Any) -> Any:
         variable = first_variable([*args, *kwargs.values()])
         if variable is None:
-            return getattr(self._known, method)(*args, **kwargs)
+            return known(*args, **kwargs)
+        method = known.__name__
         if not isinstance(self._counterpart, np.ufunc):
             raise NoRuleError(f"cupy.{self.__name__}.{method} has no rule for tracked values.")
         return protocol.call_ufunc(type(variable), self._counterpart, method, args, kwargs)
-
-    def reduce(self, *args: Any, **kwargs: Any) -> Any:
-        """Fold an array along an axis."""
-        return self._method("reduce", args, kwargs)
-
-    def accumulate(self, *args: Any, **kwargs: Any) -> Any:
-        """The partial results of `reduce`."""
-        return self._method("accumulate", args, kwargs)
-
-    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
-        """Fold slices of an array."""
-        return self._method("reduceat", args, kwargs)
-
-    def outer(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to all pairs of elements."""
-        return self._method("outer", args, kwargs)
-
-    def at(self, *args: Any, **kwargs: Any) -> None:
-        """In place, once for each time that an index names an element."""
-        return self._method("at", args, kwargs)  # type: ignore[no-any-return]  # None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.overriding import differing
-from gradwrap.backends.steps import forwards, indexing_rules
+from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.backward_slices import forwards, indexing_rules
 from gradwrap.core.backend import Backend
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.modules import module_like
@@ -245,10 +245,10 @@ def _over(xp: Any, count: Any) -> Any:
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
-        differing("sum", _sum),
-        differing("mean", _mean),
-        differing("var", _var),
-        differing("std", _std),
+        adapted("sum", _sum),
+        adapted("mean", _mean),
+        adapted("var", _var),
+        adapted("std", _std),
     ],
     backend="dask",
 )

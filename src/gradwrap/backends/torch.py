@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.overriding import differing
-from gradwrap.backends.steps import forwards, indexing_rules, read
+from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.backend import Backend
 from gradwrap.core.kinds import TUPLE
@@ -30,7 +30,7 @@ def _getitem(xp: Any, x: Any, key: Any) -> Any:
     return taken
 
 
-register([*indexing_rules(), differing("getitem", native=_getitem)], backend="torch")
+register([*indexing_rules(), adapted("getitem", native=_getitem)], backend="torch")
 
 
 class TorchBackend(Backend):

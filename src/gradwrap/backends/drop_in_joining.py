@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.creating import first_variable
+from gradwrap.backends.drop_in_creation import first_variable
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.nested import holds_variable
 from gradwrap.errors import NoRuleError

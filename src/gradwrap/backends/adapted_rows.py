@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import FormulaFunction, Rule
 
-__all__ = ["differing"]
+__all__ = ["adapted"]
 
 
-def differing(
+def adapted(
     name: str,
     *formulas: FormulaFunction,
     native: FormulaFunction | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.overriding import differing
+from gradwrap.backends.adapted_rows import adapted
 from gradwrap.core.kinds import SLICE, TUPLE
 from gradwrap.core.scatter import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
@@ -80,9 +80,9 @@ def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
 def indexing_rules() -> list[Rule]:
     """Reading and writing by keys that may go backwards."""
     return [
-        differing("getitem", native=read),
-        differing("scatter", _scatter_cotangent),
-        differing(
+        adapted("getitem", native=read),
+        adapted("scatter", _scatter_cotangent),
+        adapted(
             "setitem",
             _written_cotangents,
             native=_written,
