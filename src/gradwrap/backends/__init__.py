@@ -1,7 +1,7 @@
 """Array libraries: a module each, with only what differs there from the standard.
 
-array-api-strict has none: `core.backend.Backend` and the generic table serve it as it stands,
-like any other library that follows the standard.
+array-api-strict needs none, like any other library that follows the standard: the generic table
+and `core.backend.Backend` serve it unchanged.
 """
 
 from __future__ import annotations

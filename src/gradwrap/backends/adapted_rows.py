@@ -1,4 +1,4 @@
-"""A row of the table as it stands, but for what a library has to do differently."""
+"""Rows of the table with the changes that a library needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def adapted(
     jvps: Sequence[FormulaFunction] | None = None,
     consumes: bool | None = None,
 ) -> Rule:
-    """The generic rule of an operation with other formulas, or another way to compute it."""
+    """Return the generic rule of an operation with other formulas, or another native function."""
     op = find_op(name)
     assert op is not None, name
     rule = copy.copy(op.rules[GENERIC])

@@ -42,7 +42,7 @@ def _is_backwards(part: slice) -> bool:
 
 
 def _axes_of(part: Any) -> int:
-    """How many axes of the array a part of a key is for."""
+    """Count the axes of the array that a part of a key is for."""
     if part is None or part is Ellipsis:
         return 0
     is_mask = str(getattr(part, "dtype", "")).endswith("bool")

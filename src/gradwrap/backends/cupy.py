@@ -1,4 +1,4 @@
-"""What is different for CuPy: arrays on a GPU, where the host must not wait."""
+"""The backend of CuPy, whose arrays are on a GPU, for which the host must not wait."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CupyBackend(Backend):
         self.node: Any = streams.node
 
     def class_attributes(self) -> dict[str, Any]:
-        """What CuPy's ufuncs, kernels and reductions ask for."""
+        """Return the attributes that CuPy's ufuncs, kernels and reductions ask for."""
         return cupy_protocol.class_attributes()
 
     def is_array(self, value: object) -> bool:
@@ -95,7 +95,7 @@ class CupyBackend(Backend):
         return known
 
     def _at(self, array: Any) -> AbstractContextManager[Any]:
-        """Where an array is."""
+        """Return the context of the device of an array."""
         return self.device(array) if self.has_several_devices else nullcontext()
 
     def copy(self, array: Any) -> Any:

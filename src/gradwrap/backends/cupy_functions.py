@@ -31,11 +31,11 @@ __all__ = ["DropIn", "Ufunc"]
 
 SUBMODULES = ("fft", "linalg")
 OTHER_NAMES = {"row_stack": "vstack"}
-"""What NumPy has under two names, of which one is not asked for by its protocol."""
+"""Functions of NumPy with two names, of which its protocol knows the other."""
 
 
 class DropIn:
-    """What a name of `cupy` stands for; found once, and kept."""
+    """The functions of `cupy` for tracked values, each of which is made at first use."""
 
     def __init__(self, module: ModuleType) -> None:
         self._found: dict[str, Any] = {
@@ -78,7 +78,7 @@ class Submodule(ModuleType):
 
 
 def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:
-    """A function that takes tracked values; anything else as it is."""
+    """Return a function that takes tracked values in place of one of CuPy's; other things unchanged."""
     if isinstance(known, cupy.ufunc):
         return Ufunc(known)
     if isinstance(known, (type, ModuleType)) or not callable(known):
@@ -109,7 +109,7 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
 
 
 def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an argument may be one to write to, which is not to be taken apart."""
+    """Tell whether an argument may be written to, which must then stay a variable."""
     return isinstance(kwargs.get("out"), AnyVariable) or any(
         isinstance(a, AnyVariable) for a in args[2:]
     )
@@ -153,8 +153,7 @@ def as_numpys(
             if value is parameter.default:
                 continue
             raise NoRuleError(
-                f"cupy.{known.__name__} with {name}= has no rule for tracked values. "
-                "Fix: leave it away."
+                f"cupy.{known.__name__} with {name}= has no rule for tracked values. Fix: omit it."
             )
         if len(positional) == at and list(ours)[at] == word and not named and _by_place(ours[word]):
             positional.append(value)

@@ -101,7 +101,7 @@ def _asarray(
             return cupy.asarray(obj, dtype=dtype)
         made = cupy.array(obj, dtype=dtype, copy=copy)
     if not copy and made is not obj:
-        raise ValueError("this cannot be made an array without a copy. Fix: leave copy=False out.")
+        raise ValueError("this cannot be made an array without a copy. Fix: omit copy=False.")
     return made
 
 

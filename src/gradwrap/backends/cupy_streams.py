@@ -34,7 +34,7 @@ DEFAULT = 0
 
 
 def device_count() -> int:
-    """How many devices there are; none where there is no driver."""
+    """Count the devices; there is none without a driver."""
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError:

@@ -1,4 +1,4 @@
-"""What is different for Dask: arrays in chunks, computed later, some of unknown shape.
+"""The backend of Dask, whose arrays are in chunks, computed later, some of unknown shape.
 
 The tape stays with the caller, chunks stay with the workers: all that is here builds more of
 Dask's task graph, and computes nothing.

@@ -1,4 +1,4 @@
-"""What is different for JAX."""
+"""The backend of JAX, whose arrays cannot be written to."""
 
 from __future__ import annotations
 

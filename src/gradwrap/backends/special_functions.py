@@ -13,9 +13,6 @@ from gradwrap.core.registry import find_op, ops, register_function, register_fun
 
 __all__ = ["register_all"]
 
-SAME = ("cbrt", "exp2", "expm1", "log1p")
-"""Functions that are operations without being special."""
-
 
 def register_all() -> None:
     """Have the functions entered when somebody has imported their module."""
@@ -29,15 +26,11 @@ def _enter_scipy(module: Any) -> None:
 
 
 def _enter(module: Any) -> None:
-    named = {op.name.removeprefix("special."): op for op in ops() if op.name.startswith("special.")}
-    for name in SAME:
-        op = find_op(name)
-        assert op is not None
-        named[name] = op
-    for name, op in named.items():
-        function = getattr(module, name, None)
+    """Register each function of a module that is an operation of the table, special or not."""
+    for op in ops():
+        function = getattr(module, op.name.removeprefix("special."), None)
         if function is not None:
             register_function(function, op)
-    zeta = getattr(module, "_zeta", None)
-    if zeta is not None:
-        register_function(zeta, named["zeta"])
+    zeta, op_of_zeta = getattr(module, "_zeta", None), find_op("special.zeta")
+    if zeta is not None and op_of_zeta is not None:
+        register_function(zeta, op_of_zeta)

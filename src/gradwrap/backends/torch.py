@@ -1,4 +1,4 @@
-"""What is different for PyTorch."""
+"""The backend of PyTorch."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """PyTorch's protocol: how `tensor * x` and unmodified `torch.sin(x)` reach an operation.
 
-What torch and the standard call by one name and mean by it the same goes to the standard's
-function; so does what differs in names alone. All else raises, and says where to find it.
+A function that torch and the standard have under one name, with one meaning, goes to the
+standard's function; so does one that differs in names alone. Others raise an error that says what
+to use.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def torch_function(
     args = (*(kwargs.pop(word) for word in FIRST if word in kwargs), *args)
     named = {OTHER_KEYWORDS.get(word, word): value for word, value in kwargs.items()}
     if "out" in named:
-        raise NoRuleError(f"torch.{name}(out=...) cannot be recorded. Fix: leave out=... out.")
+        raise NoRuleError(f"torch.{name}(out=...) cannot be recorded. Fix: omit out=.")
     op = find_op(standard)
     rule = None if op is None else op.rule_for("torch")
     if rule is not None and rule.keyword_only:  # torch takes these by position too

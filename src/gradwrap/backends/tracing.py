@@ -22,7 +22,7 @@ class Untraceable(Exception):  # noqa: N818  it ends a trace, and is no error
 
 
 class _Kind:
-    """What an argument is: an array, or a number that is known when the kernel is called."""
+    """A kind of argument: an array, or a number that is known when the kernel is called."""
 
 
 ARRAY, NUMBER = _Kind(), _Kind()
@@ -35,7 +35,7 @@ class Traced:
 
     def __init__(self, lines: Sequence[str], result: str) -> None:
         self.operations: int = len(lines)
-        """How many kernels it would be, one by one."""
+        """The number of kernels that the formula would be otherwise."""
         self.lines: tuple[str, ...] = tuple(lines)
         self.result: str = result
 

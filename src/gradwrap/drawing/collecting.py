@@ -42,7 +42,7 @@ LONGEST = 40
 
 
 def collect(outputs: Any, names: Any) -> Graph:
-    """The graph that was recorded for some outputs, a tree of arrays."""
+    """Describe the graph that was recorded for a tree of arrays."""
     pairs = flatten_with_paths(outputs, "output")[0]
     tracked = [
         (path, leaf)
@@ -63,7 +63,7 @@ def collect(outputs: Any, names: Any) -> Graph:
 
 
 class _Names:
-    """What the user calls arrays: by their node, or by the native array itself."""
+    """The user's names of arrays, by their node or by the native array itself."""
 
     def __init__(self, names: Any) -> None:
         self.of_node: dict[Any, str] = {}
@@ -219,12 +219,12 @@ def _parents(node: Any) -> Iterator[Any]:
 
 
 def _selects(node: Any) -> bool:
-    """Whether a node only hands on one output of several."""
+    """Tell whether a node only hands on one output of several."""
     return isinstance(node, Node) and node.op.name == "output" and node.op.parts
 
 
 def _saved_words(node: Node) -> Iterator[tuple[str | None, Any, Any]]:
-    """What a node's formulas saved: its name in the rule, the value, the node it belongs to."""
+    """Return what a node's formulas saved: name in the rule, value, node of that value."""
     rule: Any = getattr(node.op, "rule", None)
     parents: dict[str, Any] = {}
     edges = node.edges
@@ -269,7 +269,7 @@ def _unseen(node: Node, words: list[tuple[str | None, Any, Any]]) -> list[str]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Whether a static argument is worth a line: short, and not just switched off."""
+    """Tell whether a static argument is worth a line: short, and not just switched off."""
     if value is None or value is False:
         return False
     if isinstance(value, TUPLE):

@@ -56,13 +56,13 @@ class Box:
 
     kind: Kind
     name: str
-    """What the user calls it, or the operation's name."""
+    """The user's name for it, or the name of the operation."""
     lines: tuple[str, ...] = ()
-    """What stands below the name."""
+    """The text below the name."""
     saved: dict[int, int] = field(default_factory=dict[int, int])
     """The size in bytes of each array that it keeps for backward, by the array's identity."""
     size: int = 1
-    """What a group stands for."""
+    """The number of arrays or operations that a group stands for."""
 
     @property
     def text(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`check_grads`: the derivatives of a function against differences of its values."""
+"""`check_grads`: a comparison of derivatives with differences of values."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class FlatFunction:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether a single-precision array is among the arguments."""
+        """True if a single-precision array is among the arguments."""
         return any(array.real.dtype.itemsize < 8 for array in self.arrays)
 
     def __call__(self, *values: Any) -> list[Any]:
@@ -54,14 +54,14 @@ class FlatFunction:
 
 
 def is_floating(value: Any) -> bool:
-    """Whether a value is a floating-point or complex number or array."""
+    """Tell whether a value is a floating-point or complex number or array."""
     if isinstance(value, (float, complex)):
         return True
     return hasattr(value, "dtype") and str(value.dtype).startswith(("float", "complex"))
 
 
 def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
-    """The modes to be checked, if they are modes."""
+    """Return the modes as a tuple; raise an error for one that is not known."""
     wanted = (modes,) if isinstance(modes, str) else tuple(modes)
     if not wanted or not set(wanted) <= set(MODES):
         raise ValueError(f"modes={modes!r}: known are 'fwd' and 'rev'. Fix: modes=('fwd', 'rev').")

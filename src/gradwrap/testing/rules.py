@@ -1,4 +1,4 @@
-"""`check_rule`: all that a user's rule has to be, in one call, with a table of what was found."""
+"""`check_rule`: all checks of a user's rule in one call, with a table of the results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["RuleMismatchError", "RuleReport", "check_rule"]
 
 Found: TypeAlias = tuple[str, str, float, bool]
-"""What was found, what was wanted, the relative error, and whether that is right."""
+"""A value that was found, the one that was wanted, the relative error, and whether it is right."""
 
 DIRECTIONS = 3
 HEADINGS = ("check", "found", "wanted", "relative error", "")
@@ -44,7 +44,7 @@ class RuleMismatchError(GradientMismatchError):
 
 @dataclass(frozen=True)
 class Row:
-    """One check: what was found, what was wanted."""
+    """One check: the value that was found, and the one that was wanted."""
 
     check: str
     found: str
@@ -62,14 +62,14 @@ class Row:
 
 @dataclass
 class RuleReport:
-    """What `check_rule` has found; as text, a table with a verdict."""
+    """The result of `check_rule`; as text, a table with a verdict."""
 
     name: str
     rows: list[Row] = field(default_factory=list[Row])
 
     @property
     def right(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if no check has failed."""
         return all(row.right for row in self.rows)
 
     def __str__(self) -> str:
@@ -112,10 +112,10 @@ def check_rule(
         A `primitive`, a library's function that has been given a rule, a name of the standard, a
         `custom_vjp` or `custom_jvp` function, or any function of arrays.
     args, kwargs
-        Arguments for it: NumPy arrays, or what else it takes. Around them it has to be
-        differentiable. Floating-point arrays and numbers are differentiated.
+        Arguments for it: NumPy arrays, or whatever it takes. It has to be differentiable
+        around them. Floating-point arrays and numbers are differentiated.
     order
-        1 to leave out the second derivative.
+        1 to omit the second derivative.
     modes
         `"fwd"` and `"rev"`; both by default.
     rtol
@@ -269,7 +269,7 @@ class _Examination:
         return got, expected, float("nan"), got == expected
 
     def _is_elementwise(self) -> bool:
-        """Whether the elements may be put in another order, and axes may be added."""
+        """Tell whether the elements may be put in another order, and axes may be added."""
         shape = np.broadcast_shapes(*(array.shape for array in self.args))
         if any(part.shape != shape for part in self.value):
             return False

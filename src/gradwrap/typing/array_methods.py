@@ -31,7 +31,7 @@ class ArrayMethods(Generic[Other]):
             keepdims: bool = False,
             where: AnyArray = True,
         ) -> Other:
-            """Whether all elements are true."""
+            """Tell whether all elements are true."""
 
         def any(
             self,
@@ -41,7 +41,7 @@ class ArrayMethods(Generic[Other]):
             keepdims: bool = False,
             where: AnyArray = True,
         ) -> Other:
-            """Whether one of the elements is true."""
+            """Tell whether one of the elements is true."""
 
         def argmax(
             self, axis: int | None = None, out: Other | None = None, *, keepdims: bool = False
@@ -183,7 +183,7 @@ class ArrayMethods(Generic[Other]):
             """The elements along one axis."""
 
         def repeat(self, repeats: AnyArray, axis: int | None = None) -> Self:
-            """Each element so many times in a row."""
+            """Each element repeated so many times."""
 
         def round(self, decimals: int = 0, out: Self | None = None) -> Self:
             """The elements with so many decimals; a step, so not differentiated."""

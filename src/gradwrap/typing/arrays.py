@@ -45,7 +45,7 @@ class Manipulation(Protocol[In_contra, Out_co]):
     def repeat(
         self, x: In_contra, repeats: int | AnyArray, /, *, axis: int | None = None
     ) -> Out_co:
-        """Each element so many times in a row."""
+        """Each element repeated so many times."""
 
     def reshape(
         self, x: In_contra, /, shape: tuple[int, ...], *, copy: bool | None = None
@@ -90,7 +90,7 @@ class Searching(Protocol[In_contra, Out_co, Other_co]):
     def count_nonzero(
         self, x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False
     ) -> Other_co:
-        """How many elements are not zero."""
+        """The number of elements that are not zero."""
 
     def nonzero(self, x: AnyArray, /) -> tuple[Other_co, ...]:
         """The positions of the elements that are not zero."""
@@ -114,7 +114,7 @@ class Searching(Protocol[In_contra, Out_co, Other_co]):
     def isin(
         self, x1: In_contra | int, x2: In_contra | int, /, *, invert: bool = False
     ) -> Other_co:
-        """Whether an element of `x1` is among those of `x2`."""
+        """Tell whether an element of `x1` is among those of `x2`."""
 
     def unique_all(self, x: In_contra, /) -> UniqueAll[Out_co, Other_co]:
         """The different elements, with their positions and counts."""

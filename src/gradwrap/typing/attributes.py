@@ -1,4 +1,4 @@
-"""What a variable asks of its array for the types of `x.dtype` and `x.device`."""
+"""Protocols of arrays, from which the types of `x.dtype` and `x.device` follow."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class DTypeFunctions(Protocol[In_contra, Other_co]):
         """The elements as numbers of another dtype; the gradient is cast back."""
 
     def can_cast(self, from_: In_contra | DType, to: DType, /) -> bool:
-        """Whether a dtype may be converted to another."""
+        """Tell whether a dtype may be converted to another."""
 
     def finfo(self, type: In_contra | DType, /) -> FInfo:
         """The machine limits of a floating-point dtype."""
@@ -136,7 +136,7 @@ class DTypeFunctions(Protocol[In_contra, Other_co]):
         """The machine limits of an integer dtype."""
 
     def isdtype(self, dtype: DType, kind: Kinds) -> bool:
-        """Whether a dtype is of a kind: "real floating", "integral", ..."""
+        """Tell whether a dtype is of a kind: "real floating", "integral", ..."""
 
     def result_type(self, *arrays_and_dtypes: In_contra | complex | DType) -> DType:
         """The dtype of what an operation on these gives."""

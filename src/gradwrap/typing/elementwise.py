@@ -115,13 +115,13 @@ class Elementwise(Protocol[In_contra, Out_co, Other_co]):
         """The imaginary part of complex numbers."""
 
     def isfinite(self, x: In_contra, /) -> Other_co:
-        """Whether an element is neither infinite nor NaN."""
+        """Tell whether an element is neither infinite nor NaN."""
 
     def isinf(self, x: In_contra, /) -> Other_co:
-        """Whether an element is infinite."""
+        """Tell whether an element is infinite."""
 
     def isnan(self, x: In_contra, /) -> Other_co:
-        """Whether an element is NaN."""
+        """Tell whether an element is NaN."""
 
     def less(self, x1: In_contra | float, x2: In_contra | float, /) -> Other_co:
         """`x1 < x2`, element by element."""
@@ -145,16 +145,16 @@ class Elementwise(Protocol[In_contra, Out_co, Other_co]):
         """`log(exp(x1) + exp(x2))`, without overflow."""
 
     def logical_and(self, x1: AnyArray, x2: AnyArray, /) -> Other_co:
-        """Whether both elements are true."""
+        """Tell whether both elements are true."""
 
     def logical_not(self, x: AnyArray, /) -> Other_co:
-        """Whether an element is false."""
+        """Tell whether an element is false."""
 
     def logical_or(self, x1: AnyArray, x2: AnyArray, /) -> Other_co:
-        """Whether one of the elements is true."""
+        """Tell whether one of the elements is true."""
 
     def logical_xor(self, x1: AnyArray, x2: AnyArray, /) -> Other_co:
-        """Whether just one of the elements is true."""
+        """Tell whether just one of the elements is true."""
 
     def maximum(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
         """The greater of two elements; ties share the gradient evenly."""
@@ -196,7 +196,7 @@ class Elementwise(Protocol[In_contra, Out_co, Other_co]):
         """-1, 0 or 1; for complex numbers `x / abs(x)`."""
 
     def signbit(self, x: In_contra, /) -> Other_co:
-        """Whether the sign is minus, also that of zero."""
+        """Tell whether the sign is minus, also that of zero."""
 
     def sin(self, x: In_contra, /) -> Out_co:
         """The sine."""

@@ -1,4 +1,4 @@
-"""What a namespace says about its library: constants, dtypes, their limits, capabilities."""
+"""A namespace's information about its library: constants, dtypes, limits, capabilities."""
 
 from __future__ import annotations
 
@@ -83,21 +83,21 @@ DefaultDTypes = TypedDict(
 
 
 class NamespaceInfo(Protocol):
-    """What a library can do: the result of `__array_namespace_info__`."""
+    """The result of `__array_namespace_info__`: the capabilities of a library."""
 
     def capabilities(self) -> Capabilities:
-        """What it can do of what the standard leaves open."""
+        """Say which of the features that the standard leaves open there are."""
 
     def default_device(self) -> Device:
-        """Where new arrays are, unless told otherwise."""
+        """The device of new arrays by default."""
 
     def default_dtypes(self, *, device: Device = None) -> DefaultDTypes:
-        """The dtypes of new arrays, unless told otherwise."""
+        """The dtypes of new arrays by default."""
 
     def devices(self) -> Sequence[Device]:
-        """The devices there are."""
+        """The devices that are available."""
 
     def dtypes(
         self, *, device: Device = None, kind: Kind | tuple[Kind, ...] | None = None
     ) -> dict[str, DType]:
-        """The dtypes there are, by their names in the standard."""
+        """The dtypes that are available, by their names in the standard."""

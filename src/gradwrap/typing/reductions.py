@@ -69,10 +69,10 @@ class Reductions(Protocol[In_contra, Out_co, Other_co]):
         """The variance."""
 
     def all(self, x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Other_co:
-        """Whether all elements are true."""
+        """Tell whether all elements are true."""
 
     def any(self, x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Other_co:
-        """Whether one of the elements is true."""
+        """Tell whether one of the elements is true."""
 
     def diff(
         self,
