@@ -1,4 +1,4 @@
-"""Indexing backwards, `x[::-1]`, for libraries whose slices only go forwards: torch and dask."""
+"""Backward slices, `x[::-1]`, for libraries whose slices only go forwards: torch and dask."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["forwards", "indexing_rules", "read"]
 
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
-    """A key of forward steps alone, and the axes to reverse before it is used."""
+    """Return a key of forward steps alone, and the axes to reverse before it is used."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if not any(isinstance(part, SLICE) and _is_backwards(part) for part in parts):
         return key, ()
@@ -78,7 +78,7 @@ def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
 
 
 def indexing_rules() -> list[Rule]:
-    """Reading and writing by keys that may go backwards."""
+    """Return the rows of reading and writing by keys that may go backwards."""
     return [
         adapted("getitem", native=read),
         adapted("scatter", _scatter_cotangent),

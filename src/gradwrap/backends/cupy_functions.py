@@ -78,7 +78,7 @@ class Submodule(ModuleType):
 
 
 def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:
-    """Return a function that takes tracked values in place of one of CuPy's; other things unchanged."""
+    """Return a function that takes tracked values in place of CuPy's; other objects unchanged."""
     if isinstance(known, cupy.ufunc):
         return Ufunc(known)
     if isinstance(known, (type, ModuleType)) or not callable(known):

@@ -37,7 +37,7 @@ class DaskBackend(Backend):
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
 
     def class_attributes(self) -> dict[str, Any]:
-        """Dask asks for this before it takes what it does not know for a constant."""
+        """Return the method that Dask asks for before it takes an unknown object for a constant."""
         return {"__dask_tokenize__": _token}
 
     def copy(self, array: Any) -> Any:

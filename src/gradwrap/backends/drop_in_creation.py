@@ -1,4 +1,4 @@
-"""Functions that make arrays, for the drop-in namespaces: NumPy's own, and CuPy's.
+"""Functions of the drop-in namespaces that make arrays: NumPy's own, and CuPy's.
 
 What they make inside a function that a transform differentiates can be filled in place with
 tracked values, and what they are given may hold tracked values. Arrays of integers and bools,

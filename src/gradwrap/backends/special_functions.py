@@ -1,8 +1,7 @@
-"""Special functions that are called as such: unmodified `scipy.special.erf(x)` reaches the row.
+"""Special functions of SciPy and CuPy: unmodified `scipy.special.erf(x)` reaches its row.
 
-SciPy's and CuPy's are ufuncs, which come to their library's protocol. Which operation they are is
-looked up by the function itself, once their module has been imported: names of CuPy's kernels are
-not always those of the functions.
+They are ufuncs, which come to their library's protocol. There the operation is looked up by the
+function itself, since names of CuPy's kernels are not always those of the functions.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ __all__ = ["register_all"]
 
 
 def register_all() -> None:
-    """Have the functions entered when somebody has imported their module."""
+    """Let the functions be registered once somebody has imported their module."""
     register_functions_later("scipy.special", _enter_scipy)
     register_functions_later("cupyx.scipy.special", _enter)
 
