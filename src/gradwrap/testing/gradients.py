@@ -73,8 +73,9 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     eps = eps or (1e-2 if flat.is_coarse else 1e-5)
     random = np.random.default_rng(seed)
 
-    def check(function: Callable[..., Any], taken: tuple[str, ...]) -> None:
-        """Check the derivative of a function that is itself one, by the modes `taken`."""
+    pending: list[tuple[Callable[..., Any], tuple[str, ...]]] = [(flat, ())] if order > 0 else []
+    while pending:
+        function, taken = pending.pop()  # a derivative, and the modes by which it was taken
         sample = Sample(function, flat.arrays, random)
         numerical = sample.numerical_slope(eps)
         for mode in modes:
@@ -87,8 +88,4 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
                     "differences."
                 )
         if len(taken) + 1 < order:
-            for mode in modes:
-                check(sample.derivative(mode), (mode, *taken))
-
-    if order > 0:
-        check(flat, ())
+            pending += [(sample.derivative(mode), (mode, *taken)) for mode in reversed(modes)]
