@@ -13,9 +13,10 @@ import pytest
 
 import formula_source
 import make_ops
+from gradwrap.core.kinds import elementwise, general, joint
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import GENERIC, Op, ops
-from gradwrap.core.rule import Rule, elementwise, general, joint, passes, zero
+from gradwrap.core.rule import Rule, passes, zero
 from lambdas import fn, rows
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.grad_fn import GradFn
-from gradwrap.core.hooks import RemovableHandle
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.handles import RemovableHandle
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.adapted_rows import adapted
-from gradwrap.core.kinds import SLICE, TUPLE
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.dynamic import SLICE, TUPLE
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
 
 if TYPE_CHECKING:

@@ -17,10 +17,11 @@ from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_
 from gradwrap.backends.numpy import SCALAR_TYPES
 from gradwrap.core.backend import Backend
 from gradwrap.core.devices import to_device
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.placing import placers
 from gradwrap.core.registry import register
-from gradwrap.core.scatter import is_basic_key, scatter_add_generic, zeros_of
+from gradwrap.core.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:

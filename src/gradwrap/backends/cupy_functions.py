@@ -14,10 +14,9 @@ from gradwrap.backends.drop_in_creation import creation_functions, first_variabl
 from gradwrap.backends.drop_in_joining import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
-from gradwrap.core.kinds import type_of
-from gradwrap.core.record import is_recorded
-from gradwrap.core.unwrapping import native, unwrapped_key
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.rule import Formula
 
 if TYPE_CHECKING:

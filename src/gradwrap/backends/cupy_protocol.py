@@ -15,12 +15,11 @@ from gradwrap.backends import numpy_protocol
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 from gradwrap.backends.numpy_ufuncs import OTHER_NAMES
 from gradwrap.core import protocol
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.looping import is_innermost_batch, looped
-from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import ops, register_function, search_function
-from gradwrap.core.unwrapping import native, unwrapped_key
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
 from gradwrap.errors import (
     BatchedValueError,
     NoRuleError,

@@ -15,11 +15,10 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.modes import is_differentiating
-from gradwrap.core.nested import holds_variable
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.levels import is_differentiating
+from gradwrap.core.variable import AnyVariable, variable_class
+from gradwrap.core.wrapper import holds_wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +89,7 @@ def _converted(
     # the first parameter's name; CuPy's array has NumPy's for asarray
     first = ("object", "obj", "a") if name == "array" else ("a",)
     obj = args[0] if args else next((options[n] for n in first if n in options), None)
-    if not holds_variable(obj):  # it is another argument, `like=`
+    if not holds_wrapper(obj):  # it is another argument, `like=`
         return native(*args, **options)
     dtype = args[1] if len(args) > 1 and name != "copy" else options.get("dtype")
     copy = bool(options.get("copy", name in ("array", "copy")))
@@ -121,7 +120,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
     @functools.wraps(native)
     def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
         items: list[Any] = list(iter if count < 0 else itertools.islice(iter, count))
-        if holds_variable(items):
+        if holds_wrapper(items):
             return asarray(items, dtype)
         return _wrapped(library, native(items, dtype, count, **options))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.drop_in_creation import first_variable
-from gradwrap.core.kinds import TUPLE
-from gradwrap.core.nested import holds_variable
+from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.wrapper import holds_wrapper
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Joining:
             )
         xp: Any = variable.__array_namespace__()
         pieces = [
-            self._piece(xp.asarray(item)) if holds_variable(item) else self._native[item]
+            self._piece(xp.asarray(item)) if holds_wrapper(item) else self._native[item]
             for item in items
         ]
         return xp.concat(pieces, axis=self._axis)

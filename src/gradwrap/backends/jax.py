@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.core.backend import Backend
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.registry import register
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.backend import Backend
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.operators import METHOD_OPS
-from gradwrap.core.record import is_recorded
 from gradwrap.core.registry import find_op, op_of_function
-from gradwrap.core.unwrapping import unwrapped_key
+from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 __all__ = ["torch_function"]

@@ -14,10 +14,9 @@ from gradwrap.core.backend import (
     known_classes,
 )
 from gradwrap.core.fast_ufunc import fast_array_ufunc
-from gradwrap.core.mapped import batched_parts, data_of
 from gradwrap.core.operators import METHOD_OPS
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.wrapper import batched_parts, data_of, native
 
 if TYPE_CHECKING:
     from collections.abc import Callable

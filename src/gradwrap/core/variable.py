@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from gradwrap.core import inplace, protocol
 from gradwrap.core.attributes import Attributes
 from gradwrap.core.backend import find_backend
+from gradwrap.core.bound import BoundOp
 from gradwrap.core.compile import compile_call, compile_operator
 from gradwrap.core.conversions import Conversions
+from gradwrap.core.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.graph_methods import GraphMethods
-from gradwrap.core.kinds import LIST, TUPLE, type_of
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.operators import Operators
-from gradwrap.core.record import BoundOp, interpret
+from gradwrap.core.record import interpret
 from gradwrap.core.registry import Op, changes, find_op
 from gradwrap.errors import NoRuleError, TrackedValueError
 
@@ -211,7 +212,7 @@ class Variable(
         return self.copy()
 
     def __reduce__(self) -> Any:
-        from gradwrap.core.tape import wrap
+        from gradwrap.core.wrapping import wrap
 
         if not self.is_leaf:
             raise TrackedValueError(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import DICT, SLICE, TUPLE
-from gradwrap.core.meta import Meta, size_of
+from gradwrap.core.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.space import Meta, size_of
 from gradwrap.core.tree import flatten, flatten_with_paths
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import native
 from gradwrap.drawing.graph import (
     DETACHED,
     FROZEN,

@@ -17,7 +17,7 @@ from gradwrap.testing.numerical import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
 
 __all__ = ["check_grads"]
 

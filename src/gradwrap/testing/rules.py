@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gradwrap.core.classes import wrap_namespace
 from gradwrap.core.registry import find_op
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.unwrapping import native
 from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import native
+from gradwrap.core.wrapping import wrap_namespace
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.testing.numerical import (
     MODES,
