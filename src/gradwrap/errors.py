@@ -3,38 +3,6 @@
 Each derives from the built-in exception that users of NumPy, PyTorch or JAX expect in its place.
 """
 
-from __future__ import annotations
-
-__all__ = [
-    "AnomalyError",
-    "ArgnumsError",
-    "BackwardError",
-    "BatchedValueError",
-    "BufferChangedError",
-    "CheckpointError",
-    "GradwrapError",
-    "GraphFreedError",
-    "HookResultError",
-    "InPlaceError",
-    "MissingToolError",
-    "MixedDevicesError",
-    "MixedLibrariesError",
-    "NoRuleError",
-    "NonDifferentiableInputError",
-    "NonScalarOutputError",
-    "NotAnArrayError",
-    "OutArgumentError",
-    "PytreeError",
-    "RuleDefinitionError",
-    "RuleResultError",
-    "SavedArrayError",
-    "TangentError",
-    "TrackedValueError",
-    "VmapAxesError",
-    "VmapFallbackError",
-    "VmapFallbackWarning",
-]
-
 
 class GradwrapError(Exception):
     """The base of all errors raised by gradwrap itself."""

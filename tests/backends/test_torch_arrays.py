@@ -129,9 +129,10 @@ def test_torchs_own_function_records(name: str) -> None:
             lambda x: torch.max(x, x),
             lambda x: torch.std(x),  # torch's has another default than the standard's
             lambda x: torch.sort(x).values,
+            lambda x: torch.rsub(x, x),  # whose arguments are swapped
         ]
     ),
-    ids=["relu", "max with positions", "max of two", "std", "sort"],
+    ids=["relu", "max with positions", "max of two", "std", "sort", "rsub"],
 )
 def test_function_that_means_something_else_says_so(call: Any) -> None:
     with pytest.raises(gw.errors.NoRuleError, match=r"torch\..* has no rule.*Fix: .*namespace"):

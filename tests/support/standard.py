@@ -297,6 +297,7 @@ xp.fft.fftshift(x(0))
 def calls(text: str) -> list[str]:
     return text.strip().splitlines()
 
+
 OWN = frozenset(
     """
     arange empty eye ones zeros fft.fftfreq fft.rfftfreq

@@ -228,7 +228,7 @@ def test_library_that_differs_has_its_rows_and_reasons(monkeypatch: pytest.Monke
 
     text = "".join(make_ops.overrides([usual]))
 
-    assert "### other\n\nWhat is different for NumPy. ([numpy.py](" in text
+    assert "### other\n\nThe backend of NumPy. ([numpy.py](" in text
     assert "| `f` | cotangent: `g / x`<br>computed by `f(x, 1)` |" in text
 
 

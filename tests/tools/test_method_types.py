@@ -13,7 +13,7 @@ import gradwrap as gw
 from gradwrap.backends import numpy_methods
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import NoValue
-from gradwrap.core import array_methods
+from gradwrap.typing import array_methods
 from lambdas import is_a
 
 

@@ -15,7 +15,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import ops
-from gradwrap.typing import about, results
+from gradwrap.typing import info, results
 from lambdas import is_a
 from standard import FUNCTIONS, OWN
 
@@ -47,7 +47,7 @@ def form(function: Any) -> list[tuple[str, Any]]:
 def names_in(protocol: Any) -> set[str]:
     own = {name for name in vars(typing.Protocol) if not name.startswith("__a")}
     found: set[str] = set()
-    for base in protocol.__mro__[:-1]:
+    for base in (typing.get_origin(protocol) or protocol).__mro__[:-1]:
         if base.__module__.startswith("gradwrap"):
             found |= {*vars(base), *inspect.get_annotations(base)}
     return {n for n in found - own if not n.startswith("_") or n.startswith("__array_")}
@@ -110,29 +110,29 @@ def test_parameters_are_those_of_the_function_at_run_time(path: str) -> None:
 
 @pytest.mark.parametrize("name", ["e", "inf", "nan", "newaxis", "pi", "__array_api_version__"])
 def test_constants(name: str) -> None:
-    hint = typing.get_type_hints(about.Constants)[name]
+    hint = typing.get_type_hints(info.Constants)[name]
     assert isinstance(getattr(WRAPPED, name), hint)
     assert isinstance(getattr(NUMPY, name), hint)
 
 
 def test_dtypes() -> None:
-    assert set(about.DTypes.__annotations__) == set(WRAPPED.__array_namespace_info__().dtypes())
-    for name in about.DTypes.__annotations__:
+    assert set(info.DTypes.__annotations__) == set(WRAPPED.__array_namespace_info__().dtypes())
+    for name in info.DTypes.__annotations__:
         assert getattr(WRAPPED, name) is getattr(NUMPY, name)
 
 
 @pytest.mark.parametrize("library", [np, strict], ids=lambda library: library.__name__)
 def test_what_a_library_says_about_itself(library: Any) -> None:
-    info = gw.wrap_namespace(library).__array_namespace_info__()
-    kinds = about.NamespaceInfo
+    said = gw.wrap_namespace(library).__array_namespace_info__()
+    kinds = info.NamespaceInfo
     for name in ("capabilities", "default_device", "default_dtypes", "devices", "dtypes"):
-        assert form(getattr(info, name)) == form(getattr(kinds, name))
-    assert set(info.capabilities()) == set(typing.get_type_hints(about.Capabilities))
-    assert set(info.default_dtypes()) == set(typing.get_type_hints(about.DefaultDTypes))
+        assert form(getattr(said, name)) == form(getattr(kinds, name))
+    assert set(said.capabilities()) == set(typing.get_type_hints(info.Capabilities))
+    assert set(said.default_dtypes()) == set(typing.get_type_hints(info.DefaultDTypes))
 
 
 @pytest.mark.parametrize(
-    ("kind", "limits"), [(about.FInfo, "finfo(xp.float32)"), (about.IInfo, "iinfo(xp.int8)")]
+    ("kind", "limits"), [(info.FInfo, "finfo(xp.float32)"), (info.IInfo, "iinfo(xp.int8)")]
 )
 def test_limits_of_dtypes(kind: Any, limits: str) -> None:
     found = eval(f"xp.{limits}", {"xp": WRAPPED})  # noqa: S307  from the line above
@@ -241,7 +241,7 @@ def conforms(value: Any, annotation: str, is_array: Callable[[Any], bool]) -> bo
     if head == "tuple":
         return value.__class__ is tuple and all(map(tests[inner.partition(",")[0]], value))
     if annotation in ("FInfo", "IInfo"):
-        return all(hasattr(value, n) for n in getattr(about, annotation).__annotations__)
+        return all(hasattr(value, n) for n in getattr(info, annotation).__annotations__)
     kind = getattr(results, head)
     return tuple(value._fields) == tuple(kind._fields) and all(is_array(part) for part in value)
 

@@ -1,8 +1,7 @@
-"""Formulas of elementwise rows that are several small operations, as one kernel.
+"""Kernels for formulas of elementwise rows: one in place of several small operations.
 
 A kernel is made of the formula itself, when it is first called on arrays of one real dtype. For
-anything else (complex numbers, half precision, a pass that is itself recorded, `vmap`) the formula
-runs as it stands in the table.
+other arguments (complex numbers, half precision, variables) the formula of the table runs.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def fused(rule: Rule) -> Rule:
 
 
 def is_fused(formula: Formula) -> bool:
-    """Whether a formula of CuPy's launches one kernel where the table's would launch several."""
+    """Tell whether a formula of CuPy's launches one kernel where the table's launches several."""
     return hasattr(formula.function, "kernels")
 
 

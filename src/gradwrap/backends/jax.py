@@ -1,11 +1,11 @@
-"""What is different for JAX."""
+"""The backend of JAX, whose arrays cannot be written to."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.overriding import differing
+from gradwrap.backends.adapted_rows import adapted
 from gradwrap.core.backend import Backend
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.registry import register
@@ -70,7 +70,7 @@ def _write(array: Any, key: Any, value: Any) -> Any:
 
 register(
     [
-        differing(
+        adapted(
             "setitem",
             _setitem_cotangents,
             native=_setitem,

@@ -8,6 +8,7 @@ operator changes the wrapper and records the change.
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace
@@ -17,7 +18,7 @@ from gradwrap.core.registry import changes, find_op, op_of_symbol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Operators"]
+__all__ = ["Operators", "operation_of_method"]
 
 B = TypeVar("B")
 
@@ -147,29 +148,23 @@ def _in_place(symbol: str) -> Any:
     return operate
 
 
-def _methods() -> dict[str, Any]:
-    """The methods, by their names."""
-    made: dict[str, Any] = {}
-
-    def add(word: str, find: Callable[[], Any], *, swapped: bool = False) -> None:
-        method = f"__{'r' * swapped}{word}__"
-        made[method] = _general(find, method, swapped=swapped)
-
-    for symbol, word in (BINARY | COMPARISONS).items():
-        add(word, lambda symbol=symbol: op_of_symbol(symbol, 2))
-    for symbol, word in UNARY.items():
-        add(word, lambda symbol=symbol: op_of_symbol(symbol, 1))
-    for name, word in NAMED.items():
-        add(word, lambda name=name: find_op(name))
-    for symbol, word in BINARY.items():
-        add(word, lambda symbol=symbol: op_of_symbol(symbol, 2), swapped=True)
-    return made
-
-
-_GENERAL = _methods()
-METHODS = frozenset(_GENERAL)
+_FIND: dict[str, Callable[[], Any]] = {
+    **{f"__{w}__": partial(op_of_symbol, s, 2) for s, w in (BINARY | COMPARISONS).items()},
+    **{f"__{w}__": partial(op_of_symbol, s, 1) for s, w in UNARY.items()},
+    **{f"__{w}__": partial(find_op, name) for name, w in NAMED.items()},
+}
+_FIND_SWAPPED = {f"__r{w}__": _FIND[f"__{w}__"] for w in BINARY.values()}
+METHODS = _FIND.keys() | _FIND_SWAPPED.keys()
 """The methods that bind themselves."""
-for _name, _method in _GENERAL.items():
-    setattr(Operators, _name, _method)
+for _name, _find in _FIND.items():
+    setattr(Operators, _name, _general(_find, _name))
+for _name, _find in _FIND_SWAPPED.items():
+    setattr(Operators, _name, _general(_find, _name, swapped=True))
 for _symbol, _word in BINARY.items():
     setattr(Operators, f"__i{_word}__", _in_place(_symbol))
+
+
+def operation_of_method(method: str) -> Any:
+    """The operation that a method such as `__add__` stands for; None if it stands for none."""
+    find = _FIND.get(method)
+    return None if find is None else find()

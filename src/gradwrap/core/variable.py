@@ -11,7 +11,6 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
-from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
 from gradwrap.core.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.bound import BoundOp
@@ -29,19 +28,29 @@ from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from gradwrap.core.call import Call
     from gradwrap.core.registry import Op
+    from gradwrap.typing.array_methods import ArrayMethods
+    from gradwrap.typing.namespace import ExtendedNamespace
 
 __all__ = ["AnyVariable", "Variable", "variable_class"]
 
 A = TypeVar("A")
 
+if not TYPE_CHECKING:
+
+    class ArrayMethods(Generic[A]):
+        """Nothing: `Variable.__getattr__` finds the methods when they are first asked for."""
+
+        __slots__ = ()
+
 
 class Variable(
     Wrapper,
-    Attributes[A],
-    ArrayMethods[A],
+    Attributes,
+    ArrayMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
     GraphMethods[A],
@@ -220,6 +229,14 @@ class Variable(
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
+        """The namespace whose functions record; the same object for all arrays of a library."""
+        namespace: Any = self._namespace
+        if api_version is not None:
+            namespace._check_version(api_version)
+        found: Namespace[A] = namespace
+        return found
+
     def transpose(self, *axes: Any) -> Self:
         """The array with its axes permuted, in reverse order by default."""
         order = _integers(axes) or tuple(range(self.ndim))[::-1]
@@ -245,6 +262,9 @@ def variable_class(backend: Backend) -> type[Variable[Any]]:
     made: Any = backend.wrapper_classes.get(Variable)
     return made or wrapper_class(Variable, backend)
 
+
+if TYPE_CHECKING:
+    Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
 
 AnyVariable: Final[type[Any]] = Variable
 """`Variable` to the rest of the library, which works with what its type keeps to itself."""

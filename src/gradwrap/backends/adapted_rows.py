@@ -1,4 +1,4 @@
-"""A row of the table as it stands, but for what a library has to do differently."""
+"""Rows of the table with the changes that a library needs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import FormulaFunction, Rule
 
-__all__ = ["differing"]
+__all__ = ["adapted"]
 
 
-def differing(
+def adapted(
     name: str,
     *formulas: FormulaFunction,
     native: FormulaFunction | None = None,
     jvps: Sequence[FormulaFunction] | None = None,
     consumes: bool | None = None,
 ) -> Rule:
-    """The generic rule of an operation with other formulas, or another way to compute it."""
+    """Return the generic rule of an operation with other formulas, or another native function."""
     op = find_op(name)
     assert op is not None, name
     rule = copy.copy(op.rules[GENERIC])

@@ -1,10 +1,10 @@
-"""Indexing backwards, `x[::-1]`, for libraries whose slices only go forwards: torch and dask."""
+"""Backward slices, `x[::-1]`, for libraries whose slices only go forwards: torch and dask."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.overriding import differing
+from gradwrap.backends.adapted_rows import adapted
 from gradwrap.core.dynamic import SLICE, TUPLE
 from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
@@ -16,7 +16,7 @@ __all__ = ["forwards", "indexing_rules", "read"]
 
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
-    """A key of forward steps alone, and the axes to reverse before it is used."""
+    """Return a key of forward steps alone, and the axes to reverse before it is used."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if not any(isinstance(part, SLICE) and _is_backwards(part) for part in parts):
         return key, ()
@@ -42,7 +42,7 @@ def _is_backwards(part: slice) -> bool:
 
 
 def _axes_of(part: Any) -> int:
-    """How many axes of the array a part of a key is for."""
+    """Count the axes of the array that a part of a key is for."""
     if part is None or part is Ellipsis:
         return 0
     is_mask = str(getattr(part, "dtype", "")).endswith("bool")
@@ -78,11 +78,11 @@ def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
 
 
 def indexing_rules() -> list[Rule]:
-    """Reading and writing by keys that may go backwards."""
+    """Return the rows of reading and writing by keys that may go backwards."""
     return [
-        differing("getitem", native=read),
-        differing("scatter", _scatter_cotangent),
-        differing(
+        adapted("getitem", native=read),
+        adapted("scatter", _scatter_cotangent),
+        adapted(
             "setitem",
             _written_cotangents,
             native=_written,

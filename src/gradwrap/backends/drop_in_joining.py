@@ -1,10 +1,10 @@
-"""`r_` and `c_`, which join what stands between their brackets, for the drop-in namespaces."""
+"""`r_` and `c_` of the drop-in namespaces, which join what is between their brackets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.creating import first_variable
+from gradwrap.backends.drop_in_creation import first_variable
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.wrapper import holds_wrapper
 from gradwrap.errors import NoRuleError
@@ -17,7 +17,7 @@ __all__ = ["joining"]
 
 
 def joining(library: ModuleType) -> dict[str, Any]:
-    """The two of a library, so that tracked values can be among what they join."""
+    """Return the two of a library, with which tracked values can be joined too."""
     return {
         "r_": _Joining(library, "r_", 0, lambda a: a[None] if a.ndim == 0 else a),
         "c_": _Joining(
@@ -27,7 +27,7 @@ def joining(library: ModuleType) -> dict[str, Any]:
 
 
 class _Joining:
-    """One of them: the library's own, unless a variable is to be joined."""
+    """The library's own object, unless a variable is to be joined."""
 
     def __init__(
         self, library: ModuleType, name: str, axis: int, piece: Callable[[Any], Any]
