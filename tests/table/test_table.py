@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gradwrap.core.kinds import GENERAL
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import find_op, ops
 from gradwrap.core.rule import Rule, zero
@@ -11,7 +12,7 @@ from gradwrap.errors import RuleDefinitionError
 from lambdas import fn
 
 BEYOND_THE_STANDARD = ["copy", "einsum", "getitem", "setitem", "to_device"]
-ROWS = [rule for op in ops() for rule in op.rules.values() if rule.kind != "user"]
+ROWS = [rule for op in ops() for rule in op.rules.values() if rule.provenance != "user"]
 
 
 @pytest.mark.parametrize("name", BEYOND_THE_STANDARD)
@@ -35,7 +36,7 @@ def test_formula_gets_all_it_uses_by_its_parameters(rule: Rule) -> None:
 
 def test_formula_with_an_unknown_name_is_refused_with_those_it_may_use() -> None:
     with pytest.raises(RuleDefinitionError) as caught:
-        Rule("f", "x, /, *, axis=None", [fn(lambda xp, g, y: g)], kind="general")
+        Rule("f", "x, /, *, axis=None", [fn(lambda xp, g, y: g)], kind=GENERAL)
 
     assert str(caught.value) == (
         "f: a formula names y, which it cannot be given. It may use xp, g, out, x, axis, x_meta."
@@ -44,4 +45,4 @@ def test_formula_with_an_unknown_name_is_refused_with_those_it_may_use() -> None
 
 def test_formula_whose_first_parameters_are_others_is_refused() -> None:
     with pytest.raises(RuleDefinitionError, match=r"first two parameters are xp and g"):
-        Rule("f", "x, /", [fn(lambda g, x: g * x)], kind="general")
+        Rule("f", "x, /", [fn(lambda g, x: g * x)], kind=GENERAL)

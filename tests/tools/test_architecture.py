@@ -45,3 +45,32 @@ def test_core_names_no_library() -> None:
             )
         }
         assert not modules.intersection({"cupy", "torch", "jax", "dask", "array_api_strict"})
+
+
+def test_no_files_import_each_other() -> None:
+    """Imports for types alone, and those inside of functions, count as well."""
+    modules = {
+        ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): (
+            path
+        )
+        for path in SOURCE.rglob("*.py")
+    }
+    waiting = {name: imported_modules(name, path, modules) for name, path in modules.items()}
+    while free := [name for name, needs in waiting.items() if not needs]:
+        for name in free:
+            del waiting[name]
+        for needs in waiting.values():
+            needs.difference_update(free)
+    assert waiting == {}
+
+
+def imported_modules(name: str, path: Path, modules: dict[str, Path]) -> set[str]:
+    """The modules of gradwrap that a file imports, or takes names from."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            found.update(one if one in modules else str(node.module) for one in full)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found & (modules.keys() - {name})
