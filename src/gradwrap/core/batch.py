@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import PYTHON_SCALARS
 from gradwrap.core.call import Call, indented, tuple_of
 from gradwrap.core.diagonals import on_diagonals
+from gradwrap.core.general import namespace_of, perform
 from gradwrap.core.looping import stacked, tell
-from gradwrap.core.record import namespace_of, perform
 from gradwrap.core.rule import parameter_names
 from gradwrap.core.wrapper import batched_parts, example
 from gradwrap.errors import RuleDefinitionError

@@ -18,10 +18,11 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.backward import backward_pass
 from gradwrap.core.call import WORDS, Call, deepest, indented, tuple_of
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.general import interpret, no_rule, untracked
 from gradwrap.core.kinds import weighted
 from gradwrap.core.levels import new_level
 from gradwrap.core.node import Leaf
-from gradwrap.core.record import interpret, no_rule, record, untracked
+from gradwrap.core.record import record
 from gradwrap.core.rule import Formula
 from gradwrap.core.space import fit_tangent, zeros_of
 from gradwrap.core.variable import Variable

@@ -17,10 +17,11 @@ from sys import getrefcount
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.dynamic import SEQUENCE, type_of
+from gradwrap.core.general import apply
 from gradwrap.core.hooks import follow
 from gradwrap.core.levels import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
-from gradwrap.core.record import apply, record_in_place
+from gradwrap.core.record import record_in_place
 from gradwrap.core.registry import find_op, op_of_symbol
 from gradwrap.core.scatter import is_basic_key
 from gradwrap.core.views import INDEX, PERMUTATION, living_views

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace
-from gradwrap.core.record import operator_call
+from gradwrap.core.general import operator_call
 from gradwrap.core.registry import changes, find_op, op_of_symbol
 
 if TYPE_CHECKING:

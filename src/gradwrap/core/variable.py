@@ -17,11 +17,12 @@ from gradwrap.core.bound import BoundOp
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.fast_ufunc import fast_array_ufunc
+from gradwrap.core.general import bind_calls, interpret
 from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.nested import stack_nested
 from gradwrap.core.operators import Operators
-from gradwrap.core.record import Tape, bind_calls, interpret
+from gradwrap.core.record import Tape, record
 from gradwrap.core.views import link
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import NoRuleError, TrackedValueError
@@ -110,7 +111,7 @@ class Variable(
         cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
     ) -> Any:
         """Perform an operation that belongs to a level, whose arguments have `nodes`."""
-        return interpret(bound, level, data, nodes, statics)
+        return interpret(bound, level, data, nodes, statics, record)
 
     @classmethod
     def _plain(cls, data: Any) -> Any:

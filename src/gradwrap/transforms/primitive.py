@@ -7,7 +7,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.record import no_rule
+from gradwrap.core.general import no_rule
 from gradwrap.core.registry import Op
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
