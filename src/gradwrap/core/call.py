@@ -178,24 +178,29 @@ class Call:
     def unpacking_sequence(self) -> list[str]:
         """Take a list or tuple of arrays apart, whose tracked ones are of one `level`."""
         x = self.rule.arrays[0]
+        more = "; metas.append({})" if self.collects_metas() else ""
         lines = [
             f"if type({x}) not in SEQUENCES: {self.elsewhere}",
-            f"{x}_d = []; {x}_n = []; level = -2",
+            f"{x}_d = []; {x}_n = []; level = -2{'; metas = []' if more else ''}",
             f"for item in {x}:",
             "    if type(item) is V:",
-            f"        node = item._node; data = item._data; {x}_n.append(node); {x}_d.append(data)",
+            f"        node = item._node; {x}_n.append(node); data = item._data; {x}_d.append(data)",
             "        if node is not None:",
-            "            if node.meta.level != level:",
+            f"            like = node.meta{more.format('like')}",
+            "            if like.level != level:",
             f"                if level != -2: {self.elsewhere}",
-            "                level = node.meta.level; like = node.meta",
+            "                level = like.level",
         ]
         if self.bound.backend.depth:
             lines += [f"        elif is_tracked(data): {self.elsewhere}"]
-        return [
-            *lines,
-            f"    elif type(item) in PLAIN: {x}_n.append(None); {x}_d.append(item)",
-            f"    else: {self.elsewhere}",
-        ]
+        if more:
+            lines += [f"        else: {more.format('None')[2:]}"]
+        plain = f"{x}_n.append(None); {x}_d.append(item){more.format('None')}"
+        return [*lines, f"    elif type(item) in PLAIN: {plain}", f"    else: {self.elsewhere}"]
+
+    def collects_metas(self) -> bool:
+        """Tell if the descriptions of a sequence's arrays are wanted, as `metas`."""
+        return False
 
     def keys(self) -> list[str]:
         """Take the wrappers off an index."""

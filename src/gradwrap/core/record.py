@@ -153,17 +153,21 @@ class Tape(Call):
         assert formula is not None
         lines = [] if rule.variadic else self.level_of(range(len(rule.arrays)))
         lines += [f"if level == -2: {self.result('plain(out)')}", *self._unless_silent("level")]
-        if "metas" in formula.saved:
+        if self.collects_metas():
             x = rule.arrays[0]
-            of_data = "meta_of(data, level, like)"
-            pairs = f"for node, data in zip({x}_n, {x}_d)"
-            lines += [f"metas = tuple([{of_data} if node is None else node.meta {pairs}])"]
+            pairs = f"for meta, data in zip(metas, {x}_d)"
+            whole = f"[meta_of(data, level) if meta is None else meta {pairs}]"
+            lines += [f"if None in metas: metas = {whole}"]
         saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
         nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")
         edge = f"{nodes}, f0, {saved}, -1"
         if rule.outputs > 1:
             return [*lines, f"return several(bound, level, [{edge}], out)"]
         return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), bound))")]
+
+    def collects_metas(self) -> bool:
+        formula = self.rule.formula_of(0)
+        return formula is not None and "metas" in formula.saved
 
     def _saved_jointly(self, name: str) -> str:
         if name in self.rule.arrays:
