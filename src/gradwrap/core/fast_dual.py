@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.forward import Tangent, fitted, jvp_source
+from gradwrap.core.forward import Tangent, jvp_source
 from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import silent_up_to
 from gradwrap.core.rule import passes, zero
+from gradwrap.core.space import fitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,24 +24,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.engine import backward_pass
 from gradwrap.core.kinds import SEQUENCE, rebuilt
+from gradwrap.core.linear import push
 from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import Values, namespace_of, no_rule, perform, record, untracked
 from gradwrap.core.rule import passes, zero
 from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import fitted
 from gradwrap.core.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
     from gradwrap.core.record import BoundOp
     from gradwrap.core.rule import Formula, Rule
 
-__all__ = ["Tangent", "fitted", "jvp_source", "push_forward", "transposed_twice"]
+__all__ = ["Tangent", "jvp_source", "push_forward"]
 
 JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
 
@@ -222,35 +222,7 @@ def _transposed_twice(
         for item, t in zip(data, tangents, strict=True)
     ]
     recorded = record(reverse, level, data, leaves, statics, out)
-    if isinstance(out, SEQUENCE):
-        return transposed_twice(recorded, out, leaves, tangents)
-    return transposed_twice([recorded], [out], leaves, tangents)
-
-
-def transposed_twice(
-    parts: Sequence[Any], outs: Sequence[Any], leaves: Sequence[Any], tangents: Sequence[Any]
-) -> list[Any]:
-    """The tangents of outputs that were recorded, as `parts`, from leaves that have tangents."""
-    level = new_level()
-    cotangents: list[Any] = []
-    roots: list[Any] = []
-    for part, plain in zip(parts, outs, strict=True):
-        if getattr(part, "_node", None) is None:
-            cotangents.append(None)
-            continue
-        backend = backend_of(plain)
-        cotangent = Leaf(backend.meta(plain, level))
-        zeros = zeros_of(backend.xp, cotangent.meta)
-        roots.append((part._node, type(part)(zeros, cotangent)))
-        cotangents.append(cotangent)
-    arrived = backward_pass(roots)
-    back = [
-        (arrived[leaf]._node, tangent)
-        for leaf, tangent in zip(leaves, tangents, strict=True)
-        if leaf in arrived and getattr(arrived[leaf], "_node", None) is not None
-    ]
-    found = backward_pass(back)
-    return [None if leaf is None else found.get(leaf) for leaf in cotangents]
+    return push(leaves, recorded if isinstance(out, SEQUENCE) else [recorded], tangents)
 
 
 def _with_zeros(bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
@@ -258,18 +230,6 @@ def _with_zeros(bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any]) ->
         zeros_of(backend_of(item).xp, bound.backend.meta(item, 0)) if tangent is None else tangent
         for item, tangent in zip(data, tangents, strict=True)
     ]
-
-
-def fitted(xp: Any, backend: Backend, tangent: Any, out: Any) -> Any:
-    """Bring a tangent to its output's shape and dtype."""
-    if tuple(tangent.shape) != tuple(out.shape):
-        tangent = xp.broadcast_to(tangent, out.shape)
-    if tangent.dtype != out.dtype:
-        if backend.dtype_kind(tangent.dtype)[1] and not backend.dtype_kind(out.dtype)[1]:
-            tangent = xp.real(tangent)
-        if tangent.dtype != out.dtype:
-            tangent = xp.astype(tangent, out.dtype)
-    return tangent
 
 
 def _is_float(bound: BoundOp, part: Any) -> bool:

@@ -13,6 +13,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.kinds import DICT, SLICE, TUPLE
 from gradwrap.core.meta import Meta
 from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.space import described, is_array
 from gradwrap.core.tree import flatten, flatten_with_paths
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import native
@@ -28,7 +29,6 @@ from gradwrap.drawing.graph import (
     Graph,
 )
 from gradwrap.errors import BackwardError
-from gradwrap.transforms.arguments import is_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,7 +187,7 @@ class _Collector:
         if found is None:
             source = self.origin.get(id(array))
             name = self.names.of_array(array)
-            text = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+            text = described(array)
             if source is not None:
                 found = Box(DETACHED, "detached", [text])
             elif self.names.is_tracked(array):

@@ -9,17 +9,16 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batched import Batched
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import differentiating, new_level
+from gradwrap.core.space import is_array
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
 from gradwrap.core.wrapper import data_of, snapshot
 from gradwrap.errors import VmapAxesError
+from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.arguments import (
-    described,
-    is_array,
-    left_behind,
-    name_of,
     passes_through,
     unwrapped,
+    without_inner,
     wrapped_untracked,
 )
 from gradwrap.transforms.batches import batch_of
@@ -94,7 +93,7 @@ def vmap(
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
         with differentiating():
-            returned = left_behind(entering.call(), level)
+            returned = without_inner(entering.call(), level)
         return _out_of(fun, returned, out_axes, level, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped

@@ -15,8 +15,8 @@ import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.dual import Dual
 from gradwrap.core.engine import backward_pass
+from gradwrap.core.kinds import type_of
 from gradwrap.core.meta import same_space
 from gradwrap.core.modes import (
     TAPE_LEVEL,
@@ -27,11 +27,11 @@ from gradwrap.core.modes import (
 )
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.opaque import OpaqueOp, output_nodes
+from gradwrap.core.space import is_array
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import native, snapshot
+from gradwrap.core.wrapper import Wrapper, is_at, layers, level_of, native, snapshot
 from gradwrap.errors import CheckpointError
-from gradwrap.transforms.arguments import is_array, name_of
+from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -137,7 +137,7 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
     leaves, treedef = flatten(out)
     roots: dict[int, dict[int, Node]] = {}
     for index, leaf in enumerate(leaves):
-        for layer in _layers(leaf):
+        for layer in layers(leaf):
             if isinstance(layer._node, Node) and layer._node.seq < began:
                 roots.setdefault(layer._node.meta.level, {})[index] = layer._node
     if not roots:
@@ -151,21 +151,14 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
     return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
 
 
-def _layers(leaf: Any) -> Iterator[Any]:
-    """The variables that an array is wrapped in, from the outermost on."""
-    while isinstance(leaf, AnyVariable):
-        yield leaf
-        leaf = leaf._data
-
-
 def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
-    if not isinstance(leaf, AnyVariable):
+    if not isinstance(leaf, Wrapper):
         return leaf
     node = leaf._node
     if node is not None:
         node = new.get((node.meta.level, index), node)
     data = _rebuilt(leaf._data, index, new)
-    return leaf if node is leaf._node and data is leaf._data else type(leaf)(data, node)
+    return leaf if node is leaf._node and data is leaf._data else type_of(leaf)(data, node)
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
@@ -197,8 +190,8 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
     data = next(
         layer._data
         for place in rerun.places
-        for layer in _layers(leaves[place])
-        if layer._node is not None and layer._node.meta.level == rerun.level
+        for layer in layers(leaves[place])
+        if is_at(layer, rerun.level)
     )
     backend = backend_of(data)
     op = OpaqueOp("checkpoint", backend, materializes=False)
@@ -240,7 +233,7 @@ class _Rerun:
         self.places = tuple(roots)
         self.metas = tuple(node.meta for node in roots.values())
         self.differentiating = is_differentiating()
-        given = {layer._node for leaf in flatten(inputs)[0] for layer in _layers(leaf)}
+        given = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
         self.used: tuple[tuple[Any, Any], ...] = tuple(
             (owner, owner._data)
@@ -299,19 +292,15 @@ class _Rerun:
 
 def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
-    while isinstance(leaf, AnyVariable) and _level(leaf) > level:
-        if leaf._kind not in {Variable, Dual}:  # what it does to the values it has to do again
+    while level_of(leaf) > level:
+        if leaf._is_batched:  # what it does to the values it has to do again
             return type(leaf)(_below(leaf._data, level), leaf._node)
         leaf = leaf._data
     return snapshot(leaf)
 
 
-def _level(variable: Any) -> int:
-    return -1 if variable._node is None else int(variable._node.meta.level)
-
-
 def _node_at(leaf: Any, level: int) -> Any:
-    return next((layer._node for layer in _layers(leaf) if _level(layer) == level), None)
+    return next((layer._node for layer in layers(leaf) if is_at(layer, level)), None)
 
 
 def _owner(node: Node | Leaf) -> Any:
@@ -323,7 +312,7 @@ def _pulled_back(xp: Any, g: Any, rerun: _Rerun) -> tuple[Any, ...]:  # noqa: AR
     cotangents = g if len(rerun.metas) > 1 else (g,)
     # On the tape, variables arrive where backward itself is recorded. Under transforms, the
     # levels below record it.
-    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, AnyVariable) for c in cotangents)
+    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, Wrapper) for c in cotangents)
     roots = [(n, c) for n, c in zip(rerun.run(), cotangents, strict=True) if c is not None]
     arrived = backward_pass(
         roots, retain_graph=graph, create_graph=graph, targets=set(rerun.parents), cut=True

@@ -1,4 +1,4 @@
-"""What `custom_vjp` and `custom_jvp` have in common: how a call is taken apart and put together."""
+"""The base of `custom_vjp` and `custom_jvp`: it takes a call apart and puts it together."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
-from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
-from gradwrap.transforms.arguments import name_of
-from gradwrap.transforms.custom_calls import is_differentiated, perform, top_level
+from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.custom_calls import is_differentiated, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,11 +48,10 @@ class CustomFunction(Generic[P, R]):
         if not is_differentiated(flatten((args, kwargs))[0]):
             return self.fun(*args, **kwargs)
         arguments = Arguments(self, self._positions(args, kwargs))
-        level = top_level(arguments.leaves)
-        if level is None or not is_differentiated(arguments.leaves):
+        if not is_differentiated(arguments.leaves):
             return self.fun(*args, **kwargs)
         call = self._rule_of(arguments)
-        outs = perform(call, arguments.leaves, level)
+        outs = perform(call, arguments.leaves)
         return call.structured(outs)  # type: ignore[no-any-return]  # in the form of the user's
 
     @overload
@@ -147,9 +145,7 @@ class Arguments:
                 "nondiff_argnums. Fix: take it out of nondiff_argnums and give None as its "
                 "cotangent; nondiff_argnums is for what is no array."
             )
-        return map_leaves(
-            lambda leaf: native(leaf) if isinstance(leaf, AnyVariable) else leaf, value
-        )
+        return map_leaves(native, value)
 
     def grouped(self, leaves: Sequence[Any]) -> list[list[Any]]:
         """Flat leaves, those of each argument together."""

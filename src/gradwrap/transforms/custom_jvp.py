@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
 from gradwrap.core.kinds import TUPLE
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import is_floating, kind_of, zeros_like
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError
-from gradwrap.transforms.custom_calls import (
-    is_floating,
-    pull_by_transposing,
-    refuse_tracked,
-    settled_output,
-)
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure, kind_of
+from gradwrap.transforms.calls import output_of, refuse_tracked
+from gradwrap.transforms.custom_calls import pull_by_transposing
+from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
 from gradwrap.transforms.custom_function import Arguments, CustomFunction
 
 if TYPE_CHECKING:
@@ -172,7 +168,7 @@ class _Call:
         """Run the rule."""
         outs, pushed = self._run(inputs, tangents)
         refuse_tracked([*outs, *pushed], level, f"the jvp of {self.name} uses")
-        return [settled_output(out, inputs) for out in outs], pushed
+        return [output_of(out, inputs) for out in outs], pushed
 
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
@@ -184,7 +180,7 @@ class _Call:
             outs, pushed = self._run(primals, tangents)
             what = f"the jvp of {self.name} uses"
             refuse_tracked([*outs, *pushed], level, what, only=True)
-            return [settled_output(out, inputs) for out in outs], pushed
+            return [output_of(out, inputs) for out in outs], pushed
 
         return pull_by_transposing(forward, inputs, needed, f"the jvp of {self.name}")
 
@@ -215,7 +211,7 @@ class _Call:
         )
         found: list[Any] = []
         for tangent, out in zip(leaves, outs, strict=True):
-            array = settled_output(out, inputs)
+            array = output_of(out, inputs)
             if tangent is None or not is_floating(array):
                 found.append(None)
             else:
@@ -230,8 +226,7 @@ def _wrapped(value: Any) -> Any:
 def _zero(primal: Any) -> Any:
     """The tangent of an argument that is not differentiated."""
     if is_floating(primal):
-        backend = backend_of(primal)
-        return zeros_of(backend.xp, backend.meta(primal, 0))
+        return zeros_like(primal)
     if isinstance(primal, (int, float, complex)) and not isinstance(primal, bool):
         return 0.0
     return None

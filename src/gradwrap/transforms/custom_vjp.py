@@ -6,15 +6,12 @@ import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.space import is_floating, kind_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleResultError
-from gradwrap.transforms.custom_calls import (
-    is_floating,
-    push_by_transposing,
-    refuse_tracked,
-    settled_output,
-)
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure, kind_of
+from gradwrap.transforms.calls import output_of, refuse_tracked
+from gradwrap.transforms.custom_calls import push_by_transposing
+from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
 from gradwrap.transforms.custom_function import Arguments, CustomFunction
 
 if TYPE_CHECKING:
@@ -170,7 +167,7 @@ class _Call:
             )
         out, residuals = returned
         leaves, self.out_treedef = flatten(out)
-        return [settled_output(leaf, inputs) for leaf in leaves], residuals
+        return [output_of(leaf, inputs) for leaf in leaves], residuals
 
     def _checked(self, returned: Any, spaces: Sequence[Space | None]) -> list[Any]:
         """The cotangents as flat leaves, None where one is zero or there is none."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.kinds import type_of
 from gradwrap.core.modes import current_watch
+from gradwrap.core.space import is_array
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import native
 from gradwrap.errors import InPlaceError, NotAnArrayError
-from gradwrap.transforms.arguments import is_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

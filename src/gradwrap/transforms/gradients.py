@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, Concatenate, overload
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.tree import flatten, unflatten
-from gradwrap.transforms.arguments import one_or_tuple
-from gradwrap.transforms.recording import Recording, out_and_aux, scalar_seed
+from gradwrap.transforms.argnums import one_or_tuple
+from gradwrap.transforms.outputs import scalar_seed
+from gradwrap.transforms.recording import Recording, out_and_aux
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.type_variables import (
         X1,
         X2,

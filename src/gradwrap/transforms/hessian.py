@@ -13,7 +13,7 @@ from gradwrap.transforms.jacobian_types import typed_as_hessian
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.type_variables import Primals, X
 
 __all__ = ["hessian", "hvp"]

@@ -15,7 +15,7 @@ from gradwrap.transforms.recording import Recording, out_and_aux
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.argnums import Argnums
 
 
 __all__ = ["jacfwd", "jacobian", "jacrev"]

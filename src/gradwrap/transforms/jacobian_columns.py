@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError
-from gradwrap.transforms.arguments import (
-    Argnums,
-    described,
-    differentiable,
-    name_of,
-    passes_through,
-    selected,
-)
-from gradwrap.transforms.forward import Linearization, jvp
+from gradwrap.transforms.argnums import described, name_of, selected
+from gradwrap.transforms.arguments import differentiable, passes_through
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_rows import check_output, leaves_of
 from gradwrap.transforms.jacobian_space import (
     Space,
@@ -31,6 +25,7 @@ from gradwrap.transforms.jacobian_space import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.recording import Recording
 
 __all__ = ["by_columns", "forward_columns"]
@@ -145,17 +140,11 @@ def by_columns(
         check_output(recording.name, out, holomorphic)
     leaves = leaves_of(recording)
     originals = [original for _, original in leaves]
-    nodes = [leaf for leaf, _ in leaves]
     space = Space(originals)
-    linear = Linearization(recording, outputs)
+    linear = recording.linear_map(outputs).transposed()
     chunks: list[Any] = []
     for first, last in chunks_of(space.total, chunk_size):
-        starts = [
-            (leaf[0], tangent)
-            for leaf, tangent in zip(nodes, space.basis(first, last), strict=True)
-            if leaf is not None
-        ]
-        pushed = linear.push(starts)
+        pushed = linear.pull(space.basis(first, last))
         chunks.append(
             [
                 _columns_or_none(one, out, last - first, space.level)

@@ -21,12 +21,12 @@ from gradwrap.transforms.jacobian_space import (
     rows_of,
     zero_block,
 )
-from gradwrap.transforms.recording import ones_of
+from gradwrap.transforms.outputs import ones_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.recording import Recording
 
 __all__ = ["as_asked", "by_rows", "check_output", "leaves_of"]

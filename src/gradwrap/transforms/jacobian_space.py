@@ -8,10 +8,11 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.meta import size_of
 from gradwrap.core.modes import new_level
 from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import is_array
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.wrapper import UNTRACKED
 from gradwrap.errors import NotAnArrayError
-from gradwrap.transforms.arguments import default_scalar, is_array, unwrapped
+from gradwrap.transforms.arguments import default_scalar, unwrapped
 from gradwrap.transforms.batches import batch_of, unit_batch
 
 if TYPE_CHECKING:

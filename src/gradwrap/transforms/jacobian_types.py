@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.type_variables import (
         X1,
         X2,

@@ -6,20 +6,16 @@ import functools
 from typing import TYPE_CHECKING, Any, Concatenate, overload
 
 from gradwrap.core.tree import flatten
-from gradwrap.transforms.arguments import one_or_tuple
-from gradwrap.transforms.recording import (
-    Recording,
-    checked_cotangents,
-    elementwise_seed,
-    out_and_aux,
-)
+from gradwrap.transforms.argnums import one_or_tuple
+from gradwrap.transforms.outputs import checked_cotangents, elementwise_seed
+from gradwrap.transforms.recording import Recording, out_and_aux
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.type_variables import (
         X1,
         X2,

@@ -6,8 +6,9 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.space import is_array
 from gradwrap.errors import NotAnArrayError, RuleDefinitionError
-from gradwrap.transforms.arguments import is_array, name_of
+from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,148 @@
+"""The space of an array, which is its library, shape and dtype: descriptions and comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.kinds import TUPLE, type_of
+from gradwrap.core.meta import same_shape
+from gradwrap.core.scatter import zeros_of
+from gradwrap.errors import NotAnArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.meta import Meta
+
+__all__ = [
+    "Mismatch",
+    "described",
+    "described_wholly",
+    "fitted",
+    "is_array",
+    "is_floating",
+    "kind_of",
+    "library_of",
+    "mismatch",
+    "zeros_like",
+]
+
+
+def described(array: Any) -> str:
+    """The dtype and shape of an array, as in `float64[2, 3]`; of anything else its kind."""
+    if not hasattr(array, "dtype"):
+        return kind_of(array)
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
+def described_wholly(array: Any) -> str:
+    """The dtype, shape, library and device of an array."""
+    backend = backend_of(array)
+    return f"{described(array)} of {backend.name} on {backend.device(array)}"
+
+
+def kind_of(value: Any) -> str:
+    """The words by which messages refer to a value: its library, or its class."""
+    if value is None:
+        return "None"
+    if isinstance(value, TUPLE):
+        return f"a tuple of {len(value)}"
+    library = library_of(value)
+    return f"a {type(value).__name__}" if library is None else f"an array of {library.name}"
+
+
+def library_of(value: Any) -> Backend | None:
+    """The library of an array, or of a wrapper of one; None for anything else."""
+    known = find_backend(type_of(value))
+    if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return known
+    try:
+        return backend_of(value)
+    except NotAnArrayError:
+        return None
+
+
+def is_array(value: Any) -> bool:
+    """Tell if a value is an array of a library, or a wrapper of one."""
+    return find_backend(type_of(value)) is not None or library_of(value) is not None
+
+
+def is_floating(value: Any) -> bool:
+    """Tell if a value is an array that can be differentiated."""
+    library = library_of(value)
+    return library is not None and library.is_float(value)
+
+
+def zeros_like(array: Any) -> Any:
+    """An array of zeros in the space of another, not tracked."""
+    backend = backend_of(array)
+    return zeros_of(backend.xp, backend.meta(array, 0))
+
+
+class Mismatch(NamedTuple):
+    """The first thing about a value that keeps it from belonging into a space."""
+
+    part: Literal["array", "library", "shape", "dtype"]
+    """`"array"`: it is no array at all."""
+    got: Any
+    """Its shape or dtype; in words, where it is not an array of the library."""
+    drops_imaginary: bool = False
+    """A cast to the wanted dtype would drop its imaginary part."""
+
+    def cast(self, dtype: Any) -> str:
+        """The call that would bring it to the wanted dtype, for a message."""
+        return "xp.real(...)" if self.drops_imaginary else f"xp.astype(..., {dtype})"
+
+
+def mismatch(
+    value: Any,
+    backend: Backend | None,
+    meta: Meta,
+    *,
+    dtypes: Literal["same", "castable", "floating"] = "same",
+    shapes: Callable[[tuple[int, ...], tuple[int, ...]], bool] = same_shape,
+) -> Mismatch | None:
+    """Compare a value with a space; None where it belongs into it.
+
+    Parameters
+    ----------
+    value
+        Anything.
+    backend
+        The library it has to be of; None for any.
+    meta
+        The shape and dtype it has to have.
+    dtypes
+        The dtype has to be the same, or a floating-point one: one that is `"castable"`, which a
+        complex one is not to a real one, or any.
+    shapes
+        `shapes(shape of the value, shape of meta)` tells if a shape will do.
+    """
+    own = library_of(value)
+    if own is None:
+        return Mismatch("array", "None" if value is None else f"a {type(value).__name__}")
+    if backend is not None and own.name != backend.name:
+        return Mismatch("library", f"an array of {own.name}")
+    if not shapes(tuple(value.shape), meta.shape):
+        return Mismatch("shape", tuple(value.shape))
+    floating, is_complex = own.dtype_kind(value.dtype)
+    drops = is_complex and not meta.is_complex
+    if dtypes == "same":
+        belongs = value.dtype == meta.dtype
+    else:
+        belongs = floating and not (drops and dtypes == "castable")
+    return None if belongs else Mismatch("dtype", value.dtype, drops)
+
+
+def fitted(xp: Any, backend: Backend, tangent: Any, out: Any) -> Any:
+    """Bring a tangent to its output's shape and dtype."""
+    if not same_shape(tuple(tangent.shape), tuple(out.shape)):
+        tangent = xp.broadcast_to(tangent, out.shape)
+    if tangent.dtype != out.dtype:
+        if backend.dtype_kind(tangent.dtype)[1] and not backend.dtype_kind(out.dtype)[1]:
+            tangent = xp.real(tangent)
+        if tangent.dtype != out.dtype:
+            tangent = xp.astype(tangent, out.dtype)
+    return tangent
