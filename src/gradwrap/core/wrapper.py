@@ -71,7 +71,8 @@ def level_of(value: Any) -> int:
 
 def is_at(value: Any, level: int) -> bool:
     """Tell if the outermost wrapper of a value is tracked by the transform of this level."""
-    return isinstance(value, Wrapper) and value._node is not None and level_of(value) == level
+    node = value._node if isinstance(value, Wrapper) else None
+    return node is not None and node.meta.level == level
 
 
 def layers(value: Any) -> Iterator[Any]:

@@ -11,7 +11,8 @@ from gradwrap.errors import ArgnumsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Argnums: TypeAlias = int | str | Sequence[int | str]
+    from gradwrap.typing.functions import Argnums
+
     Place: TypeAlias = int | str
     """Where an argument stands in a call: its position, or its keyword."""
 

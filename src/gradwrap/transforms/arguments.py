@@ -14,7 +14,7 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.core.space import is_array
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import Wrapper, snapshot, strip, stripped
+from gradwrap.core.wrapper import Wrapper, level_of, snapshot, strip, stripped
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -194,7 +194,9 @@ def without_inner(tree: Any, level: int) -> Any:
     A function may keep what an inner one computed, in a list or an array that both write to.
     """
 
-    def is_inner(layer: Any) -> bool:
-        return layer._node is not None and layer._node.meta.level > level
+    def settle(leaf: Any) -> Any:
+        while level_of(leaf) > level:
+            leaf = leaf._data
+        return snapshot(leaf)
 
-    return map_leaves(lambda leaf: snapshot(strip(leaf, is_inner)), tree)
+    return map_leaves(settle, tree)

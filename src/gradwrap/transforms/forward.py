@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.classes import wrapper_class
 from gradwrap.core.dual import AnyDual, Dual
@@ -26,48 +26,19 @@ from gradwrap.transforms.arguments import (
     wrapped_untracked,
 )
 from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-
     from gradwrap.core.meta import Meta
     from gradwrap.core.space import Mismatch
     from gradwrap.transforms.arguments import Tracked
-    from gradwrap.transforms.type_variables import Aux, No, Primals, R, Yes
 
 __all__ = ["jvp", "linearize"]
 
 
-@overload
-def jvp(
-    fun: Callable[[*Primals], R],
-    primals: tuple[*Primals],
-    tangents: tuple[*Primals],
-    *,
-    has_aux: No = False,
-) -> tuple[R, R]: ...
-@overload
-def jvp(
-    fun: Callable[[*Primals], tuple[R, Aux]],
-    primals: tuple[*Primals],
-    tangents: tuple[*Primals],
-    *,
-    has_aux: Yes,
-) -> tuple[R, R, Aux]: ...
-@overload
-def jvp(
-    fun: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: No = False
-) -> tuple[R, R]: ...
-@overload
-def jvp(
-    fun: Callable[..., tuple[R, Aux]],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    *,
-    has_aux: Yes,
-) -> tuple[R, R, Aux]: ...
+@typed_as_jvp
 def jvp(
     fun: Callable[..., Any],
     primals: Sequence[Any],
@@ -193,10 +164,10 @@ def _is_number(value: object) -> bool:
 
 def _tangent_of(leaf: Any, level: int) -> Any:
     """The tangent of an output: zeros where it does not depend on the primals."""
-    if isinstance(leaf, (int, float, complex)) and not is_array(leaf):
-        return None if isinstance(leaf, (bool, int)) else 0 * default_scalar(leaf)
     if is_at(leaf, level):
         return snapshot(leaf._node.value)
+    if isinstance(leaf, (int, float, complex)) and not is_array(leaf):
+        return None if isinstance(leaf, (bool, int)) else 0 * default_scalar(leaf)
     return _zero_tangent(unwrapped(leaf, level))
 
 
@@ -216,15 +187,8 @@ def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
 # linearize ----------------------------------------------------------------------------------------
 
 
-@overload
-def linearize(fun: np.ufunc, *primals: Any) -> tuple[Any, Callable[..., Any]]: ...
-@overload
-def linearize(
-    fun: Callable[[*Primals], R], *primals: *Primals
-) -> tuple[R, Callable[[*Primals], R]]: ...
-def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
-    fun: Callable[..., Any], *primals: Any
-) -> Any:
+@typed_as_linearize
+def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     """The value of `fun`, and its derivative as a function of tangents, to be called many times.
 
     `fun` runs once. Its VJP is linear in the cotangent and is recorded once; each call of the

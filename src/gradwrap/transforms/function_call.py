@@ -17,7 +17,8 @@ from gradwrap.core.rule import Rule
 from gradwrap.core.scatter import zeros_of
 from gradwrap.core.space import is_array, is_floating, mismatch
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.wrapper import UNTRACKED, Wrapper, is_recorded, native
+from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import UNTRACKED, is_recorded, native
 from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import dual, split, with_tangent
@@ -45,7 +46,7 @@ class Call:
     def __init__(self, function: type[Any], args: Sequence[Any]) -> None:
         self.function: Any = function
         self.needs: tuple[bool, ...] = tuple(
-            isinstance(a, Wrapper) and is_recorded(a) for a in args
+            isinstance(a, AnyVariable) and is_recorded(a) for a in args
         )
 
     def perform(self, args: Sequence[Any]) -> list[Any]:
@@ -89,7 +90,7 @@ class Call:
 
     def _output(self, value: Any, index: int) -> Any:
         """An output as an array, if it is one, or a number with a fraction."""
-        if isinstance(value, Wrapper):
+        if isinstance(value, AnyVariable):
             if is_recorded(value):
                 raise TrackedValueError(
                     f"output {index} of {self.function.__name__}.forward was computed from a "
@@ -213,13 +214,13 @@ def _pulled_back(
     ctx = call.ctx._at(args, outs, needs, partial(call.function._of_unknown_origin, args))
     results = call.function.backward(ctx, *grads)
     results = list(results) if isinstance(results, SEQUENCE) else [results]
-    graph: Any = next((type_of(grad) for grad in grads if isinstance(grad, Wrapper)), None)
+    graph: Any = next((type_of(grad) for grad in grads if isinstance(grad, AnyVariable)), None)
     return tuple(_checked(call, results, graph))
 
 
 def _of_own_library(arg: Any) -> Any:
     """Undo that the engine takes all arguments for arrays of the first output's library."""
-    if not isinstance(arg, Wrapper) or arg._data is None:
+    if not isinstance(arg, AnyVariable) or arg._data is None:
         return arg
     own = wrapper_class(type_of(arg)._kind, backend_of(arg._data))
     return arg if type(arg) is own else own(arg._data, arg._node)
@@ -289,7 +290,7 @@ def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -
 
 def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
     """A variable where the backward pass is recorded, and no tracked one where it is not."""
-    if isinstance(gradient, Wrapper):
+    if isinstance(gradient, AnyVariable):
         if graph is None and meta.level == TAPE_LEVEL:
             return native(gradient)
         return gradient if gradient._node is not None or graph is not None else gradient._data
@@ -315,7 +316,7 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
 
 def _skeleton(arg: Any) -> Any:
     """The places of an argument in the graphs of all levels, without its array."""
-    if not isinstance(arg, Wrapper):
+    if not isinstance(arg, AnyVariable):
         return None
     return type_of(arg)(_skeleton(arg._data), arg._node)
 

@@ -9,13 +9,13 @@ from gradwrap.core.meta import size_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.transforms.jacobian_columns import by_columns, forward_columns
 from gradwrap.transforms.jacobian_rows import as_asked, by_rows
-from gradwrap.transforms.jacobian_types import typed_as_jacobian
 from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.typed import typed_as_jacobian
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.transforms.argnums import Argnums
+    from gradwrap.typing.functions import Argnums
 
 
 __all__ = ["jacfwd", "jacobian", "jacrev"]

@@ -25,8 +25,8 @@ from gradwrap.transforms.jacobian_space import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.recording import Recording
+    from gradwrap.typing.functions import Argnums
 
 __all__ = ["by_columns", "forward_columns"]
 

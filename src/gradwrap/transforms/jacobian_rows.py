@@ -26,8 +26,8 @@ from gradwrap.transforms.outputs import ones_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.transforms.argnums import Argnums
     from gradwrap.transforms.recording import Recording
+    from gradwrap.typing.functions import Argnums
 
 __all__ = ["as_asked", "by_rows", "check_output", "leaves_of"]
 

@@ -20,7 +20,7 @@ from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wra
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.transforms.argnums import Argnums
+    from gradwrap.typing.functions import Argnums
 
 __all__ = ["Recording", "out_and_aux"]
 
@@ -75,7 +75,7 @@ class Recording:
         roots = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
-            if self.is_tracked(output)
+            if is_at(output, self.level)
         ]
         arrived = backward_pass(roots, retain_graph=keep)
         leaf_hooks(arrived)

@@ -1,23 +1,18 @@
-"""The types of `jacrev`, `jacfwd` and `jacobian`, which are the same, and of `hessian`.
-
-`typed_as_jacobian` and `typed_as_hessian` stand above these functions in place of their overloads.
-To a type checker they make the function one of the protocols here; at run time they return it as
-it is.
-"""
+"""The types of `jacrev`, `jacfwd` and `jacobian`, which are the same, and of `hessian`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Concatenate, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-    from gradwrap.transforms.argnums import Argnums
-    from gradwrap.transforms.type_variables import (
+    from gradwrap.typing.functions import (
         X1,
         X2,
+        Argnums,
         Aux,
         First,
         FirstAndThird,
@@ -25,6 +20,9 @@ if TYPE_CHECKING:
         FirstTwo,
         No,
         Number,
+        Of1,
+        Of2,
+        Of3,
         OnlyFirst,
         P,
         Second,
@@ -33,10 +31,10 @@ if TYPE_CHECKING:
         Yes,
     )
 
-__all__ = ["HessianTransform", "JacobianTransform", "typed_as_hessian", "typed_as_jacobian"]
+__all__ = ["Hessian", "Jacobian"]
 
 
-class JacobianTransform(Protocol):
+class Jacobian(Protocol):
     """Of the type of the argument it is taken for; a tuple of such for several."""
 
     __name__: str
@@ -54,143 +52,143 @@ class JacobianTransform(Protocol):
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], X | Number],
+        fun: Of1[X, P, X | Number],
         argnums: First = 0,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], X]: ...
+    ) -> Of1[X, P, X]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], X1 | Number],
+        fun: Of2[X, X1, P, X1 | Number],
         argnums: Second,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], X1]: ...
+    ) -> Of2[X, X1, P, X1]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], X2 | Number],
+        fun: Of3[X, X1, X2, P, X2 | Number],
         argnums: Third,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
+    ) -> Of3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], X | Number],
+        fun: Of1[X, P, X | Number],
         argnums: OnlyFirst,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], tuple[X]]: ...
+    ) -> Of1[X, P, tuple[X]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], X | X1 | Number],
+        fun: Of2[X, X1, P, X | X1 | Number],
         argnums: FirstTwo,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
+    ) -> Of2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], X | X2 | Number],
+        fun: Of3[X, X1, X2, P, X | X2 | Number],
         argnums: FirstAndThird,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X2]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], X | X1 | X2 | Number],
+        fun: Of3[X, X1, X2, P, X | X1 | X2 | Number],
         argnums: FirstThree,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], tuple[X | Number, Aux]],
+        fun: Of1[X, P, tuple[X | Number, Aux]],
         argnums: First = 0,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+    ) -> Of1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], tuple[X1 | Number, Aux]],
+        fun: Of2[X, X1, P, tuple[X1 | Number, Aux]],
         argnums: Second,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+    ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], tuple[X2 | Number, Aux]],
+        fun: Of3[X, X1, X2, P, tuple[X2 | Number, Aux]],
         argnums: Third,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X2, Aux]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], tuple[X | Number, Aux]],
+        fun: Of1[X, P, tuple[X | Number, Aux]],
         argnums: OnlyFirst,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], tuple[tuple[X], Aux]]: ...
+    ) -> Of1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], tuple[X | X1 | Number, Aux]],
+        fun: Of2[X, X1, P, tuple[X | X1 | Number, Aux]],
         argnums: FirstTwo,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], Aux]]: ...
+    ) -> Of2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], tuple[X | X2 | Number, Aux]],
+        fun: Of3[X, X1, X2, P, tuple[X | X2 | Number, Aux]],
         argnums: FirstAndThird,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X2], Aux]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], tuple[X | X1 | X2 | Number, Aux]],
+        fun: Of3[X, X1, X2, P, tuple[X | X1 | X2 | Number, Aux]],
         argnums: FirstThree,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], Aux]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
     @overload
     def __call__(
         self,
@@ -223,7 +221,7 @@ class JacobianTransform(Protocol):
     ) -> Any: ...
 
 
-class HessianTransform(Protocol):
+class Hessian(Protocol):
     """Likewise; for several arguments a row of blocks for each."""
 
     __name__: str
@@ -241,147 +239,144 @@ class HessianTransform(Protocol):
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], Any],
+        fun: Of1[X, P, Any],
         argnums: First = 0,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], X]: ...
+    ) -> Of1[X, P, X]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], Any],
+        fun: Of2[X, X1, P, Any],
         argnums: Second,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], X1]: ...
+    ) -> Of2[X, X1, P, X1]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], Any],
+        fun: Of3[X, X1, X2, P, Any],
         argnums: Third,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
+    ) -> Of3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], Any],
+        fun: Of1[X, P, Any],
         argnums: OnlyFirst,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], tuple[tuple[X]]]: ...
+    ) -> Of1[X, P, tuple[tuple[X]]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], Any],
+        fun: Of2[X, X1, P, Any],
         argnums: FirstTwo,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], tuple[tuple[X, X1], tuple[X, X1]]]: ...
+    ) -> Of2[X, X1, P, tuple[tuple[X, X1], tuple[X, X1]]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], Any],
+        fun: Of3[X, X1, X2, P, Any],
         argnums: FirstAndThird,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[X, X2], tuple[X, X2]]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], tuple[X, X2]]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], Any],
+        fun: Of3[X, X1, X2, P, Any],
         argnums: FirstThree,
         *,
         has_aux: No = False,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[
-        Concatenate[X, X1, X2, P], tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]
-    ]: ...
+    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], tuple[Any, Aux]],
+        fun: Of1[X, P, tuple[Any, Aux]],
         argnums: First = 0,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+    ) -> Of1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], tuple[Any, Aux]],
+        fun: Of2[X, X1, P, tuple[Any, Aux]],
         argnums: Second,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], tuple[X1, Aux]]: ...
+    ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+        fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: Third,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[X2, Aux]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, P], tuple[Any, Aux]],
+        fun: Of1[X, P, tuple[Any, Aux]],
         argnums: OnlyFirst,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, P], tuple[tuple[tuple[X]], Aux]]: ...
+    ) -> Of1[X, P, tuple[tuple[tuple[X]], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, P], tuple[Any, Aux]],
+        fun: Of2[X, X1, P, tuple[Any, Aux]],
         argnums: FirstTwo,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, P], tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
+    ) -> Of2[X, X1, P, tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+        fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstAndThird,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[Concatenate[X, X1, X2, P], tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
+    ) -> Of3[X, X1, X2, P, tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Callable[Concatenate[X, X1, X2, P], tuple[Any, Aux]],
+        fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstThree,
         *,
         has_aux: Yes,
         holomorphic: bool = False,
         chunk_size: int | None = None,
-    ) -> Callable[
-        Concatenate[X, X1, X2, P],
-        tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux],
+    ) -> Of3[
+        X, X1, X2, P, tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux]
     ]: ...
     @overload
     def __call__(
@@ -413,15 +408,3 @@ class HessianTransform(Protocol):
         holomorphic: bool = False,
         chunk_size: int | None = None,
     ) -> Any: ...
-
-
-def typed_as_jacobian(transform: Callable[..., Any]) -> JacobianTransform:
-    """The function itself, typed as a `JacobianTransform`."""
-    typed: Any = transform
-    return typed  # type: ignore[no-any-return]  # a function with these parameters
-
-
-def typed_as_hessian(transform: Callable[..., Any]) -> HessianTransform:
-    """The function itself, typed as a `HessianTransform`."""
-    typed: Any = transform
-    return typed  # type: ignore[no-any-return]  # a function with these parameters

@@ -1,8 +1,9 @@
-"""What the signatures of the transforms are written in; for type checkers alone.
+"""The type variables and aliases that the signatures of the transforms are written in.
 
-The type variables of arguments are bound to `Any`, so that a checker takes a lambda's parameters
-for `Any` rather than for `object`, and have it as their default, so that what is not known is
-`Any` too. Checkers have `typing_extensions`, whether it is installed or not.
+They are for type checkers alone. The type variables of arguments are bound to `Any`, so that a
+checker takes a lambda's parameters for `Any` rather than for `object`, and have it as their
+default, so that what is not known is `Any` too. Checkers have `typing_extensions`, whether it is
+installed or not.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, SupportsComplex, SupportsFloat, TypeAlias
+    from collections.abc import Callable, Sequence
+    from typing import Any, Concatenate, Literal, SupportsComplex, SupportsFloat, TypeAlias
 
     import numpy as np
     from typing_extensions import ParamSpec, TypeVar, TypeVarTuple
@@ -23,11 +25,17 @@ if TYPE_CHECKING:
     Aux = TypeVar("Aux", default=Any)
     Primals = TypeVarTuple("Primals")
 
+    # Functions of one, two or three arguments and more
+    Of1: TypeAlias = Callable[Concatenate[X, P], R]
+    Of2: TypeAlias = Callable[Concatenate[X, X1, P], R]
+    Of3: TypeAlias = Callable[Concatenate[X, X1, X2, P], R]
+
     Scalar: TypeAlias = SupportsFloat | SupportsComplex
     S = TypeVar("S", bound=SupportsFloat | SupportsComplex, default=Any)
     # What a function of one array may return besides an array
     Number: TypeAlias = float | complex | np.number[Any]
 
+    Argnums: TypeAlias = int | str | Sequence[int | str]
     No: TypeAlias = Literal[False]
     Yes: TypeAlias = Literal[True]
     First: TypeAlias = Literal[0]

@@ -1,0 +1,421 @@
+"""The types of `grad`, `value_and_grad` and `elementwise_grad`.
+
+They keep the types of the user's function: the gradient of an argument has the type of the
+argument, and the other parameters stay as they are. A list of positions keeps the parameters
+alone; positions beyond the third, other tuples than are written out below, and names give `Any`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from gradwrap.typing.functions import (
+        X1,
+        X2,
+        Argnums,
+        Aux,
+        First,
+        FirstAndThird,
+        FirstThree,
+        FirstTwo,
+        No,
+        Of1,
+        Of2,
+        Of3,
+        OnlyFirst,
+        P,
+        S,
+        Scalar,
+        Second,
+        Third,
+        X,
+        Yes,
+    )
+
+__all__ = ["ElementwiseGrad", "Grad", "ValueAndGrad"]
+
+
+class Grad(Protocol):
+    """The type of `grad`."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, Scalar],
+        argnums: First = 0,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, X]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, Scalar],
+        argnums: Second,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, X1]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, Scalar],
+        argnums: Third,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, X2]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, Scalar],
+        argnums: OnlyFirst,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[X]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, Scalar],
+        argnums: FirstTwo,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[X, X1]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, Scalar],
+        argnums: FirstAndThird,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, Scalar],
+        argnums: FirstThree,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, Scalar],
+        argnums: list[Any],
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Callable[P, tuple[Any, ...]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[..., Scalar],
+        argnums: Argnums,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, tuple[Scalar, Aux]],
+        argnums: First = 0,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[X, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, tuple[Scalar, Aux]],
+        argnums: Second,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
+        argnums: Third,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, tuple[Scalar, Aux]],
+        argnums: OnlyFirst,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[tuple[X], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, tuple[Scalar, Aux]],
+        argnums: FirstTwo,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
+        argnums: FirstAndThird,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
+        argnums: FirstThree,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[Scalar, Aux]],
+        argnums: list[Any],
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[..., tuple[Scalar, Aux]],
+        argnums: Argnums,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Any: ...
+
+
+class ValueAndGrad(Protocol):
+    """The type of `value_and_grad`."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, S],
+        argnums: First = 0,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[S, X]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, S],
+        argnums: Second,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[S, X1]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, S],
+        argnums: Third,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[S, X2]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, S],
+        argnums: OnlyFirst,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[S, tuple[X]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, S],
+        argnums: FirstTwo,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, S],
+        argnums: FirstAndThird,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, S],
+        argnums: FirstThree,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[S, tuple[X, X1, X2]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, S],
+        argnums: list[Any],
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Callable[P, tuple[S, tuple[Any, ...]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[..., S],
+        argnums: Argnums,
+        *,
+        has_aux: No = False,
+        holomorphic: bool = False,
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, tuple[S, Aux]],
+        argnums: First = 0,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[tuple[S, Aux], X]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, tuple[S, Aux]],
+        argnums: Second,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[tuple[S, Aux], X1]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, tuple[S, Aux]],
+        argnums: Third,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], X2]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of1[X, P, tuple[S, Aux]],
+        argnums: OnlyFirst,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of1[X, P, tuple[tuple[S, Aux], tuple[X]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of2[X, X1, P, tuple[S, Aux]],
+        argnums: FirstTwo,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, tuple[S, Aux]],
+        argnums: FirstAndThird,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Of3[X, X1, X2, P, tuple[S, Aux]],
+        argnums: FirstThree,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[S, Aux]],
+        argnums: list[Any],
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Callable[P, tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[..., tuple[S, Aux]],
+        argnums: Argnums,
+        *,
+        has_aux: Yes,
+        holomorphic: bool = False,
+    ) -> Any: ...
+
+
+class ElementwiseGrad(Protocol):
+    """The type of `elementwise_grad`."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0) -> Any: ...
+    @overload
+    def __call__(self, fun: Of1[X, P, Any], argnums: First = 0) -> Of1[X, P, X]: ...
+    @overload
+    def __call__(self, fun: Of2[X, X1, P, Any], argnums: Second) -> Of2[X, X1, P, X1]: ...
+    @overload
+    def __call__(self, fun: Of3[X, X1, X2, P, Any], argnums: Third) -> Of3[X, X1, X2, P, X2]: ...
+    @overload
+    def __call__(self, fun: Of1[X, P, Any], argnums: OnlyFirst) -> Of1[X, P, tuple[X]]: ...
+    @overload
+    def __call__(
+        self, fun: Of2[X, X1, P, Any], argnums: FirstTwo
+    ) -> Of2[X, X1, P, tuple[X, X1]]: ...
+    @overload
+    def __call__(
+        self, fun: Of3[X, X1, X2, P, Any], argnums: FirstAndThird
+    ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: Of3[X, X1, X2, P, Any], argnums: FirstThree
+    ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[P, Any], argnums: list[Any]
+    ) -> Callable[P, tuple[Any, ...]]: ...
+    @overload
+    def __call__(self, fun: Callable[..., Any], argnums: Argnums) -> Any: ...
