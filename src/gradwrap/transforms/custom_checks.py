@@ -29,10 +29,10 @@ class Space:
 
 
 def checked_structure(
-    tree: Any, treedef: TreeDef, size: int, where: Callable[[], str], whose: str
+    tree: Any, treedef: TreeDef, where: Callable[[], str], whose: str
 ) -> list[Any]:
     """The leaves of a tree of a structure, None where it says that all of a part is zero."""
-    leaves = zeros_filled(tree, treedef, size)
+    leaves = zeros_filled(tree, treedef, treedef.size)
     if leaves is None:
         given = flatten(tree)[1]
         raise RuleResultError(

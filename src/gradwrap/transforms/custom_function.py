@@ -131,12 +131,10 @@ class Arguments:
         self.count = count
         self.leaves: list[Any] = []
         self.treedefs: list[TreeDef] = []
-        self.sizes: list[int] = []
         for place in self.places:
             leaves, treedef = flatten(args[place])
             self.leaves += leaves
             self.treedefs.append(treedef)
-            self.sizes.append(len(leaves))
 
     def _untracked(self, value: Any, name: str) -> Any:
         if any(is_recorded(leaf) for leaf in flatten(value)[0]):
@@ -150,7 +148,7 @@ class Arguments:
     def grouped(self, leaves: Sequence[Any]) -> list[list[Any]]:
         """Flat leaves, those of each argument together."""
         iterator = iter(leaves)
-        return [[next(iterator) for _ in range(size)] for size in self.sizes]
+        return [[next(iterator) for _ in range(treedef.size)] for treedef in self.treedefs]
 
     def restored(self, leaves: Sequence[Any]) -> list[Any]:
         """The arguments under differentiation, in their structures."""
@@ -168,6 +166,6 @@ class Arguments:
     def path(self, index: int, leaf: int) -> str:
         """The expression that reaches a leaf of an argument."""
         treedef = self.treedefs[index]
-        skeleton = unflatten(treedef, range(self.sizes[index]))
+        skeleton = unflatten(treedef, range(treedef.size))
         name = self.function._parameter(self.places[index])
         return flatten_with_paths(skeleton, name)[0][leaf][0]

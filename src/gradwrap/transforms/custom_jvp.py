@@ -206,9 +206,7 @@ class _Call:
     def _checked(self, tangent_out: Any, outs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The tangents as flat leaves, None where one is zero or there is none."""
         where = f"the jvp of {self.name} returned for the tangent"
-        leaves = checked_structure(
-            tangent_out, self.out_treedef, len(outs), lambda: where, "the value"
-        )
+        leaves = checked_structure(tangent_out, self.out_treedef, lambda: where, "the value")
         found: list[Any] = []
         for tangent, out in zip(leaves, outs, strict=True):
             array = output_of(out, inputs)

@@ -183,11 +183,11 @@ class _Call:
             )
         found: list[Any] = []
         own = iter(spaces)
-        for index, (cotangent, treedef, size) in enumerate(
-            zip(returned, arguments.treedefs, arguments.sizes, strict=True)
+        for index, (cotangent, treedef) in enumerate(
+            zip(returned, arguments.treedefs, strict=True)
         ):
             where = functools.partial("{} for {}".format, what, names[index])
-            leaves = checked_structure(cotangent, treedef, size, where, "the argument")
+            leaves = checked_structure(cotangent, treedef, where, "the argument")
             for leaf, (value, space) in enumerate(zip(leaves, own, strict=False)):
                 at = functools.partial(self._at, what, index, leaf)
                 if value is None or space is None:

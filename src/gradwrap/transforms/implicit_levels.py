@@ -65,7 +65,7 @@ class Problem:
     ) -> list[Any]:
         """The leaves of a tree, each in the space of one of `like`; None where one is no array."""
         where = f"{self.name}: {what}"
-        leaves = checked_structure(tree, self.treedef, len(like), lambda: where, whose)
+        leaves = checked_structure(tree, self.treedef, lambda: where, whose)
         return [
             checked_leaf(leaf, Space(one), lambda: where, whose)
             if leaf is not None and is_floating(one)
