@@ -16,8 +16,8 @@ from gradwrap.errors import BackwardError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.transforms.debugging import detect_anomaly
     from gradwrap.transforms.function import Function
-    from gradwrap.transforms.mistakes import detect_anomaly
 else:
 
     def __getattr__(name: str) -> object:

@@ -11,7 +11,7 @@ from gradwrap.core.scatter import zeros_of
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.meta import Meta
@@ -26,6 +26,7 @@ __all__ = [
     "kind_of",
     "library_of",
     "mismatch",
+    "namespace_of",
     "zeros_like",
 ]
 
@@ -73,6 +74,11 @@ def is_floating(value: Any) -> bool:
     """Tell if a value is an array that can be differentiated."""
     library = library_of(value)
     return library is not None and library.is_float(value)
+
+
+def namespace_of(arrays: Iterable[Any]) -> Any:
+    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    return max(map(backend_of, arrays), key=lambda backend: backend.depth).xp
 
 
 def zeros_like(array: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The arguments of a call that `argnums` names, and what messages call an argument."""
+"""The arguments of a call that `argnums` names, and their names in messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradwrap.errors import ArgnumsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
     Place: TypeAlias = int | str
     """Where an argument stands in a call: its position, or its keyword."""

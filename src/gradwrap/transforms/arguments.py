@@ -85,7 +85,7 @@ class Tracked:
         return track(original, level, f"argument {path}")
 
     def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
-        """What has arrived at each leaf: zeros at one that the output does not depend on."""
+        """The cotangent of each leaf: zeros for one that the output does not depend on."""
         return [
             None
             if leaf is None

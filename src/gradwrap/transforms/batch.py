@@ -6,13 +6,12 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batched
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.modes import differentiating, new_level
 from gradwrap.core.space import is_array
 from gradwrap.core.tape import own_buffers
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
-from gradwrap.core.wrapper import data_of, snapshot
+from gradwrap.core.wrapper import data_of, is_at, snapshot
 from gradwrap.errors import VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.arguments import (
@@ -242,8 +241,7 @@ def _out_of(
 
 
 def _result(name: str, leaf: Any, axis: Any, level: int, size: int) -> Any:
-    node = getattr(leaf, "_node", None)
-    is_mapped = isinstance(leaf, Batched) and node is not None and node.meta.level == level
+    is_mapped = is_at(leaf, level)
     if not is_mapped and (axis is None or passes_through(leaf)):
         return unwrapped(leaf, level)
     if axis is None:

@@ -13,7 +13,7 @@ from gradwrap.core.classes import wrapper_class
 from gradwrap.core.dual import Dual
 from gradwrap.core.forward import Tangent
 from gradwrap.core.modes import TAPE_LEVEL
-from gradwrap.core.space import fitted, is_array, is_floating
+from gradwrap.core.space import fitted, is_array, is_floating, namespace_of
 from gradwrap.core.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
 from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, wrapped_untracked
@@ -34,7 +34,7 @@ class Split(NamedTuple):
     nodes: tuple[Any, ...]
     """For each argument its place in that level; None where it has none."""
     data: list[Any]
-    """For each argument what it is to the levels below."""
+    """For each argument its value to the levels below."""
 
 
 def split(arguments: Sequence[Any]) -> Split:
@@ -68,9 +68,8 @@ def dual(out: Any, tangent: Any, level: int) -> Any:
     """An output with its tangent at a level; None stands for zero."""
     if tangent is None or not is_floating(out):
         return wrapped_untracked(out)
-    backend = backend_of(out)
-    xp = max(backend, backend_of(tangent), key=lambda one: one.depth).xp
-    return with_tangent(out, fitted(xp, backend, tangent, out), level)
+    xp = namespace_of([out, tangent])
+    return with_tangent(out, fitted(xp, backend_of(out), tangent, out), level)
 
 
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:

@@ -44,7 +44,7 @@ R = TypeVar("R")
 
 
 def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
-    """The same function, which keeps its arguments only and is run again in backward.
+    """Make a function keep its arguments alone, and run again in backward.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], x: Any) -> Any:
 
 
 def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any:
-    """What a function returned, with what it has recorded since it began dropped for one node."""
+    """Put one node in place of all that a function has recorded since it began."""
     leaves, treedef = flatten(out)
     roots: dict[int, dict[int, Node]] = {}
     for index, leaf in enumerate(leaves):
@@ -203,7 +203,7 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
 
 
 class _Rerun:
-    """What it takes to run a function again at one level."""
+    """A function and its arguments, to be run again at one level."""
 
     __slots__ = (
         "differentiating",
@@ -283,7 +283,7 @@ class _Rerun:
 
     @property
     def label(self) -> str:
-        """What a drawing shows of it."""
+        """The text that a drawing shows."""
         return name_of(self.fun)
 
     def held_arrays(self) -> list[Any]:

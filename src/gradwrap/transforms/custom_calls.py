@@ -111,7 +111,7 @@ def recorded(  # noqa: PLR0913  all there is to a call
 
 
 class _Recorded:
-    """What the backward pass needs of a call. On the tape, it may be differentiated itself."""
+    """A call as the backward pass needs it. On the tape, it may be differentiated itself."""
 
     __slots__ = ("count", "inputs", "level", "nodes", "places", "pull", "rule")
 

@@ -103,7 +103,7 @@ class CustomFunction(Generic[P, R]):
         return bound.args
 
     def _parameter(self, position: int) -> str:
-        """What messages call an argument."""
+        """The name by which messages refer to an argument."""
         names = [] if self._signature is None else list(self._signature.parameters.values())
         plain = [p.name for p in names if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         return plain[position] if position < len(plain) else f"argument {position}"

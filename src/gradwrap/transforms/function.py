@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.opaque import OpaqueOp
-    from gradwrap.typing.function import ForwardAlone, ForwardWithContext
+    from gradwrap.typing.function_forward import ForwardAlone, ForwardWithContext
 
 __all__ = ["Function", "once_differentiable"]
 

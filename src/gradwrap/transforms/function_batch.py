@@ -29,12 +29,12 @@ __all__ = ["applied_by_example", "holds_batch", "looped_gradients", "recorded_by
 
 
 def holds_batch(values: Any) -> bool:
-    """Whether an array that `vmap` maps over is somewhere in values."""
+    """Tell if an array that `vmap` maps over is somewhere in values."""
     return next(batched_parts(values), None) is not None
 
 
 def applied_by_example(function: type[Any], args: Sequence[Any]) -> Any:
-    """What `apply` returns for each example, stacked."""
+    """Call `apply` for each example, and stack the results."""
     return _looped(function, function.apply, *args)
 
 
@@ -104,7 +104,7 @@ def _gradients(
 
 
 def looped_gradients(name: str, run: Any, *grads: Any) -> tuple[Any, ...]:
-    """What a backward that takes native arrays alone returns for mapped cotangents."""
+    """Run a backward that takes native arrays alone on mapped cotangents."""
     present: list[bool] = []
 
     def arrays_alone(*one: Any) -> tuple[Any, ...]:

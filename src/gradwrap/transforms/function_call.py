@@ -169,7 +169,7 @@ class _UnknownTangent:
 
 
 class _RecordedCall:
-    """What backward needs of a call besides arrays."""
+    """A call as backward needs it, besides arrays."""
 
     __slots__ = ("backends", "ctx", "function", "metas", "others", "output_count", "places")
 

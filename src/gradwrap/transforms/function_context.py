@@ -1,4 +1,4 @@
-"""What a custom function keeps from forward for backward, and in what form backward gets it."""
+"""The context of a `Function`: it keeps arrays from forward, and hands them to backward."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What forward gave to `save_for_backward`."""
+        """The arrays that forward gave to `save_for_backward`."""
         return self._saved
 
     def mark_non_differentiable(self, *outputs: Any) -> None:

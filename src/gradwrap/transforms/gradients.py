@@ -15,7 +15,7 @@ from gradwrap.transforms.typed import typed_as_grad, typed_as_value_and_grad
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["grad", "value_and_grad"]
 

@@ -13,7 +13,7 @@ from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["hessian", "hvp"]
 

@@ -17,9 +17,9 @@ from gradwrap.errors import RuleResultError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import output_of
-from gradwrap.transforms.dense import dense_solve
+from gradwrap.transforms.dense_solve import dense_solve
 from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, without_silent
-from gradwrap.transforms.implicit_steps import stepped
+from gradwrap.transforms.implicit_newton import stepped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,7 +162,7 @@ def _solved(  # noqa: PLR0913  the two functions above
     solvers: tuple[Solve, Solve | None],
     name: str,
 ) -> Any:
-    """What `solve(given, like)` finds, a root of `f`, with its derivative at each level."""
+    """Find a root of `f` by `solve(given, like)`, and attach its derivative at each level."""
 
     def quietly(x: Any) -> Any:
         """The function as the solver calls it: native arrays in and out, where it can be."""

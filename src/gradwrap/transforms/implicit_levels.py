@@ -79,7 +79,7 @@ class Problem:
         return flatten(self.linear_solve(linear, self.tree(right), forward, transpose))[0]
 
     def solve_transposed(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
-        """The same with the adjoint of the derivative."""
+        """Solve with the adjoint of the derivative, as such an operation too."""
         forward, transpose = self.solvers
         if transpose is None:
             raise NoRuleError(
@@ -204,6 +204,6 @@ def without_silent(leaf: Any) -> Any:
 
 
 def _at(value: Any, level: int) -> Any:
-    """What a value is to a level: without the wrappers of the levels above; None if untracked."""
+    """The wrapper of a level, without those of the levels above; None if there is none."""
     value = strip(value, lambda layer: layer._node is None or level_of(layer) > level)
     return snapshot(value) if is_at(value, level) else None

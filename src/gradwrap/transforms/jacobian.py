@@ -16,7 +16,7 @@ from gradwrap.transforms.typed import typed_as_jacobian
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 
 __all__ = ["jacfwd", "jacobian", "jacrev"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.transforms.recording import Recording
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["by_columns", "forward_columns"]
 
@@ -127,7 +127,7 @@ def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
 def by_columns(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
 ) -> list[list[Any]]:
-    """The same blocks as `by_rows`, from the linearisation: one pass for all columns."""
+    """For each output, the blocks of all leaves, from one pass through the linearisation."""
     for out in outputs:
         check_output(recording.name, out, holomorphic)
     space = FlatAxis([original for _, original in leaves_of(recording)])

@@ -9,7 +9,7 @@ from gradwrap.core.meta import size_of
 from gradwrap.core.modes import new_level
 from gradwrap.core.space import zeros_like
 from gradwrap.errors import NonScalarOutputError
-from gradwrap.transforms.diagonal import diagonal_start
+from gradwrap.transforms.jacobian_diagonal import diagonal_start
 from gradwrap.transforms.jacobian_space import (
     FlatAxis,
     array_of,

@@ -1,4 +1,4 @@
-"""What a Jacobian's rows or columns are: the elements of several arrays, one after the other."""
+"""The axis of a Jacobian's rows or columns: the elements of several arrays, one after the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradwrap.transforms.batches import batch_of, unit_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = [
     "FlatAxis",
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class FlatAxis:
-    """The elements of several arrays as one axis: what a Jacobian's rows or columns are."""
+    """The elements of several arrays as one axis: the rows or columns of a Jacobian."""
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self.arrays: Sequence[Any] = arrays
@@ -90,7 +90,7 @@ def chunks_of(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
 
 
 def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
-    """What a batched pass found, batch axis first; zeros, or one value for all, spread out."""
+    """The result of a batched pass, batch axis first; zeros, or one value for all, spread out."""
     if is_at(found, level) and found._is_batched:
         return found._data
     xp = backend_of(like).xp

@@ -20,13 +20,13 @@ from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wra
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["Recording", "out_and_aux"]
 
 
 class Recording:
-    """A function's run on wrapped arguments: what came out, and what it was made from."""
+    """A function's run on wrapped arguments: its outputs, and the arguments they were made from."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class Recording:
             self.out: Any = without_inner(fun(*entered, **named), self.level)
 
     def unwrapped(self, tree: Any) -> Any:
-        """What the function returned, as the caller of the transform gets it."""
+        """A result of the function, as the caller of the transform gets it."""
         return unwrapped(tree, self.level)
 
     def is_tracked(self, value: Any) -> bool:
-        """Whether a value was computed from the arguments under differentiation."""
+        """Tell if a value was computed from the arguments under differentiation."""
         return is_at(value, self.level)
 
     def linear_map(self, outputs: Sequence[Any]) -> LinearMap:
@@ -71,7 +71,7 @@ class Recording:
     def arrived(
         self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = True
     ) -> dict[Any, Any]:
-        """What arrives at the leaves of the tracked arguments."""
+        """Carry cotangents of outputs back to the leaves of the tracked arguments."""
         roots = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)

@@ -14,7 +14,7 @@ from gradwrap.transforms.typed import typed_as_elementwise_grad, typed_as_vjp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.typing.functions import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["elementwise_grad", "vjp"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gradwrap.typing.functions import (
+    from gradwrap.typing.signatures import (
         X1,
         X2,
         Argnums,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gradwrap.typing.functions import (
+    from gradwrap.typing.signatures import (
         X1,
         X2,
         Argnums,
@@ -35,7 +35,7 @@ __all__ = ["Hessian", "Jacobian"]
 
 
 class Jacobian(Protocol):
-    """Of the type of the argument it is taken for; a tuple of such for several."""
+    """The type of `jacobian`: a block of the argument's type; a tuple of them for several."""
 
     __name__: str
 
@@ -222,7 +222,7 @@ class Jacobian(Protocol):
 
 
 class Hessian(Protocol):
-    """Likewise; for several arguments a row of blocks for each."""
+    """The type of `hessian`: a block of the argument's type; for several, a tuple of rows."""
 
     __name__: str
 

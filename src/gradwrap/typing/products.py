@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gradwrap.typing.functions import Aux, No, Primals, R, X, Yes
+    from gradwrap.typing.signatures import Aux, No, Primals, R, X, Yes
 
 __all__ = ["Hvp", "Jvp", "Linearize", "Vjp"]
 

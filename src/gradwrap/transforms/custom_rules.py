@@ -20,7 +20,7 @@ from gradwrap.core.registry import (
 )
 from gradwrap.core.rule import Rule
 from gradwrap.errors import RuleDefinitionError
-from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
+from gradwrap.transforms.jvp_formulas import CheckedJvp, TransposedJvp
 from gradwrap.transforms.primitive import Primitive
 from gradwrap.transforms.signatures import Signature, call_native
 

@@ -1,4 +1,4 @@
-"""What follows from a user's JVP: the check of its result, and the VJP that is its transpose."""
+"""The formulas that follow from a user's JVP: itself, checked, and the VJP that transposes it."""
 
 from __future__ import annotations
 
