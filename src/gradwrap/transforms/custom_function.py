@@ -7,16 +7,18 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from gradwrap.core.kinds import TUPLE
+from gradwrap.core.space import kind_of
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
 from gradwrap.core.wrapper import is_recorded, native
-from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
+from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Arguments", "CustomFunction"]
+__all__ = ["Arguments", "CustomCall", "CustomFunction"]
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -169,3 +171,26 @@ class Arguments:
         skeleton = unflatten(treedef, range(treedef.size))
         name = self.function._parameter(self.places[index])
         return flatten_with_paths(skeleton, name)[0][leaf][0]
+
+
+class CustomCall:
+    """The derivative of one call of a custom function; the value's structure once it is known."""
+
+    def __init__(self, name: str, arguments: Arguments) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.out_treedef: Any = None
+
+    def structured(self, outs: Sequence[Any]) -> Any:
+        """Outputs in the structure of the function's value."""
+        return unflatten(self.out_treedef, outs)
+
+    def value_and(self, second: str, returned: Any, rule: str) -> tuple[list[Any], Any]:
+        """Take apart what a rule returned: the leaves of the value, and something second."""
+        if not isinstance(returned, TUPLE) or len(returned) != 2:
+            raise RuleResultError(
+                f"the {rule} of {self.name} returned {kind_of(returned)}. "
+                f"Fix: return a pair, the value and {second}."
+            )
+        leaves, self.out_treedef = flatten(returned[0])
+        return leaves, returned[1]

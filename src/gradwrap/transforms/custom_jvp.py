@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
-from gradwrap.core.kinds import TUPLE
 from gradwrap.core.space import is_floating, kind_of, zeros_like
 from gradwrap.core.tree import flatten, unflatten
-from gradwrap.errors import RuleDefinitionError, RuleResultError
+from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.calls import output_of, refuse_tracked
 from gradwrap.transforms.custom_calls import pull_by_transposing
 from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
-from gradwrap.transforms.custom_function import Arguments, CustomFunction
+from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -149,18 +148,12 @@ def _sum(left: Any, right: Any) -> Any:
     )
 
 
-class _Call:
+class _Call(CustomCall):
     """The derivative of one call of a `custom_jvp` function."""
 
     def __init__(self, name: str, jvp: Callable[..., Any], arguments: Arguments) -> None:
-        self.name = name
+        super().__init__(name, arguments)
         self.jvp = jvp
-        self.arguments = arguments
-        self.out_treedef: Any = None
-
-    def structured(self, outs: Sequence[Any]) -> Any:
-        """Outputs in the structure of the function's value."""
-        return unflatten(self.out_treedef, outs)
 
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
@@ -194,13 +187,7 @@ class _Call:
         ]
         primals, directions = (tuple(arguments.restored(leaves)) for leaves in (inputs, full))
         returned = self.jvp(*arguments.static.values(), primals, directions)
-        if not isinstance(returned, TUPLE) or len(returned) != 2:
-            raise RuleResultError(
-                f"the jvp of {self.name} returned {kind_of(returned)}. "
-                "Fix: return a pair, the value and its tangent."
-            )
-        out, tangent_out = returned
-        outs, self.out_treedef = flatten(out)
+        outs, tangent_out = self.value_and("its tangent", returned, "jvp")
         return outs, self._checked(tangent_out, outs, inputs)
 
     def _checked(self, tangent_out: Any, outs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:

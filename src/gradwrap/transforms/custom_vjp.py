@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.space import is_floating, kind_of
-from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.tree import unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.calls import output_of, refuse_tracked
 from gradwrap.transforms.custom_calls import push_by_transposing
 from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
-from gradwrap.transforms.custom_function import Arguments, CustomFunction
+from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,25 +110,15 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         return _Call(self.name, *self._rule, arguments)
 
 
-class _Call:
+class _Call(CustomCall):
     """The derivative of one call of a `custom_vjp` function."""
 
     def __init__(
-        self,
-        name: str,
-        fwd: Callable[..., Any],
-        bwd: Callable[..., Any],
-        arguments: Arguments,
+        self, name: str, fwd: Callable[..., Any], bwd: Callable[..., Any], arguments: Arguments
     ) -> None:
-        self.name = name
+        super().__init__(name, arguments)
         self.fwd = fwd
         self.bwd = bwd
-        self.arguments = arguments
-        self.out_treedef: Any = None
-
-    def structured(self, outs: Sequence[Any]) -> Any:
-        """Outputs in the structure of the function's value."""
-        return unflatten(self.out_treedef, outs)
 
     def reverse(
         self,
@@ -160,13 +150,7 @@ class _Call:
 
     def _forward(self, inputs: Sequence[Any]) -> tuple[list[Any], Any]:
         returned = self.fwd(*self.arguments.all(inputs))
-        if not isinstance(returned, TUPLE) or len(returned) != 2:
-            raise RuleResultError(
-                f"the fwd of {self.name} returned {kind_of(returned)}. "
-                "Fix: return a pair, the value and the residuals that bwd is to be given."
-            )
-        out, residuals = returned
-        leaves, self.out_treedef = flatten(out)
+        leaves, residuals = self.value_and("the residuals that bwd is to be given", returned, "fwd")
         return [output_of(leaf, inputs) for leaf in leaves], residuals
 
     def _checked(self, returned: Any, spaces: Sequence[Space | None]) -> list[Any]:

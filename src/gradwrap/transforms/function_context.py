@@ -28,13 +28,10 @@ class Input:
         self.index: int = index
 
 
-class Output:
+class Output(Input):
     """Stands for an output of forward."""
 
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index: int = index
+    __slots__ = ()
 
 
 class Computed:
@@ -68,7 +65,7 @@ class _Settling:
         self.outputs: set[int] = set()
         self.has_computed = False
         self._marked = {id(array) for array in marked}
-        self._stand_ins: dict[int, Input | Output] = {}
+        self._stand_ins: dict[int, Input] = {}
         for index, out in enumerate(outs):
             if is_array(out) and id(out) not in self._marked:
                 self._stand_ins.setdefault(id(out), Output(index))
@@ -79,7 +76,7 @@ class _Settling:
     def settle(self, leaf: Any) -> Any:
         found = self._stand_ins.get(id(leaf))
         if found is not None:
-            (self.inputs if isinstance(found, Input) else self.outputs).add(found.index)
+            (self.outputs if isinstance(found, Output) else self.inputs).add(found.index)
             return found
         if not is_array(leaf) or id(leaf) in self._marked:
             return leaf
