@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     import numpy as np
 
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
         FirstAndThird,
         FirstThree,
         FirstTwo,
-        No,
         Of1,
         Of2,
         Of3,
         OnlyFirst,
+        Options,
+        OptionsWithAux,
         P,
         S,
         Scalar,
         Second,
         Third,
         X,
-        Yes,
     )
 
 __all__ = ["ElementwiseGrad", "Grad", "ValueAndGrad"]
@@ -46,170 +47,105 @@ class Grad(Protocol):
     __name__: str
 
     @overload
-    def __call__(
-        self, fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
-    ) -> Any: ...
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Options]) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, Scalar],
-        argnums: First = 0,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of1[X, P, Scalar], argnums: First = 0, **options: Unpack[Options]
     ) -> Of1[X, P, X]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, Scalar],
-        argnums: Second,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of2[X, X1, P, Scalar], argnums: Second, **options: Unpack[Options]
     ) -> Of2[X, X1, P, X1]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, Scalar],
-        argnums: Third,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of3[X, X1, X2, P, Scalar], argnums: Third, **options: Unpack[Options]
     ) -> Of3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, Scalar],
-        argnums: OnlyFirst,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of1[X, P, Scalar], argnums: OnlyFirst, **options: Unpack[Options]
     ) -> Of1[X, P, tuple[X]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, Scalar],
-        argnums: FirstTwo,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of2[X, X1, P, Scalar], argnums: FirstTwo, **options: Unpack[Options]
     ) -> Of2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, Scalar],
-        argnums: FirstAndThird,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of3[X, X1, X2, P, Scalar], argnums: FirstAndThird, **options: Unpack[Options]
     ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, Scalar],
-        argnums: FirstThree,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of3[X, X1, X2, P, Scalar], argnums: FirstThree, **options: Unpack[Options]
     ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, Scalar],
-        argnums: list[Any],
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Callable[P, Scalar], argnums: list[Any], **options: Unpack[Options]
     ) -> Callable[P, tuple[Any, ...]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[..., Scalar],
-        argnums: Argnums,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Callable[..., Scalar], argnums: Argnums, **options: Unpack[Options]
     ) -> Any: ...
     @overload
     def __call__(
         self,
         fun: Of1[X, P, tuple[Scalar, Aux]],
         argnums: First = 0,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[Scalar, Aux]],
         argnums: Second,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
         argnums: Third,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of1[X, P, tuple[Scalar, Aux]],
         argnums: OnlyFirst,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[Scalar, Aux]],
         argnums: FirstTwo,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
         argnums: FirstAndThird,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
         argnums: FirstThree,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Callable[P, tuple[Scalar, Aux]],
         argnums: list[Any],
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Callable[..., tuple[Scalar, Aux]],
         argnums: Argnums,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Any: ...
 
 
@@ -219,170 +155,90 @@ class ValueAndGrad(Protocol):
     __name__: str
 
     @overload
-    def __call__(
-        self, fun: np.ufunc, argnums: Argnums = 0, *, has_aux: No = False, holomorphic: bool = False
-    ) -> Any: ...
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Options]) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, S],
-        argnums: First = 0,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of1[X, P, S], argnums: First = 0, **options: Unpack[Options]
     ) -> Of1[X, P, tuple[S, X]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, S],
-        argnums: Second,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of2[X, X1, P, S], argnums: Second, **options: Unpack[Options]
     ) -> Of2[X, X1, P, tuple[S, X1]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, S],
-        argnums: Third,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of3[X, X1, X2, P, S], argnums: Third, **options: Unpack[Options]
     ) -> Of3[X, X1, X2, P, tuple[S, X2]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, S],
-        argnums: OnlyFirst,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of1[X, P, S], argnums: OnlyFirst, **options: Unpack[Options]
     ) -> Of1[X, P, tuple[S, tuple[X]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, S],
-        argnums: FirstTwo,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of2[X, X1, P, S], argnums: FirstTwo, **options: Unpack[Options]
     ) -> Of2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, S],
-        argnums: FirstAndThird,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of3[X, X1, X2, P, S], argnums: FirstAndThird, **options: Unpack[Options]
     ) -> Of3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, S],
-        argnums: FirstThree,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Of3[X, X1, X2, P, S], argnums: FirstThree, **options: Unpack[Options]
     ) -> Of3[X, X1, X2, P, tuple[S, tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, S],
-        argnums: list[Any],
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Callable[P, S], argnums: list[Any], **options: Unpack[Options]
     ) -> Callable[P, tuple[S, tuple[Any, ...]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[..., S],
-        argnums: Argnums,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
+        self, fun: Callable[..., S], argnums: Argnums, **options: Unpack[Options]
     ) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, tuple[S, Aux]],
-        argnums: First = 0,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        self, fun: Of1[X, P, tuple[S, Aux]], argnums: First = 0, **options: Unpack[OptionsWithAux]
     ) -> Of1[X, P, tuple[tuple[S, Aux], X]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, tuple[S, Aux]],
-        argnums: Second,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        self, fun: Of2[X, X1, P, tuple[S, Aux]], argnums: Second, **options: Unpack[OptionsWithAux]
     ) -> Of2[X, X1, P, tuple[tuple[S, Aux], X1]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[S, Aux]],
         argnums: Third,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], X2]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, tuple[S, Aux]],
-        argnums: OnlyFirst,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        self, fun: Of1[X, P, tuple[S, Aux]], argnums: OnlyFirst, **options: Unpack[OptionsWithAux]
     ) -> Of1[X, P, tuple[tuple[S, Aux], tuple[X]]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[S, Aux]],
         argnums: FirstTwo,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[S, Aux]],
         argnums: FirstAndThird,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[S, Aux]],
         argnums: FirstThree,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        **options: Unpack[OptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, tuple[S, Aux]],
-        argnums: list[Any],
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        self, fun: Callable[P, tuple[S, Aux]], argnums: list[Any], **options: Unpack[OptionsWithAux]
     ) -> Callable[P, tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[..., tuple[S, Aux]],
-        argnums: Argnums,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
+        self, fun: Callable[..., tuple[S, Aux]], argnums: Argnums, **options: Unpack[OptionsWithAux]
     ) -> Any: ...
 
 

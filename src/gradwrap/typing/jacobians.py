@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     import numpy as np
 
     from gradwrap.typing.signatures import (
         X1,
         X2,
+        AnyJacobianOptions,
         Argnums,
         Aux,
         First,
         FirstAndThird,
         FirstThree,
         FirstTwo,
-        No,
+        JacobianOptions,
+        JacobianOptionsWithAux,
         Number,
         Of1,
         Of2,
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
         Second,
         Third,
         X,
-        Yes,
     )
 
 __all__ = ["Hessian", "Jacobian"]
@@ -41,183 +43,111 @@ class Jacobian(Protocol):
 
     @overload
     def __call__(
-        self,
-        fun: np.ufunc,
-        argnums: Argnums = 0,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[JacobianOptions]
     ) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, X | Number],
-        argnums: First = 0,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of1[X, P, X | Number], argnums: First = 0, **options: Unpack[JacobianOptions]
     ) -> Of1[X, P, X]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, X1 | Number],
-        argnums: Second,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of2[X, X1, P, X1 | Number], argnums: Second, **options: Unpack[JacobianOptions]
     ) -> Of2[X, X1, P, X1]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, X2 | Number],
         argnums: Third,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptions],
     ) -> Of3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, X | Number],
-        argnums: OnlyFirst,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of1[X, P, X | Number], argnums: OnlyFirst, **options: Unpack[JacobianOptions]
     ) -> Of1[X, P, tuple[X]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, X | X1 | Number],
         argnums: FirstTwo,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptions],
     ) -> Of2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, X | X2 | Number],
         argnums: FirstAndThird,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptions],
     ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, X | X1 | X2 | Number],
         argnums: FirstThree,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptions],
     ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
     @overload
     def __call__(
         self,
         fun: Of1[X, P, tuple[X | Number, Aux]],
         argnums: First = 0,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[X1 | Number, Aux]],
         argnums: Second,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[X2 | Number, Aux]],
         argnums: Third,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of1[X, P, tuple[X | Number, Aux]],
         argnums: OnlyFirst,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[X | X1 | Number, Aux]],
         argnums: FirstTwo,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[X | X2 | Number, Aux]],
         argnums: FirstAndThird,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[X | X1 | X2 | Number, Aux]],
         argnums: FirstThree,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, Any],
-        argnums: list[Any],
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[JacobianOptions]
     ) -> Callable[P, tuple[Any, ...]]: ...
     @overload
     def __call__(
         self,
         fun: Callable[P, tuple[Any, Aux]],
         argnums: list[Any],
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[..., Any],
-        argnums: Argnums = 0,
-        *,
-        has_aux: bool = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyJacobianOptions]
     ) -> Any: ...
 
 
@@ -228,183 +158,102 @@ class Hessian(Protocol):
 
     @overload
     def __call__(
-        self,
-        fun: np.ufunc,
-        argnums: Argnums = 0,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[JacobianOptions]
     ) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, Any],
-        argnums: First = 0,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of1[X, P, Any], argnums: First = 0, **options: Unpack[JacobianOptions]
     ) -> Of1[X, P, X]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, Any],
-        argnums: Second,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of2[X, X1, P, Any], argnums: Second, **options: Unpack[JacobianOptions]
     ) -> Of2[X, X1, P, X1]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, Any],
-        argnums: Third,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of3[X, X1, X2, P, Any], argnums: Third, **options: Unpack[JacobianOptions]
     ) -> Of3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, Any],
-        argnums: OnlyFirst,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of1[X, P, Any], argnums: OnlyFirst, **options: Unpack[JacobianOptions]
     ) -> Of1[X, P, tuple[tuple[X]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, Any],
-        argnums: FirstTwo,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of2[X, X1, P, Any], argnums: FirstTwo, **options: Unpack[JacobianOptions]
     ) -> Of2[X, X1, P, tuple[tuple[X, X1], tuple[X, X1]]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, Any],
         argnums: FirstAndThird,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptions],
     ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], tuple[X, X2]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, Any],
-        argnums: FirstThree,
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Of3[X, X1, X2, P, Any], argnums: FirstThree, **options: Unpack[JacobianOptions]
     ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
         self,
         fun: Of1[X, P, tuple[Any, Aux]],
         argnums: First = 0,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[Any, Aux]],
         argnums: Second,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: Third,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of1[X, P, tuple[Any, Aux]],
         argnums: OnlyFirst,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of1[X, P, tuple[tuple[tuple[X]], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of2[X, X1, P, tuple[Any, Aux]],
         argnums: FirstTwo,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of2[X, X1, P, tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstAndThird,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of3[X, X1, X2, P, tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstThree,
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Of3[
         X, X1, X2, P, tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux]
     ]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, Any],
-        argnums: list[Any],
-        *,
-        has_aux: No = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[JacobianOptions]
     ) -> Callable[P, tuple[tuple[Any, ...], ...]]: ...
     @overload
     def __call__(
         self,
         fun: Callable[P, tuple[Any, Aux]],
         argnums: list[Any],
-        *,
-        has_aux: Yes,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        **options: Unpack[JacobianOptionsWithAux],
     ) -> Callable[P, tuple[tuple[tuple[Any, ...], ...], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[..., Any],
-        argnums: Argnums = 0,
-        *,
-        has_aux: bool = False,
-        holomorphic: bool = False,
-        chunk_size: int | None = None,
+        self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyJacobianOptions]
     ) -> Any: ...

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Concatenate, Literal, SupportsComplex, SupportsFloat, TypeAlias
+    from typing import (
+        Any,
+        Concatenate,
+        Literal,
+        Required,
+        SupportsComplex,
+        SupportsFloat,
+        TypeAlias,
+        TypedDict,
+    )
 
     import numpy as np
     from typing_extensions import ParamSpec, TypeVar, TypeVarTuple
@@ -45,3 +54,32 @@ if TYPE_CHECKING:
     FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
     FirstAndThird: TypeAlias = tuple[Literal[0], Literal[2]]
     FirstThree: TypeAlias = tuple[Literal[0], Literal[1], Literal[2]]
+
+    class Options(TypedDict, total=False):
+        """The keyword arguments of `grad`."""
+
+        has_aux: Literal[False]
+        holomorphic: bool
+
+    class OptionsWithAux(TypedDict, total=False):
+        """The same for a function that returns a pair."""
+
+        has_aux: Required[Literal[True]]
+        holomorphic: bool
+
+    class JacobianOptions(Options, total=False):
+        """The keyword arguments of `jacobian`."""
+
+        chunk_size: int | None
+
+    class JacobianOptionsWithAux(OptionsWithAux, total=False):
+        """The same for a function that returns a pair."""
+
+        chunk_size: int | None
+
+    class AnyJacobianOptions(TypedDict, total=False):
+        """The same, where a checker does not know if the function returns a pair."""
+
+        has_aux: bool
+        holomorphic: bool
+        chunk_size: int | None
