@@ -72,24 +72,18 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
             or any(shape == out.shape and _broadcasts_to(own, shape) for out in outputs)
         ),
     )
-    if found is None:
-        return
-    if found.part == "shape":
-        raise RuleResultError(
-            f"{where} a cotangent of shape {found.got}; the argument has shape {meta.shape}, the "
-            f"output {', '.join(str(out.shape) for out in outputs)}. "
-            f"Fix: return the argument's shape, for example with xp.broadcast_to(..., "
-            f"{argument}_meta.shape)."
+    if found is not None:
+        problem = found.message(
+            "a cotangent",
+            "the argument",
+            op.backend,
+            meta,
+            shape=f", the output {', '.join(str(out.shape) for out in outputs)}. Fix: return the "
+            f"argument's shape, for example with xp.broadcast_to(..., {argument}_meta.shape)",
+            dtype=f"{argument}_meta.dtype",
+            like="made with xp",
         )
-    if found.part == "dtype":
-        raise RuleResultError(
-            f"{where} a cotangent of dtype {found.got}; the argument has {meta.dtype}. "
-            f"Fix: return that, for example with {found.cast(f'{argument}_meta.dtype')}."
-        )
-    raise RuleResultError(
-        f"{where} {found.got}; the argument is an array of {op.backend.name}, {meta}. "
-        "Fix: return an array of that shape and dtype, made with xp."
-    )
+        raise RuleResultError(f"{where} {problem}")
 
 
 def check_tangent(result: Any, out: Any, op: str, argument: str) -> None:
@@ -117,23 +111,18 @@ def _check_tangent_of(tangent: Any, out: Any, where: str, which: str) -> None:
         return
     meta = wanted.meta(out, 0)
     found = mismatch(tangent, wanted, meta, dtypes="castable", shapes=_broadcasts_to)
-    if found is None:
-        return
-    if found.part == "shape":
-        raise RuleResultError(
-            f"{where} a tangent of shape {found.got}; the output{which} has shape {meta.shape}. "
-            "Fix: return the output's shape, which t does not have where the function is not "
-            "elementwise."
+    if found is not None:
+        problem = found.message(
+            "a tangent",
+            f"the output{which}",
+            wanted,
+            meta,
+            shape=". Fix: return the output's shape, which t does not have where the function is "
+            "not elementwise",
+            dtype="out.dtype",
+            like="made with xp",
         )
-    if found.part == "dtype":
-        raise RuleResultError(
-            f"{where} a tangent of dtype {found.got}; the output{which} has {meta.dtype}. "
-            f"Fix: return that, for example with {found.cast('out.dtype')}."
-        )
-    raise RuleResultError(
-        f"{where} {found.got}; the output{which} is an array of {wanted.name}, {meta}. "
-        "Fix: return an array of that shape and dtype, made with xp."
-    )
+        raise RuleResultError(f"{where} {problem}")
 
 
 def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -97,9 +97,33 @@ class Mismatch(NamedTuple):
     drops_imaginary: bool = False
     """A cast to the wanted dtype would drop its imaginary part."""
 
-    def cast(self, dtype: Any) -> str:
-        """The call that would bring it to the wanted dtype, for a message."""
-        return "xp.real(...)" if self.drops_imaginary else f"xp.astype(..., {dtype})"
+    def message(  # noqa: PLR0913  the parts of a sentence
+        self,
+        what: str,
+        whose: str,
+        backend: Backend,
+        meta: Meta,
+        *,
+        shape: str,
+        dtype: str,
+        like: str,
+    ) -> str:
+        """Say what was given, which space it has to belong to, and how to mend it.
+
+        `shape` and `like` are remedies; `dtype` is the expression of the wanted dtype.
+        """
+        if self.part == "shape":
+            return f"{what} of shape {self.got}; {whose} has shape {meta.shape}{shape}."
+        if self.part == "dtype":
+            cast = "xp.real(...)" if self.drops_imaginary else f"xp.astype(..., {dtype})"
+            return (
+                f"{what} of dtype {self.got}; {whose} has {meta.dtype}. "
+                f"Fix: return that, for example with {cast}."
+            )
+        return (
+            f"{self.got}; {whose} is an array of {backend.name}, {meta}. "
+            f"Fix: return an array of that shape and dtype, {like}."
+        )
 
 
 def mismatch(

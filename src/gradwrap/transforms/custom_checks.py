@@ -52,13 +52,13 @@ def checked_leaf(value: Any, space: Space, where: Callable[[], str], whose: str)
     found = mismatch(value, backend, meta, dtypes="castable")
     if found is None:
         return value
-    if found.part == "shape":
-        got, wanted = f"an array of shape {found.got}", f"has shape {meta.shape}"
-        fix = "return that shape; sum over the axes that were broadcast"
-    elif found.part == "dtype":
-        got, wanted = f"an array of dtype {found.got}", f"has {meta.dtype}"
-        fix = f"return that, for example with {found.cast(f'xp.{meta.dtype}')}"
-    else:
-        got, wanted = found.got, f"is an array of {backend.name}, {meta}"
-        fix = "return an array of that shape and dtype, or None for zero"
-    raise RuleResultError(f"{where()} {got}; {whose} {wanted}. Fix: {fix}.")
+    problem = found.message(
+        "an array",
+        whose,
+        backend,
+        meta,
+        shape=". Fix: return that shape; sum over the axes that were broadcast",
+        dtype=f"xp.{meta.dtype}",
+        like="or None for zero",
+    )
+    raise RuleResultError(f"{where()} {problem}")
