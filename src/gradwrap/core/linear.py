@@ -22,7 +22,7 @@ from gradwrap.core.wrapper import Wrapper, is_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["LinearMap", "in_spaces_of", "push", "recorded"]
+__all__ = ["LinearMap", "in_spaces_of", "push", "record_linear"]
 
 
 class LinearMap:
@@ -73,13 +73,13 @@ class LinearMap:
 
         It is recorded once, and this map is used up.
         """
-        return recorded(
+        return record_linear(
             lambda cotangents: self.pull(cotangents, keep=False),
             [None if output is None else output._data for output in self._outputs],
         )
 
 
-def recorded(
+def record_linear(
     function: Callable[[list[Any]], Sequence[Any]], like: Sequence[Any], level: int | None = None
 ) -> LinearMap:
     """Record a linear function of zeros in the spaces of arrays; None stays None."""

@@ -13,8 +13,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.classes import variable_class
 from gradwrap.core.forward import Tangent
 from gradwrap.core.kinds import TUPLE
-from gradwrap.core.linear import in_spaces_of
-from gradwrap.core.linear import recorded as recorded_map
+from gradwrap.core.linear import in_spaces_of, record_linear
 from gradwrap.core.modes import TAPE_LEVEL, new_level
 from gradwrap.core.opaque import OpaqueOp, recorded_outputs
 from gradwrap.core.space import is_array, is_floating
@@ -152,7 +151,7 @@ def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG00
 
 def push_by_transposing(pull: Pull, outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
     """The tangents of the outputs: a pull is linear, and its own pull is the push."""
-    linear = recorded_map(
+    linear = record_linear(
         lambda cotangents: in_spaces_of(tangents, pull(cotangents)),
         [out if is_floating(out) else None for out in outs],
     )
@@ -176,7 +175,7 @@ def pull_by_transposing(
         return in_spaces_of([out if is_floating(out) else None for out in settled_outs], pushed)
 
     like = [one if wanted else None for one, wanted in zip(inputs, needed, strict=True)]
-    return settled_outs, recorded_map(push, like, level).pull
+    return settled_outs, record_linear(push, like, level).pull
 
 
 # Under vmap ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.checking import check_tangent
 from gradwrap.core.kinds import TUPLE
-from gradwrap.core.linear import in_spaces_of, recorded
+from gradwrap.core.linear import in_spaces_of, record_linear
 from gradwrap.core.scatter import zeros_of
 from gradwrap.errors import RuleDefinitionError
 
@@ -83,7 +83,7 @@ class TransposedJvp:
             parts = result if isinstance(g, TUPLE) else (result,)
             return in_spaces_of(cotangents, parts)
 
-        arrived = recorded(push, [zeros]).pull(cotangents, keep=False)[0]
+        arrived = record_linear(push, [zeros]).pull(cotangents, keep=False)[0]
         found = zeros if arrived is None else arrived
         return _conjugate(found) if conjugates else found
 
