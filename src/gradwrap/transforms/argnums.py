@@ -86,11 +86,7 @@ def _place_of_name(
 
 
 def _out_of_range(
-    fun: Callable[..., Any],
-    argnum: int,
-    index: int,
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+    fun: Callable[..., Any], argnum: int, index: int, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> ArgnumsError:
     names = _positional_names(fun)
     count = f"{len(args)} positional argument{'' if len(args) == 1 else 's'}"

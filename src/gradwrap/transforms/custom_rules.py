@@ -276,9 +276,7 @@ def _checked(
 
 
 def _completed(
-    vjps: Sequence[FormulaFunction | None],
-    jvps: Sequence[CheckedJvp | None] | None,
-    count: int,
+    vjps: Sequence[FormulaFunction | None], jvps: Sequence[CheckedJvp | None] | None, count: int
 ) -> tuple[FormulaFunction | None, ...]:
     """A formula for each cotangent: the one that was given, or else the transpose of the JVP."""
     given = tuple(vjps) or (None,) * count

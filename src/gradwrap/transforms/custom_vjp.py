@@ -121,10 +121,7 @@ class _Call(CustomCall):
         self.bwd = bwd
 
     def reverse(
-        self,
-        inputs: Sequence[Any],
-        needed: Sequence[bool],
-        level: int,
+        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
         """Run fwd; bwd is the pull."""
         outs, residuals = self._forward(inputs)

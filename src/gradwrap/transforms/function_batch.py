@@ -49,11 +49,7 @@ def _looped(function: type[Any], run: Any, *args: Any) -> Any:
 
 
 def recorded_by_example(
-    function: type[Any],
-    level: int,
-    parents: tuple[Any, ...],
-    data: Sequence[Any],
-    outs: list[Any],
+    function: type[Any], level: int, parents: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
 ) -> list[Any]:
     """Record a call whose arguments below this level are mapped over."""
     places = [i for i, out in enumerate(outs) if is_floating(out)]

@@ -29,11 +29,7 @@ class Recording:
     """A function's run on wrapped arguments: its outputs, and the arguments they were made from."""
 
     def __init__(
-        self,
-        fun: Callable[..., Any],
-        argnums: Argnums,
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
+        self, fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> None:
         self.name: str = name_of(fun)
         self.level: int = new_level()

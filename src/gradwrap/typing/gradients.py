@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gradwrap.typing.signatures import (
+        F1,
+        F2,
+        F3,
         X1,
         X2,
         Argnums,
@@ -24,17 +27,14 @@ if TYPE_CHECKING:
         FirstAndThird,
         FirstThree,
         FirstTwo,
-        Of1,
-        Of2,
-        Of3,
         OnlyFirst,
         Options,
-        OptionsWithAux,
         P,
         S,
         Scalar,
         Second,
         Third,
+        WithAux,
         X,
     )
 
@@ -50,32 +50,32 @@ class Grad(Protocol):
     def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Options]) -> Any: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, Scalar], argnums: First = 0, **options: Unpack[Options]
-    ) -> Of1[X, P, X]: ...
+        self, fun: F1[X, P, Scalar], argnums: First = 0, **options: Unpack[Options]
+    ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, Scalar], argnums: Second, **options: Unpack[Options]
-    ) -> Of2[X, X1, P, X1]: ...
+        self, fun: F2[X, X1, P, Scalar], argnums: Second, **options: Unpack[Options]
+    ) -> F2[X, X1, P, X1]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Scalar], argnums: Third, **options: Unpack[Options]
-    ) -> Of3[X, X1, X2, P, X2]: ...
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: Third, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, Scalar], argnums: OnlyFirst, **options: Unpack[Options]
-    ) -> Of1[X, P, tuple[X]]: ...
+        self, fun: F1[X, P, Scalar], argnums: OnlyFirst, **options: Unpack[Options]
+    ) -> F1[X, P, tuple[X]]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, Scalar], argnums: FirstTwo, **options: Unpack[Options]
-    ) -> Of2[X, X1, P, tuple[X, X1]]: ...
+        self, fun: F2[X, X1, P, Scalar], argnums: FirstTwo, **options: Unpack[Options]
+    ) -> F2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Scalar], argnums: FirstAndThird, **options: Unpack[Options]
-    ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstAndThird, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Scalar], argnums: FirstThree, **options: Unpack[Options]
-    ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstThree, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, Scalar], argnums: list[Any], **options: Unpack[Options]
@@ -86,66 +86,45 @@ class Grad(Protocol):
     ) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, tuple[Scalar, Aux]],
-        argnums: First = 0,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of1[X, P, tuple[X, Aux]]: ...
+        self, fun: F1[X, P, tuple[Scalar, Aux]], argnums: First = 0, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[X, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[Scalar, Aux]], argnums: Second, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, tuple[Scalar, Aux]], argnums: Third, **options: Unpack[WithAux]
+    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, tuple[Scalar, Aux]], argnums: OnlyFirst, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[tuple[X], Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[Scalar, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of2[X, X1, P, tuple[Scalar, Aux]],
-        argnums: Second,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
-        argnums: Third,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: Of1[X, P, tuple[Scalar, Aux]],
-        argnums: OnlyFirst,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of1[X, P, tuple[tuple[X], Aux]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: Of2[X, X1, P, tuple[Scalar, Aux]],
-        argnums: FirstTwo,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
+        fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
         argnums: FirstAndThird,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
+        **options: Unpack[WithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[Scalar, Aux]],
+        fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
         argnums: FirstThree,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
+        **options: Unpack[WithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, tuple[Scalar, Aux]],
-        argnums: list[Any],
-        **options: Unpack[OptionsWithAux],
+        self, fun: Callable[P, tuple[Scalar, Aux]], argnums: list[Any], **options: Unpack[WithAux]
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[..., tuple[Scalar, Aux]],
-        argnums: Argnums,
-        **options: Unpack[OptionsWithAux],
+        self, fun: Callable[..., tuple[Scalar, Aux]], argnums: Argnums, **options: Unpack[WithAux]
     ) -> Any: ...
 
 
@@ -158,32 +137,32 @@ class ValueAndGrad(Protocol):
     def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Options]) -> Any: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, S], argnums: First = 0, **options: Unpack[Options]
-    ) -> Of1[X, P, tuple[S, X]]: ...
+        self, fun: F1[X, P, S], argnums: First = 0, **options: Unpack[Options]
+    ) -> F1[X, P, tuple[S, X]]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, S], argnums: Second, **options: Unpack[Options]
-    ) -> Of2[X, X1, P, tuple[S, X1]]: ...
+        self, fun: F2[X, X1, P, S], argnums: Second, **options: Unpack[Options]
+    ) -> F2[X, X1, P, tuple[S, X1]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, S], argnums: Third, **options: Unpack[Options]
-    ) -> Of3[X, X1, X2, P, tuple[S, X2]]: ...
+        self, fun: F3[X, X1, X2, P, S], argnums: Third, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[S, X2]]: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, S], argnums: OnlyFirst, **options: Unpack[Options]
-    ) -> Of1[X, P, tuple[S, tuple[X]]]: ...
+        self, fun: F1[X, P, S], argnums: OnlyFirst, **options: Unpack[Options]
+    ) -> F1[X, P, tuple[S, tuple[X]]]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, S], argnums: FirstTwo, **options: Unpack[Options]
-    ) -> Of2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
+        self, fun: F2[X, X1, P, S], argnums: FirstTwo, **options: Unpack[Options]
+    ) -> F2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, S], argnums: FirstAndThird, **options: Unpack[Options]
-    ) -> Of3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
+        self, fun: F3[X, X1, X2, P, S], argnums: FirstAndThird, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, S], argnums: FirstThree, **options: Unpack[Options]
-    ) -> Of3[X, X1, X2, P, tuple[S, tuple[X, X1, X2]]]: ...
+        self, fun: F3[X, X1, X2, P, S], argnums: FirstThree, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, S], argnums: list[Any], **options: Unpack[Options]
@@ -194,51 +173,42 @@ class ValueAndGrad(Protocol):
     ) -> Any: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, tuple[S, Aux]], argnums: First = 0, **options: Unpack[OptionsWithAux]
-    ) -> Of1[X, P, tuple[tuple[S, Aux], X]]: ...
+        self, fun: F1[X, P, tuple[S, Aux]], argnums: First = 0, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[tuple[S, Aux], X]]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, tuple[S, Aux]], argnums: Second, **options: Unpack[OptionsWithAux]
-    ) -> Of2[X, X1, P, tuple[tuple[S, Aux], X1]]: ...
+        self, fun: F2[X, X1, P, tuple[S, Aux]], argnums: Second, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[tuple[S, Aux], X1]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, tuple[S, Aux]],
-        argnums: Third,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], X2]]: ...
+        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: Third, **options: Unpack[WithAux]
+    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], X2]]: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, tuple[S, Aux]], argnums: OnlyFirst, **options: Unpack[OptionsWithAux]
-    ) -> Of1[X, P, tuple[tuple[S, Aux], tuple[X]]]: ...
+        self, fun: F1[X, P, tuple[S, Aux]], argnums: OnlyFirst, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[tuple[S, Aux], tuple[X]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, tuple[S, Aux]],
-        argnums: FirstTwo,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
+        self, fun: F2[X, X1, P, tuple[S, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[S, Aux]],
+        fun: F3[X, X1, X2, P, tuple[S, Aux]],
         argnums: FirstAndThird,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
+        **options: Unpack[WithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, tuple[S, Aux]],
-        argnums: FirstThree,
-        **options: Unpack[OptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
+        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: FirstThree, **options: Unpack[WithAux]
+    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
-        self, fun: Callable[P, tuple[S, Aux]], argnums: list[Any], **options: Unpack[OptionsWithAux]
+        self, fun: Callable[P, tuple[S, Aux]], argnums: list[Any], **options: Unpack[WithAux]
     ) -> Callable[P, tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
     @overload
     def __call__(
-        self, fun: Callable[..., tuple[S, Aux]], argnums: Argnums, **options: Unpack[OptionsWithAux]
+        self, fun: Callable[..., tuple[S, Aux]], argnums: Argnums, **options: Unpack[WithAux]
     ) -> Any: ...
 
 
@@ -250,25 +220,23 @@ class ElementwiseGrad(Protocol):
     @overload
     def __call__(self, fun: np.ufunc, argnums: Argnums = 0) -> Any: ...
     @overload
-    def __call__(self, fun: Of1[X, P, Any], argnums: First = 0) -> Of1[X, P, X]: ...
+    def __call__(self, fun: F1[X, P, Any], argnums: First = 0) -> F1[X, P, X]: ...
     @overload
-    def __call__(self, fun: Of2[X, X1, P, Any], argnums: Second) -> Of2[X, X1, P, X1]: ...
+    def __call__(self, fun: F2[X, X1, P, Any], argnums: Second) -> F2[X, X1, P, X1]: ...
     @overload
-    def __call__(self, fun: Of3[X, X1, X2, P, Any], argnums: Third) -> Of3[X, X1, X2, P, X2]: ...
+    def __call__(self, fun: F3[X, X1, X2, P, Any], argnums: Third) -> F3[X, X1, X2, P, X2]: ...
     @overload
-    def __call__(self, fun: Of1[X, P, Any], argnums: OnlyFirst) -> Of1[X, P, tuple[X]]: ...
+    def __call__(self, fun: F1[X, P, Any], argnums: OnlyFirst) -> F1[X, P, tuple[X]]: ...
     @overload
-    def __call__(
-        self, fun: Of2[X, X1, P, Any], argnums: FirstTwo
-    ) -> Of2[X, X1, P, tuple[X, X1]]: ...
+    def __call__(self, fun: F2[X, X1, P, Any], argnums: FirstTwo) -> F2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Any], argnums: FirstAndThird
-    ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstAndThird
+    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Any], argnums: FirstThree
-    ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThree
+    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, Any], argnums: list[Any]

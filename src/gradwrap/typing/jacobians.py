@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gradwrap.typing.signatures import (
+        F1,
+        F2,
+        F3,
         X1,
         X2,
-        AnyJacobianOptions,
+        AnyChunked,
         Argnums,
         Aux,
+        Chunked,
+        ChunkedWithAux,
         First,
         FirstAndThird,
         FirstThree,
         FirstTwo,
-        JacobianOptions,
-        JacobianOptionsWithAux,
         Number,
-        Of1,
-        Of2,
-        Of3,
         OnlyFirst,
         P,
         Second,
@@ -42,112 +42,104 @@ class Jacobian(Protocol):
     __name__: str
 
     @overload
-    def __call__(
-        self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[JacobianOptions]
-    ) -> Any: ...
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Chunked]) -> Any: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, X | Number], argnums: First = 0, **options: Unpack[JacobianOptions]
-    ) -> Of1[X, P, X]: ...
+        self, fun: F1[X, P, X | Number], argnums: First = 0, **options: Unpack[Chunked]
+    ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, X1 | Number], argnums: Second, **options: Unpack[JacobianOptions]
-    ) -> Of2[X, X1, P, X1]: ...
+        self, fun: F2[X, X1, P, X1 | Number], argnums: Second, **options: Unpack[Chunked]
+    ) -> F2[X, X1, P, X1]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, X2 | Number],
-        argnums: Third,
-        **options: Unpack[JacobianOptions],
-    ) -> Of3[X, X1, X2, P, X2]: ...
+        self, fun: F3[X, X1, X2, P, X2 | Number], argnums: Third, **options: Unpack[Chunked]
+    ) -> F3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, X | Number], argnums: OnlyFirst, **options: Unpack[JacobianOptions]
-    ) -> Of1[X, P, tuple[X]]: ...
+        self, fun: F1[X, P, X | Number], argnums: OnlyFirst, **options: Unpack[Chunked]
+    ) -> F1[X, P, tuple[X]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of2[X, X1, P, X | X1 | Number],
-        argnums: FirstTwo,
-        **options: Unpack[JacobianOptions],
-    ) -> Of2[X, X1, P, tuple[X, X1]]: ...
+        self, fun: F2[X, X1, P, X | X1 | Number], argnums: FirstTwo, **options: Unpack[Chunked]
+    ) -> F2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, X | X2 | Number],
+        fun: F3[X, X1, X2, P, X | X2 | Number],
         argnums: FirstAndThird,
-        **options: Unpack[JacobianOptions],
-    ) -> Of3[X, X1, X2, P, tuple[X, X2]]: ...
+        **options: Unpack[Chunked],
+    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, X | X1 | X2 | Number],
+        fun: F3[X, X1, X2, P, X | X1 | X2 | Number],
         argnums: FirstThree,
-        **options: Unpack[JacobianOptions],
-    ) -> Of3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+        **options: Unpack[Chunked],
+    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
     @overload
     def __call__(
         self,
-        fun: Of1[X, P, tuple[X | Number, Aux]],
+        fun: F1[X, P, tuple[X | Number, Aux]],
         argnums: First = 0,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of1[X, P, tuple[X, Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of2[X, X1, P, tuple[X1 | Number, Aux]],
+        fun: F2[X, X1, P, tuple[X1 | Number, Aux]],
         argnums: Second,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[X2 | Number, Aux]],
+        fun: F3[X, X1, X2, P, tuple[X2 | Number, Aux]],
         argnums: Third,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of1[X, P, tuple[X | Number, Aux]],
+        fun: F1[X, P, tuple[X | Number, Aux]],
         argnums: OnlyFirst,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of1[X, P, tuple[tuple[X], Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of2[X, X1, P, tuple[X | X1 | Number, Aux]],
+        fun: F2[X, X1, P, tuple[X | X1 | Number, Aux]],
         argnums: FirstTwo,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[X | X2 | Number, Aux]],
+        fun: F3[X, X1, X2, P, tuple[X | X2 | Number, Aux]],
         argnums: FirstAndThird,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[X | X1 | X2 | Number, Aux]],
+        fun: F3[X, X1, X2, P, tuple[X | X1 | X2 | Number, Aux]],
         argnums: FirstThree,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
     @overload
     def __call__(
-        self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[JacobianOptions]
+        self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[Chunked]
     ) -> Callable[P, tuple[Any, ...]]: ...
     @overload
     def __call__(
         self,
         fun: Callable[P, tuple[Any, Aux]],
         argnums: list[Any],
-        **options: Unpack[JacobianOptionsWithAux],
+        **options: Unpack[ChunkedWithAux],
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
-        self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyJacobianOptions]
+        self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
     ) -> Any: ...
 
 
@@ -157,103 +149,89 @@ class Hessian(Protocol):
     __name__: str
 
     @overload
-    def __call__(
-        self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[JacobianOptions]
-    ) -> Any: ...
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Chunked]) -> Any: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, Any], argnums: First = 0, **options: Unpack[JacobianOptions]
-    ) -> Of1[X, P, X]: ...
+        self, fun: F1[X, P, Any], argnums: First = 0, **options: Unpack[Chunked]
+    ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, Any], argnums: Second, **options: Unpack[JacobianOptions]
-    ) -> Of2[X, X1, P, X1]: ...
+        self, fun: F2[X, X1, P, Any], argnums: Second, **options: Unpack[Chunked]
+    ) -> F2[X, X1, P, X1]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Any], argnums: Third, **options: Unpack[JacobianOptions]
-    ) -> Of3[X, X1, X2, P, X2]: ...
+        self, fun: F3[X, X1, X2, P, Any], argnums: Third, **options: Unpack[Chunked]
+    ) -> F3[X, X1, X2, P, X2]: ...
     @overload
     def __call__(
-        self, fun: Of1[X, P, Any], argnums: OnlyFirst, **options: Unpack[JacobianOptions]
-    ) -> Of1[X, P, tuple[tuple[X]]]: ...
+        self, fun: F1[X, P, Any], argnums: OnlyFirst, **options: Unpack[Chunked]
+    ) -> F1[X, P, tuple[tuple[X]]]: ...
     @overload
     def __call__(
-        self, fun: Of2[X, X1, P, Any], argnums: FirstTwo, **options: Unpack[JacobianOptions]
-    ) -> Of2[X, X1, P, tuple[tuple[X, X1], tuple[X, X1]]]: ...
+        self, fun: F2[X, X1, P, Any], argnums: FirstTwo, **options: Unpack[Chunked]
+    ) -> F2[X, X1, P, tuple[tuple[X, X1], tuple[X, X1]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, Any],
-        argnums: FirstAndThird,
-        **options: Unpack[JacobianOptions],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X2], tuple[X, X2]]]: ...
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstAndThird, **options: Unpack[Chunked]
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], tuple[X, X2]]]: ...
     @overload
     def __call__(
-        self, fun: Of3[X, X1, X2, P, Any], argnums: FirstThree, **options: Unpack[JacobianOptions]
-    ) -> Of3[X, X1, X2, P, tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]]: ...
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThree, **options: Unpack[Chunked]
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
-        self,
-        fun: Of1[X, P, tuple[Any, Aux]],
-        argnums: First = 0,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of1[X, P, tuple[X, Aux]]: ...
+        self, fun: F1[X, P, tuple[Any, Aux]], argnums: First = 0, **options: Unpack[ChunkedWithAux]
+    ) -> F1[X, P, tuple[X, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[Any, Aux]], argnums: Second, **options: Unpack[ChunkedWithAux]
+    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of2[X, X1, P, tuple[Any, Aux]],
-        argnums: Second,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[X1, Aux]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
+        fun: F3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: Third,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[X2, Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, tuple[Any, Aux]], argnums: OnlyFirst, **options: Unpack[ChunkedWithAux]
+    ) -> F1[X, P, tuple[tuple[tuple[X]], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of1[X, P, tuple[Any, Aux]],
-        argnums: OnlyFirst,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of1[X, P, tuple[tuple[tuple[X]], Aux]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: Of2[X, X1, P, tuple[Any, Aux]],
+        fun: F2[X, X1, P, tuple[Any, Aux]],
         argnums: FirstTwo,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of2[X, X1, P, tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F2[X, X1, P, tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
+        fun: F3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstAndThird,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of3[X, X1, X2, P, tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
+        **options: Unpack[ChunkedWithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: Of3[X, X1, X2, P, tuple[Any, Aux]],
+        fun: F3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstThree,
-        **options: Unpack[JacobianOptionsWithAux],
-    ) -> Of3[
+        **options: Unpack[ChunkedWithAux],
+    ) -> F3[
         X, X1, X2, P, tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux]
     ]: ...
     @overload
     def __call__(
-        self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[JacobianOptions]
+        self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[Chunked]
     ) -> Callable[P, tuple[tuple[Any, ...], ...]]: ...
     @overload
     def __call__(
         self,
         fun: Callable[P, tuple[Any, Aux]],
         argnums: list[Any],
-        **options: Unpack[JacobianOptionsWithAux],
+        **options: Unpack[ChunkedWithAux],
     ) -> Callable[P, tuple[tuple[tuple[Any, ...], ...], Aux]]: ...
     @overload
     def __call__(
-        self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyJacobianOptions]
+        self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
     ) -> Any: ...

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     Primals = TypeVarTuple("Primals")
 
     # Functions of one, two or three arguments and more
-    Of1: TypeAlias = Callable[Concatenate[X, P], R]
-    Of2: TypeAlias = Callable[Concatenate[X, X1, P], R]
-    Of3: TypeAlias = Callable[Concatenate[X, X1, X2, P], R]
+    F1: TypeAlias = Callable[Concatenate[X, P], R]
+    F2: TypeAlias = Callable[Concatenate[X, X1, P], R]
+    F3: TypeAlias = Callable[Concatenate[X, X1, X2, P], R]
 
     Scalar: TypeAlias = SupportsFloat | SupportsComplex
     S = TypeVar("S", bound=SupportsFloat | SupportsComplex, default=Any)
@@ -61,23 +61,23 @@ if TYPE_CHECKING:
         has_aux: Literal[False]
         holomorphic: bool
 
-    class OptionsWithAux(TypedDict, total=False):
+    class WithAux(TypedDict, total=False):
         """The same for a function that returns a pair."""
 
         has_aux: Required[Literal[True]]
         holomorphic: bool
 
-    class JacobianOptions(Options, total=False):
+    class Chunked(Options, total=False):
         """The keyword arguments of `jacobian`."""
 
         chunk_size: int | None
 
-    class JacobianOptionsWithAux(OptionsWithAux, total=False):
+    class ChunkedWithAux(WithAux, total=False):
         """The same for a function that returns a pair."""
 
         chunk_size: int | None
 
-    class AnyJacobianOptions(TypedDict, total=False):
+    class AnyChunked(TypedDict, total=False):
         """The same, where a checker does not know if the function returns a pair."""
 
         has_aux: bool
