@@ -145,7 +145,7 @@ class _Entering:
             if one is None or (not treedef.is_lone and passes_through(leaf)):
                 entered.append(wrapped_untracked(leaf))
                 continue
-            path = functools.partial(self._path, place, value, index)
+            path = functools.partial(_path, self.fun, place, value, index)
             first = checked_in_axis(leaf, one, path)
             self.starts.append(leaf)
             self._sizes.append((int(leaf.shape[first]), path))
@@ -153,8 +153,10 @@ class _Entering:
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
         return unflatten(treedef, entered)
 
-    def _path(self, place: int | str, value: Any, index: int) -> str:
-        return path_of(value, described(self.fun, place), index)
+
+def _path(fun: Callable[..., Any], place: int | str, value: Any, index: int) -> str:
+    """The expression that reaches a leaf of an argument."""
+    return path_of(value, described(fun, place), index)
 
 
 def _out_of(returned: Any, out_axes: Axes, entering: _Entering) -> Any:

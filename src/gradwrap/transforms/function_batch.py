@@ -1,4 +1,4 @@
-"""Custom functions under `vmap`: one example after the other, forward and backward.
+"""Calls of a `Function` under `vmap`: one example after the other, forward and backward.
 
 Where a derivative is taken inside of `vmap`, each example's forward runs again in backward, since
 what its context keeps belongs to that example alone. A second derivative inside of `vmap` is an

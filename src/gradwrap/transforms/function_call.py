@@ -1,4 +1,4 @@
-"""One call of a custom function: performed once, on native arrays, and recorded at each level."""
+"""One call of a `Function`: performed once, on native arrays, and recorded at each level."""
 
 from __future__ import annotations
 

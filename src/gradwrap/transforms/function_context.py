@@ -92,7 +92,7 @@ class _Settling:
 
 
 class FunctionCtx:
-    """Carries arrays and anything else from a custom function's forward to its backward.
+    """Carries arrays and anything else from a `Function`'s forward to its backward.
 
     Besides what it has here, any attribute can be set on it in forward and read in backward.
     """
