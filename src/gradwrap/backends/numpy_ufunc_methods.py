@@ -8,7 +8,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, flag, is_masked
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import native, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import find_backend
-from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
-from gradwrap.core.space import kind_of, mismatch
+from gradwrap.core.comparing import kind_of, mismatch
+from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResultError
 
 if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
     from gradwrap.core.node import Node
+    from gradwrap.core.space import Meta
 
 __all__ = ["check_differentiable", "check_gradient", "check_result", "check_tangent"]
 
@@ -51,7 +51,7 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
 
     The output's shape will do where the argument was broadcast to it.
     """
-    op = node.op
+    op: Any = node.op
     argument = op.rule.arrays[0 if op.rule.variadic else index]
     where = f"The rule of {op.name} for its argument {argument} returned"
     if isinstance(cotangent, SEQUENCE):

@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.kinds import type_of
-from gradwrap.core.modes import new_level
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import type_of
+from gradwrap.core.levels import new_level
 from gradwrap.core.node import Leaf
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.space import fitted
+from gradwrap.core.space import fit_tangent, zeros_of
+from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import Wrapper, is_at
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _zeros(like: Any, level: int) -> Any:
 def in_spaces_of(arrays: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     """Bring recorded values to the shapes and dtypes of arrays, before they are pulled back to."""
     return [
-        fitted(type_of(value)._namespace, backend_of(array), value, array)
+        fit_tangent(type_of(value)._namespace, value, array)
         if array is not None and isinstance(value, Wrapper)
         else value
         for value, array in zip(values, arrays, strict=True)

@@ -1,178 +1,121 @@
-"""The space of an array, which is its library, shape and dtype: descriptions and comparisons."""
+"""The space of an array: its shape, dtype and device, and how a value is brought into it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import TUPLE, type_of
-from gradwrap.core.meta import same_shape
-from gradwrap.core.scatter import zeros_of
-from gradwrap.errors import NotAnArrayError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
+import math
+from typing import Any
 
 __all__ = [
-    "Mismatch",
-    "described",
-    "described_wholly",
-    "fitted",
-    "is_array",
-    "is_floating",
-    "kind_of",
-    "library_of",
-    "mismatch",
-    "namespace_of",
-    "zeros_like",
+    "Meta",
+    "fit_cotangent",
+    "fit_tangent",
+    "same_shape",
+    "same_space",
+    "size_of",
+    "zeros_of",
 ]
 
-
-def described(array: Any) -> str:
-    """The dtype and shape of an array, as in `float64[2, 3]`; of anything else its kind."""
-    if not hasattr(array, "dtype"):
-        return kind_of(array)
-    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+COMPLEX = "complex floating"
 
 
-def described_wholly(array: Any) -> str:
-    """The dtype, shape, library and device of an array."""
-    backend = backend_of(array)
-    return f"{described(array)} of {backend.name} on {backend.device(array)}"
+class Meta:
+    """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
 
-
-def kind_of(value: Any) -> str:
-    """The words by which messages refer to a value: its library, or its class."""
-    if value is None:
-        return "None"
-    if isinstance(value, TUPLE):
-        return f"a tuple of {len(value)}"
-    library = library_of(value)
-    return f"a {type(value).__name__}" if library is None else f"an array of {library.name}"
-
-
-def library_of(value: Any) -> Backend | None:
-    """The library of an array, or of a wrapper of one; None for anything else."""
-    known = find_backend(type_of(value))
-    if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        return known
-    try:
-        return backend_of(value)
-    except NotAnArrayError:
-        return None
-
-
-def is_array(value: Any) -> bool:
-    """Tell if a value is an array of a library, or a wrapper of one."""
-    return find_backend(type_of(value)) is not None or library_of(value) is not None
-
-
-def is_floating(value: Any) -> bool:
-    """Tell if a value is an array that can be differentiated."""
-    library = library_of(value)
-    return library is not None and library.is_float(value)
-
-
-def namespace_of(arrays: Iterable[Any]) -> Any:
-    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
-    return max(map(backend_of, arrays), key=lambda backend: backend.depth).xp
-
-
-def zeros_like(array: Any) -> Any:
-    """An array of zeros in the space of another, not tracked."""
-    backend = backend_of(array)
-    return zeros_of(backend.xp, backend.meta(array, 0))
-
-
-class Mismatch(NamedTuple):
-    """The first thing about a value that keeps it from belonging into a space."""
-
-    part: Literal["array", "library", "shape", "dtype"]
-    """`"array"`: it is no array at all."""
-    got: Any
-    """Its shape or dtype; in words, where it is not an array of the library."""
-    drops_imaginary: bool = False
-    """A cast to the wanted dtype would drop its imaginary part."""
-
-    def message(  # noqa: PLR0913  the parts of a sentence
-        self,
-        what: str,
-        whose: str,
-        backend: Backend,
-        meta: Meta,
-        *,
-        shape: str,
-        dtype: str,
-        like: str,
-    ) -> str:
-        """Say what was given, which space it has to belong to, and how to mend it.
-
-        `shape` and `like` are remedies; `dtype` is the expression of the wanted dtype.
-        """
-        if self.part == "shape":
-            return f"{what} of shape {self.got}; {whose} has shape {meta.shape}{shape}."
-        if self.part == "dtype":
-            cast = "xp.real(...)" if self.drops_imaginary else f"xp.astype(..., {dtype})"
-            return (
-                f"{what} of dtype {self.got}; {whose} has {meta.dtype}. "
-                f"Fix: return that, for example with {cast}."
-            )
-        return (
-            f"{self.got}; {whose} is an array of {backend.name}, {meta}. "
-            f"Fix: return an array of that shape and dtype, {like}."
-        )
-
-
-def mismatch(
-    value: Any,
-    backend: Backend | None,
-    meta: Meta,
-    *,
-    dtypes: Literal["same", "castable", "floating"] = "same",
-    shapes: Callable[[tuple[int, ...], tuple[int, ...]], bool] = same_shape,
-) -> Mismatch | None:
-    """Compare a value with a space; None where it belongs into it.
-
-    Parameters
-    ----------
-    value
-        Anything.
-    backend
-        The library it has to be of; None for any.
-    meta
-        The shape and dtype it has to have.
-    dtypes
-        The dtype has to be the same, or a floating-point one: one that is `"castable"`, which a
-        complex one is not to a real one, or any.
-    shapes
-        `shapes(shape of the value, shape of meta)` tells if a shape will do.
+    `level` is the transform the array is tracked by: operations on two arrays that share one
+    `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
     """
-    own = library_of(value)
-    if own is None:
-        return Mismatch("array", "None" if value is None else f"a {type(value).__name__}")
-    if backend is not None and own.name != backend.name:
-        return Mismatch("library", f"an array of {own.name}")
-    if not shapes(tuple(value.shape), meta.shape):
-        return Mismatch("shape", tuple(value.shape))
-    floating, is_complex = own.dtype_kind(value.dtype)
-    drops = is_complex and not meta.is_complex
-    if dtypes == "same":
-        belongs = value.dtype == meta.dtype
-    else:
-        belongs = floating and not (drops and dtypes == "castable")
-    return None if belongs else Mismatch("dtype", value.dtype, drops)
+
+    __slots__ = ("device", "dtype", "is_complex", "level", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
+    ) -> None:
+        self.shape: tuple[int, ...] = shape
+        self.dtype: Any = dtype
+        self.device: Any = device
+        self.level: int = level
+        self.is_complex: bool = is_complex
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return size_of(self.shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-def fitted(xp: Any, backend: Backend, tangent: Any, out: Any) -> Any:
-    """Bring a tangent to its output's shape and dtype."""
-    if not same_shape(tuple(tangent.shape), tuple(out.shape)):
+def size_of(shape: tuple[int, ...]) -> int:
+    """The number of elements of an array of a shape."""
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
+    if a == b:
+        return True
+    pairs = zip(a, b, strict=False)
+    return len(a) == len(b) and all(m == n or math.isnan(m + n) for m, n in pairs)
+
+
+def same_space(a: Meta, b: Meta) -> bool:
+    """Whether arrays of `a` and `b` agree in shape and dtype."""
+    return a is b or (a.shape == b.shape and a.dtype == b.dtype)
+
+
+def zeros_of(xp: Any, meta: Meta) -> Any:
+    """An array of zeros in the space of `meta`."""
+    return xp.zeros(meta.shape, dtype=meta.dtype, device=meta.device)
+
+
+def fit_cotangent(xp: Any, cotangent: Any, meta: Meta) -> Any:
+    """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
+    if cotangent.shape != meta.shape:
+        cotangent = _unbroadcast(xp, cotangent, meta.shape)
+    return _cast(xp, cotangent, meta.dtype)
+
+
+def fit_tangent(xp: Any, tangent: Any, out: Any) -> Any:
+    """Bring a tangent into its output's space: broadcast it, project the dtype."""
+    if tuple(tangent.shape) != tuple(out.shape):
         tangent = xp.broadcast_to(tangent, out.shape)
-    if tangent.dtype != out.dtype:
-        if backend.dtype_kind(tangent.dtype)[1] and not backend.dtype_kind(out.dtype)[1]:
-            tangent = xp.real(tangent)
-        if tangent.dtype != out.dtype:
-            tangent = xp.astype(tangent, out.dtype)
-    return tangent
+    return _cast(xp, tangent, out.dtype)
+
+
+def _cast(xp: Any, value: Any, dtype: Any) -> Any:
+    """Cast to a dtype; take the real part first, where only the value is complex."""
+    if value.dtype == dtype:
+        return value
+    if xp.isdtype(value.dtype, COMPLEX) and not xp.isdtype(dtype, COMPLEX):
+        value = xp.real(value)
+    return value if value.dtype == dtype else xp.astype(value, dtype)
+
+
+def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an argument of this shape was repeated."""
+    have = cotangent.shape
+    extra = len(have) - len(shape)
+    if extra < 0:  # a formula may leave out axes of length one
+        return xp.broadcast_to(cotangent, shape)
+    axes = tuple(range(extra)) + tuple(
+        axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
+    )
+    if axes:
+        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
+    if cotangent.shape == shape:
+        return cotangent
+    if size_of(cotangent.shape) == size_of(shape):
+        return xp.reshape(cotangent, shape)
+    if math.isnan(size_of(shape)):  # of a lazy array that does not know its shape
+        for axis, length in enumerate(shape):
+            if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
+                cotangent = xp.expand_dims(cotangent, axis=axis)
+        if same_shape(cotangent.shape, shape):
+            return cotangent
+    return xp.broadcast_to(cotangent, shape)

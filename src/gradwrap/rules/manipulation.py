@@ -1,16 +1,17 @@
-"""Shape and order: linear functions whose transposes move elements back."""
+"""Functions that change shape and order: linear, with transposes that move elements back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import to_device
-from gradwrap.core.inplace import PERMUTATION
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.kinds import linear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import joint, linear
+from gradwrap.core.views import PERMUTATION
 from gradwrap.core.wrapper import unwrapped_key
+from gradwrap.core.wrapping import untracked_copy
 from gradwrap.rules.axes import as_axes, inverse_permutation
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any]:
-    """Each array's stretch of the cotangent."""
+    """Return each array's part of the cotangent."""
     parts: list[Any] = []
     start = 0
     for meta in metas:
@@ -67,7 +68,7 @@ def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
     return xp.reshape(summed, x_meta.shape)
 
 
-def _astype(  # `device=None` is not to stay where it is for every library
+def _astype(  # not every library takes `device=None`
     xp: Any, x: Any, dtype: Any, copy: bool = True, device: Any = None
 ) -> Any:
     options = {} if device is None else {"device": device}
@@ -99,6 +100,7 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
+            batch="reshape",
         ),
         linear(
             "permute_dims",
@@ -106,6 +108,7 @@ register(
             lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
             views=PERMUTATION,
             samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
+            batch="permute_dims",
         ),
         linear(
             "matrix_transpose",
@@ -113,6 +116,7 @@ register(
             lambda xp, g: xp.matrix_transpose(g),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3, 4)"),
+            batch="last",
         ),
         linear(
             "expand_dims",
@@ -120,6 +124,7 @@ register(
             _expand_dims,
             views=PERMUTATION,
             samples=("x(2, 3), 0", "x(2, 3), -1", "x(2, 3), axis=1"),
+            batch="expand_dims",
         ),
         linear(
             "squeeze",
@@ -127,6 +132,7 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
+            batch="squeeze",
         ),
         linear(
             "flip",
@@ -134,6 +140,7 @@ register(
             lambda xp, g, axis: xp.flip(g, axis=axis),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
+            batch="flip",
         ),
         linear(
             "moveaxis",
@@ -141,6 +148,7 @@ register(
             lambda xp, g, source, destination: xp.moveaxis(g, destination, source),
             views=PERMUTATION,
             samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
+            batch="moveaxis",
         ),
         linear(
             "broadcast_to",
@@ -148,6 +156,7 @@ register(
             _broadcast_to,
             views="broadcast",
             samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
+            batch="broadcast_to",
         ),
         linear(
             "roll",
@@ -159,12 +168,14 @@ register(
                 "x(3, 4), (1, -1), axis=(0, 1)",
                 "x(3, 4), -5, axis=1",
             ),
+            batch="roll",
         ),
         linear(
             "tile",
             "x, repetitions, /",
             _tile,
             samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
+            batch="tile",
         ),
         linear(
             "repeat",
@@ -172,6 +183,7 @@ register(
             _repeat,
             key="repeats",
             samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
+            batch="repeat",
         ),
         linear(
             "astype",
@@ -180,6 +192,7 @@ register(
             native=_astype,
             casts=True,
             samples=("x(3), xp.complex128",),
+            batch="last",
         ),
         linear(
             "to_device",
@@ -188,6 +201,7 @@ register(
             native=_to_device,
             casts=True,
             samples=("x(3), 'cpu'",),
+            batch="last",
         ),
         linear(
             "copy",
@@ -195,38 +209,41 @@ register(
             lambda xp, g: g,
             native=lambda xp, x: xp.asarray(x, copy=True),
             samples=("x(3)",),
+            batch="last",
         ),
         linear(
             "tril",
             "x, /, *, k=0",
             lambda xp, g, k: xp.tril(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
+            batch="last",
         ),
         linear(
             "triu",
             "x, /, *, k=0",
             lambda xp, g, k: xp.triu(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=1"),
+            batch="last",
         ),
-        joint(
+        linear(
             "concat",
             "arrays, /, *, axis=0",
             _concat,
             variadic=True,
-            jvp=lambda xp, t, axis: xp.concat(t, axis=axis),
             samples=(
                 "[x(2, 3), x(1, 3)]",
                 "[x(2, 3), x(2, 1)], axis=-1",
                 "[x(2), x(2, 2)], axis=None",
             ),
+            batch="concat",
         ),
-        joint(
+        linear(
             "stack",
             "arrays, /, *, axis=0",
             _stack,
             variadic=True,
-            jvp=lambda xp, t, axis: xp.stack(t, axis=axis),
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
+            batch="stack",
         ),
     ]
 )
@@ -234,15 +251,15 @@ register(
 
 @composite("unstack")
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Split along an axis into arrays of one axis less."""
-    x = xp.asarray(x)  # a native array gives variables too
+    """Split an array along an axis into arrays that lack this axis."""
+    x = xp.asarray(x)  # so that a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
     return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
 def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
-    """Bring arrays to the shape they broadcast to."""
+    """Broadcast arrays to their common shape."""
     shape = xp.broadcast_shapes(*(tuple(array.shape) for array in arrays))
     return tuple(xp.broadcast_to(array, shape) for array in arrays)
 
@@ -258,9 +275,9 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> Any:
-    """The differences of neighbours along an axis, n times over."""
+    """Take the differences of neighbours along an axis, n times."""
     if n < 0:
-        raise ValueError(f"diff of order n={n}. Fix: n >= 0, the number of times to take it.")
+        raise ValueError(f"diff got n={n}. Fix: pass n >= 0, how often to take differences.")
     if n == 0:
         return x
     x = xp.asarray(x)
@@ -275,7 +292,5 @@ def diff(
 
 @composite("stop_gradient")
 def stop_gradient(xp: Any, x: Any, /) -> Any:
-    """The same data, not tracked at any level."""
-    from gradwrap.core.classes import untracked_copy
-
+    """Return the same data, untracked at every level."""
     return untracked_copy(x)

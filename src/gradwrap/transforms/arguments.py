@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import Backend, backend_of, find_backend
 from gradwrap.core.checking import check_differentiable
-from gradwrap.core.classes import variable_class
+from gradwrap.core.comparing import is_array
 from gradwrap.core.node import Leaf
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.space import is_array
+from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.variable import AnyVariable, Variable, variable_class
 from gradwrap.core.wrapper import Wrapper, level_of, snapshot, strip, stripped
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.modes import differentiating, new_level
-from gradwrap.core.space import is_array
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.backend import backend_of, own_buffers
+from gradwrap.core.comparing import is_array
+from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.tree import flatten, path_of, unflatten
 from gradwrap.core.wrapper import data_of, is_at, snapshot
 from gradwrap.errors import VmapAxesError

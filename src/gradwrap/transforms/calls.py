@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import wrapper_class
-from gradwrap.core.dual import Dual
-from gradwrap.core.forward import Tangent
-from gradwrap.core.modes import TAPE_LEVEL
-from gradwrap.core.space import fitted, is_array, is_floating, namespace_of
+from gradwrap.core.backend import backend_of, wrapper_class
+from gradwrap.core.comparing import is_array, is_floating, namespace_of
+from gradwrap.core.forward import Dual, Tangent
+from gradwrap.core.levels import TAPE_LEVEL
+from gradwrap.core.space import fit_tangent
 from gradwrap.core.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
 from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, wrapped_untracked
@@ -69,7 +68,7 @@ def dual(out: Any, tangent: Any, level: int) -> Any:
     if tangent is None or not is_floating(out):
         return wrapped_untracked(out)
     xp = namespace_of([out, tangent])
-    return with_tangent(out, fitted(xp, backend_of(out), tangent, out), level)
+    return with_tangent(out, fit_tangent(xp, tangent, out), level)
 
 
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:

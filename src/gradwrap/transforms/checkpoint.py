@@ -15,10 +15,10 @@ import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.kinds import type_of
-from gradwrap.core.meta import same_space
-from gradwrap.core.modes import (
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.comparing import is_array
+from gradwrap.core.dynamic import type_of
+from gradwrap.core.levels import (
     TAPE_LEVEL,
     differentiating,
     is_differentiating,
@@ -27,7 +27,7 @@ from gradwrap.core.modes import (
 )
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.opaque import OpaqueOp, output_nodes
-from gradwrap.core.space import is_array
+from gradwrap.core.space import same_space
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_at, layers, level_of, native, snapshot

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
+from gradwrap.core.comparing import is_array, is_floating
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.forward import Tangent
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.levels import TAPE_LEVEL, new_level
 from gradwrap.core.linear import in_spaces_of, record_linear
-from gradwrap.core.modes import TAPE_LEVEL, new_level
 from gradwrap.core.opaque import OpaqueOp, recorded_outputs
-from gradwrap.core.space import is_array, is_floating
+from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import Wrapper, has_effect, is_at, layers
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batches import batch_of
@@ -25,7 +25,7 @@ from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, spli
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.batched import Batch
+    from gradwrap.core.batch import Batch
 
     Pull = Callable[[Sequence[Any]], Sequence[Any]]
     """From the cotangents of the outputs (None where one is no array) to those of the inputs."""

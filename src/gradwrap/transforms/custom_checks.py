@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.space import mismatch
+from gradwrap.core.comparing import mismatch
 from gradwrap.core.tree import TreeDef, flatten, zeros_filled
 from gradwrap.errors import RuleResultError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
 
 __all__ = ["Space", "checked_leaf", "checked_structure"]
 

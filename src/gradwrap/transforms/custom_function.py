@@ -7,8 +7,8 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from gradwrap.core.kinds import TUPLE
-from gradwrap.core.space import kind_of
+from gradwrap.core.comparing import kind_of
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
 from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError

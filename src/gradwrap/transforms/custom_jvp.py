@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.space import is_floating, kind_of, zeros_like
+from gradwrap.core.comparing import is_floating, kind_of, zeros_like
 from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.variable import variable_class
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.calls import output_of, refuse_tracked
 from gradwrap.transforms.custom_calls import pull_by_transposing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.space import is_floating, kind_of
+from gradwrap.core.comparing import is_floating, kind_of
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.calls import output_of, refuse_tracked
@@ -17,7 +17,7 @@ from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFun
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
 
     # Written out, so that a type checker takes the parameters of a lambda for Any.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
-from gradwrap.core.inspection import Wanted, wanted
+from gradwrap.core.inspection import Wanted
+from gradwrap.core.levels import inspecting
 from gradwrap.core.watching import Watch, Watching
 
 __all__ = ["detect_anomaly", "guard_buffers", "strong_zeros"]
@@ -21,14 +22,14 @@ class _Inspecting:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        outside = wanted.get()
+        outside = inspecting.get()
         self._outside.append(outside)
-        wanted.set(self._asked(Wanted() if outside is None else outside))
+        inspecting.set(self._asked(Wanted() if outside is None else outside))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         # not by a token: a generator may be closed in another context than it was started in
-        wanted.set(self._outside.pop())
+        inspecting.set(self._outside.pop())
 
 
 class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name

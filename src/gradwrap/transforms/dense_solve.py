@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.space import namespace_of
+from gradwrap.core.comparing import namespace_of
 from gradwrap.core.tree import flatten, unflatten
 
 if TYPE_CHECKING:

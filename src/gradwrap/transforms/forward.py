@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.classes import wrapper_class
-from gradwrap.core.dual import AnyDual, Dual
-from gradwrap.core.forward import Tangent
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.modes import differentiating, new_level
-from gradwrap.core.space import described, is_array, is_floating, mismatch, zeros_like
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.backend import own_buffers, wrapper_class
+from gradwrap.core.comparing import described, is_array, is_floating, mismatch, zeros_like
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.forward import AnyDual, Dual, Tangent
+from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.core.wrapper import is_at, snapshot
 from gradwrap.errors import TangentError
@@ -31,8 +29,8 @@ from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.meta import Meta
-    from gradwrap.core.space import Mismatch
+    from gradwrap.core.comparing import Mismatch
+    from gradwrap.core.space import Meta
     from gradwrap.transforms.arguments import Tracked
 
 __all__ = ["jvp", "linearize"]

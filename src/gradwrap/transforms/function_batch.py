@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.levels import new_level
 from gradwrap.core.linear import LinearMap
 from gradwrap.core.looping import is_innermost_batch, looped
-from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, recorded_outputs
-from gradwrap.core.space import is_floating, zeros_like
+from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import batched_parts, snapshot
 from gradwrap.errors import NoRuleError
 

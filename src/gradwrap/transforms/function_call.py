@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of
-from gradwrap.core.classes import wrapper_class
+from gradwrap.core.backend import Backend, backend_of, wrapper_class
+from gradwrap.core.comparing import is_array, is_floating, mismatch
+from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.forward import Tangent
-from gradwrap.core.kinds import SEQUENCE, type_of
+from gradwrap.core.kinds import GENERAL
+from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.linear import push
-from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, recorded_outputs
 from gradwrap.core.rule import Rule
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.space import is_array, is_floating, mismatch
+from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import UNTRACKED, is_recorded, native
@@ -32,7 +32,7 @@ from gradwrap.transforms.function_context import FunctionCtx
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
 
 __all__ = ["Call"]
 
@@ -304,7 +304,8 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
             function.__name__,
             "args, call",
             (_pulled_back,),
-            kind="user",
+            kind=GENERAL,
+            provenance="user",
             array_count=1,
             is_joint=True,
             variadic=True,

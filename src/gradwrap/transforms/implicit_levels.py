@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.dual import Dual
+from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.forward import Dual
+from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.linear import LinearMap
-from gradwrap.core.modes import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.node import Leaf
-from gradwrap.core.space import is_floating, zeros_like
 from gradwrap.core.tree import TreeDef, flatten, unflatten
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.variable import AnyVariable, variable_class
 from gradwrap.core.wrapper import has_effect, is_at, layers, level_of, snapshot, strip
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked

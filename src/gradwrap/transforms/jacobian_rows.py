@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.meta import size_of
-from gradwrap.core.modes import new_level
-from gradwrap.core.space import zeros_like
+from gradwrap.core.comparing import zeros_like
+from gradwrap.core.levels import new_level
+from gradwrap.core.space import size_of
 from gradwrap.errors import NonScalarOutputError
 from gradwrap.transforms.jacobian_diagonal import diagonal_start
 from gradwrap.transforms.jacobian_space import (

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.meta import size_of
-from gradwrap.core.modes import new_level
-from gradwrap.core.space import is_array, zeros_like
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.backend import backend_of, own_buffers
+from gradwrap.core.comparing import is_array, zeros_like
+from gradwrap.core.levels import new_level
+from gradwrap.core.space import size_of
 from gradwrap.core.tree import TreeDef, unflatten
 from gradwrap.core.wrapper import UNTRACKED, is_at
 from gradwrap.errors import NotAnArrayError

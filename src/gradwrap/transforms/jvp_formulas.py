@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.checking import check_tangent
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.linear import in_spaces_of, record_linear
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.errors import RuleDefinitionError
 
 if TYPE_CHECKING:

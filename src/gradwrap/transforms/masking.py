@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import TUPLE
-from gradwrap.core.space import namespace_of
+from gradwrap.core.comparing import namespace_of
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
 
 __all__ = ["apply_where"]
 

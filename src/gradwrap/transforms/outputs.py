@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.space import described, is_array, kind_of, mismatch
+from gradwrap.core.comparing import described, is_array, kind_of, mismatch
 from gradwrap.core.tree import TreeDef, flatten_with_paths
 from gradwrap.core.variable import AnyVariable
 from gradwrap.errors import (

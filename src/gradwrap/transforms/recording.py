@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.engine import backward_pass
+from gradwrap.core.backend import own_buffers
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.comparing import kind_of
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.linear import LinearMap
-from gradwrap.core.modes import differentiating, new_level
-from gradwrap.core.space import kind_of
-from gradwrap.core.tape import own_buffers
 from gradwrap.core.wrapper import is_at
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import described, name_of, selected

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.space import is_array
+from gradwrap.core.comparing import is_array
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import broadcast_prefix
 from gradwrap.errors import VmapAxesError
 from gradwrap.transforms.argnums import name_of
