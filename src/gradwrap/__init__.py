@@ -24,7 +24,7 @@ from gradwrap.transforms.gradients import grad as grad
 from gradwrap.transforms.gradients import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import vjp as vjp
-from gradwrap.transforms.stop import stop_gradient as stop_gradient
+from gradwrap.transforms.stop_gradient import stop_gradient as stop_gradient
 
 _register_all()
 __version__ = "0.1.0.dev0"
@@ -36,10 +36,13 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
-    from gradwrap.transforms.custom import defjvp as defjvp
-    from gradwrap.transforms.custom import defvjp as defvjp
     from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_rules import defjvp as defjvp
+    from gradwrap.transforms.custom_rules import defvjp as defvjp
     from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
+    from gradwrap.transforms.debugging import detect_anomaly as detect_anomaly
+    from gradwrap.transforms.debugging import guard_buffers as guard_buffers
+    from gradwrap.transforms.debugging import strong_zeros as strong_zeros
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
@@ -52,10 +55,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
-    from gradwrap.transforms.mistakes import apply_where as apply_where
-    from gradwrap.transforms.mistakes import detect_anomaly as detect_anomaly
-    from gradwrap.transforms.mistakes import guard_buffers as guard_buffers
-    from gradwrap.transforms.mistakes import strong_zeros as strong_zeros
+    from gradwrap.transforms.masking import apply_where as apply_where
     from gradwrap.transforms.primitive import primitive as primitive
     from gradwrap.transforms.saved_hooks import save_on_cpu as save_on_cpu
     from gradwrap.transforms.saved_hooks import saved_tensors_hooks as saved_tensors_hooks
@@ -68,8 +68,8 @@ else:
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
-        "defjvp": "gradwrap.transforms.custom",
-        "defvjp": "gradwrap.transforms.custom",
+        "defjvp": "gradwrap.transforms.custom_rules",
+        "defvjp": "gradwrap.transforms.custom_rules",
         "primitive": "gradwrap.transforms.primitive",
         "custom_jvp": "gradwrap.transforms.custom_jvp",
         "custom_vjp": "gradwrap.transforms.custom_vjp",
@@ -85,10 +85,10 @@ else:
         "jacfwd": "gradwrap.transforms.jacobian",
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",
-        "apply_where": "gradwrap.transforms.mistakes",
-        "detect_anomaly": "gradwrap.transforms.mistakes",
-        "guard_buffers": "gradwrap.transforms.mistakes",
-        "strong_zeros": "gradwrap.transforms.mistakes",
+        "apply_where": "gradwrap.transforms.masking",
+        "detect_anomaly": "gradwrap.transforms.debugging",
+        "guard_buffers": "gradwrap.transforms.debugging",
+        "strong_zeros": "gradwrap.transforms.debugging",
         "save_on_cpu": "gradwrap.transforms.saved_hooks",
         "saved_tensors_hooks": "gradwrap.transforms.saved_hooks",
     }

@@ -16,12 +16,12 @@ from gradwrap.errors import BackwardError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.transforms.debugging import detect_anomaly
     from gradwrap.transforms.function import Function
-    from gradwrap.transforms.mistakes import detect_anomaly
 else:
     _LATER = {
         "Function": "gradwrap.transforms.function",
-        "detect_anomaly": "gradwrap.transforms.mistakes",
+        "detect_anomaly": "gradwrap.transforms.debugging",
     }
 
     def __getattr__(name: str) -> object:

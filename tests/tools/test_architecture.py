@@ -31,6 +31,24 @@ def test_file_imports_from_its_own_layer_and_those_below(path: Path) -> None:
     assert not above
 
 
+def test_no_two_files_of_transforms_import_each_other() -> None:
+    folder = SOURCE / "transforms"
+    imports = {
+        path.stem: {
+            (node.module or "").rpartition(".")[2]
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("gradwrap.transforms.")
+        }
+        for path in folder.glob("*.py")
+    }
+
+    while imports:  # take away the files that import none of those that are left
+        done = {name for name, others in imports.items() if not others & imports.keys()}
+        assert done, f"these import each other: {sorted(imports)}"
+        imports = {name: others for name, others in imports.items() if name not in done}
+
+
 def test_core_names_no_library() -> None:
     for path in (SOURCE / "core").rglob("*.py"):
         modules = {

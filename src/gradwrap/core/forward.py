@@ -14,17 +14,17 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.backward import backward_pass
 from gradwrap.core.call import WORDS, Call, deepest, indented, tuple_of
+from gradwrap.core.comparing import zeros_like
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.general import interpret, no_rule, untracked
 from gradwrap.core.kinds import weighted
 from gradwrap.core.levels import new_level
+from gradwrap.core.linear import push
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import record
 from gradwrap.core.rule import Formula
-from gradwrap.core.space import fit_tangent, zeros_of
+from gradwrap.core.space import fit_tangent
 from gradwrap.core.variable import Variable
 from gradwrap.core.wrapper import Wrapper, native
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
     from gradwrap.core.space import Meta
 
-__all__ = ["AnyDual", "Dual", "Tangent", "transposed_twice"]
+__all__ = ["AnyDual", "Dual", "Tangent"]
 
 A = TypeVar("A")
 
@@ -84,7 +84,7 @@ class Forward(Call):
                 "calls": _Calls(bound),
                 "deepest": deepest,
                 "dual": dual,
-                "no_tangent": _zeros_like,
+                "no_tangent": zeros_like,
                 "spaces": bound.namespaces,
                 "weighted": weighted,
             }
@@ -286,40 +286,9 @@ def _transposed_twice(
         for item, t in zip(data, tangents, strict=True)
     ]
     recorded = record(reverse, level, data, leaves, statics, out)
-    if isinstance(out, SEQUENCE):
-        return transposed_twice(recorded, out, leaves, tangents)
-    return transposed_twice([recorded], [out], leaves, tangents)[0]
-
-
-def transposed_twice(
-    parts: Sequence[Any], outs: Sequence[Any], leaves: Sequence[Any], tangents: Sequence[Any]
-) -> list[Any]:
-    """The tangents of outputs that were recorded, as `parts`, from leaves that have tangents."""
-    level = new_level()
-    cotangents: list[Any] = []
-    roots: list[Any] = []
-    for part, plain in zip(parts, outs, strict=True):
-        if getattr(part, "_node", None) is None:
-            cotangents.append(None)
-            continue
-        backend = backend_of(plain)
-        cotangent = Leaf(backend.meta(plain, level))
-        zeros = zeros_of(backend.xp, cotangent.meta)
-        roots.append((part._node, type(part)(zeros, cotangent)))
-        cotangents.append(cotangent)
-    arrived = backward_pass(roots)
-    back = [
-        (arrived[leaf]._node, tangent)
-        for leaf, tangent in zip(leaves, tangents, strict=True)
-        if leaf in arrived and getattr(arrived[leaf], "_node", None) is not None
-    ]
-    found = backward_pass(back)
-    return [None if leaf is None else found.get(leaf) for leaf in cotangents]
-
-
-def _zeros_like(data: Any) -> Any:
-    backend = backend_of(data)
-    return zeros_of(backend.xp, backend.meta(data, 0))
+    several = isinstance(out, SEQUENCE)
+    pushed = push(leaves, recorded if several else [recorded], tangents)
+    return pushed if several else pushed[0]
 
 
 def _any_complex(bound: BoundOp, arrays: Sequence[Any]) -> bool:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import mismatch
 from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.modes import no_grad
@@ -168,12 +169,6 @@ def _lowered(value: Any, level: int) -> Any:
     return wrapper_class(type_of(value)._kind, backend_of(inner))(inner, value._node)
 
 
-def _library(value: Any) -> str | None:
-    kind = type_of(value)
-    backend = kind._backend if isinstance(value, Wrapper) else find_backend(kind)
-    return None if backend is None else str(backend.name)
-
-
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     """What stands for a gradient from now on: of its library, shape and dtype."""
     recorded = isinstance(g, Wrapper)
@@ -181,20 +176,17 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
         result = native(result)
     elif meta.level != TAPE_LEVEL:
         result = _lowered(result, meta.level)
-    library, own = _library(result), _library(g)
-    fix = f"Fix: return an array of {own}, {meta}, or None to leave the gradient as it is."
-    if library != own:
-        kind = f"a {type(result).__name__}" if library is None else f"an array of {library}"
-        raise HookResultError(f"hook '{_name(hook)}' returned {kind} in place of a gradient. {fix}")
-    if tuple(result.shape) != meta.shape:
+    found = mismatch(result, backend_of(g), meta)
+    if found is not None:
+        problem = {
+            "shape": "has changed the size of value: a gradient of shape "
+            f"{meta.shape} became {found.got}",
+            "dtype": "has changed the type of value: a gradient of dtype "
+            f"{meta.dtype} became {found.got}",
+        }.get(found.part, f"returned {found.got} in place of a gradient")
         raise HookResultError(
-            f"hook '{_name(hook)}' has changed the size of value: a gradient of shape "
-            f"{meta.shape} became {tuple(result.shape)}. {fix}"
-        )
-    if result.dtype != meta.dtype:
-        raise HookResultError(
-            f"hook '{_name(hook)}' has changed the type of value: a gradient of dtype "
-            f"{meta.dtype} became {result.dtype}. {fix}"
+            f"hook '{_name(hook)}' {problem}. Fix: return an array of {backend_of(g).name}, "
+            f"{meta}, or None to leave the gradient as it is."
         )
     return type_of(g)(result) if recorded and not isinstance(result, Wrapper) else result
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import described
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.scatter import OutputPart, Scattered
 from gradwrap.core.wrapper import innermost
@@ -207,9 +208,7 @@ def _kind(cotangent: Any) -> str:
 
 
 def _space(cotangent: Any) -> str:
-    return ", ".join(
-        f"{part.dtype}[{', '.join(map(str, part.shape))}]" for part in _parts(cotangent)
-    )
+    return ", ".join(map(described, _parts(cotangent)))
 
 
 def _made_from_zero(g: Any, result: Any) -> bool:

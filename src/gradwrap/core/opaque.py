@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.bound import BoundOp, NodeOp
+from gradwrap.core.backend import backend_of
+from gradwrap.core.bound import NodeOp
 from gradwrap.core.node import JOINT, OutputsMeta, output_node
 from gradwrap.core.record import new_node
 from gradwrap.core.variable import variable_class
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
     from gradwrap.core.space import Meta
 
-__all__ = ["OpaqueOp", "output_nodes"]
+__all__ = ["OpaqueOp", "output_nodes", "recorded_outputs"]
 
 
 class OpaqueOp(NodeOp):
@@ -39,7 +40,7 @@ class OpaqueOp(NodeOp):
 
 
 def output_nodes(
-    op: BoundOp,
+    op: NodeOp,
     parents: tuple[Node | Leaf | None, ...],
     formula: Callable[..., Any],
     saved: tuple[Any, ...],
@@ -51,3 +52,22 @@ def output_nodes(
     outputs: Any = OutputsMeta(metas)
     source = new_node([parents, formula, saved, JOINT], outputs, op)
     return [output_node(source, index, meta) for index, meta in enumerate(metas)]
+
+
+def recorded_outputs(  # noqa: PLR0913  all there is to a call
+    op: NodeOp,
+    parents: tuple[Node | Leaf | None, ...],
+    formula: Callable[..., Any],
+    saved: tuple[Any, ...],
+    outs: Sequence[Any],
+    places: Sequence[int],
+    level: int,
+) -> list[Any]:
+    """The outputs of a call, those at `places` with the nodes that record it at a level."""
+    backends = [backend_of(outs[place]) for place in places]
+    metas = [b.meta(outs[place], level) for b, place in zip(backends, places, strict=True)]
+    wrapped = list(outs)
+    nodes = output_nodes(op, parents, formula, saved, metas)
+    for place, backend, node in zip(places, backends, nodes, strict=True):
+        wrapped[place] = variable_class(backend)(outs[place], node)
+    return wrapped

@@ -313,7 +313,7 @@ def record_watched(
     return record(bound, level, data, nodes, statics, out)
 
 
-def new_node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
+def new_node(edges: list[Any], meta: Any, bound: NodeOp) -> Node:
     """A node of edges that lie one after the other."""
     watch = current_watch()
     if watch is not None:

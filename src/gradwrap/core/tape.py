@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, find_backend, own_buffers
+from gradwrap.core.backend import own_buffers
 from gradwrap.core.backward import backward_pass
+from gradwrap.core.comparing import mismatch
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
 from gradwrap.core.levels import TAPE_LEVEL
@@ -192,28 +193,23 @@ def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
     if isinstance(gradient, (int, float, complex)):
         one = backend.ones_like(output._data)  # a number takes the output's dtype
         gradient = one * gradient if meta.shape == () else backend.asarray(gradient)
-    kind = find_backend(type_of(gradient))
-    if kind is None and not hasattr(gradient, "__array_namespace__"):
+    found = mismatch(gradient, backend, meta)
+    if found is None:
+        return gradient
+    if found.part == "shape":
+        wanted, fix = meta.shape, "pass a gradient of the output's shape"
+    elif found.part == "dtype":
+        wanted, fix = meta.dtype, "cast the gradient"
+    elif found.part == "library":
         raise BackwardError(
-            f"gradient is a {type(gradient).__name__}. "
-            "Fix: pass an array of the output's shape and dtype."
-        )
-    kind = kind or backend_of(gradient)
-    if kind.name != backend.name:
-        raise BackwardError(
-            f"gradient is an array of {kind.name}, the output is an array of {backend.name}. "
+            f"gradient is {found.got}, the output is an array of {backend.name}. "
             "Fix: convert the gradient."
         )
-    if tuple(gradient.shape) != meta.shape:
+    else:
         raise BackwardError(
-            f"Mismatch in shape: grad_output[{index}] has a shape of {tuple(gradient.shape)} and "
-            f"output[{index}] has a shape of {meta.shape}. "
-            "Fix: pass a gradient of the output's shape."
+            f"gradient is {found.got}. Fix: pass an array of the output's shape and dtype."
         )
-    if gradient.dtype != meta.dtype:
-        raise BackwardError(
-            f"Mismatch in dtype: grad_output[{index}] has a dtype of {gradient.dtype} and "
-            f"output[{index}] has a dtype of {meta.dtype}. "
-            "Fix: cast the gradient."
-        )
-    return gradient
+    raise BackwardError(
+        f"Mismatch in {found.part}: grad_output[{index}] has a {found.part} of {found.got} and "
+        f"output[{index}] has a {found.part} of {wanted}. Fix: {fix}."
+    )

@@ -41,6 +41,11 @@ class TreeDef:
         """Whether it is no structure at all."""
         return self.spec is None
 
+    @property
+    def size(self) -> int:
+        """The number of its leaves."""
+        return 1 if self.spec is None else int(self.spec.num_leaves)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TreeDef) and bool(self.spec == other.spec)
 

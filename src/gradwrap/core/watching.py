@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.comparing import described, described_wholly, library_of
 from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.core.levels import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
     from types import CodeType, FrameType
 
-    from gradwrap.core.backend import Backend
     from gradwrap.core.bound import BoundOp
 
 __all__ = ["Guarded", "Packed", "Watch", "Watching"]
@@ -154,15 +154,12 @@ class Observation:
 class Packed:
     """What the user's function made of an array, and what it has to be turned back into."""
 
-    __slots__ = ("_backend", "_content", "_device", "_dtype", "_shape", "_unpack")
+    __slots__ = ("_content", "_described", "_unpack")
 
     def __init__(self, content: Any, unpack: Callable[[Any], Any], array: Any) -> None:
         self._content = content
         self._unpack = unpack
-        self._backend: Backend = backend_of(array)
-        self._shape = tuple(array.shape)
-        self._dtype = array.dtype
-        self._device = self._backend.device(array)
+        self._described = described_wholly(array)
 
     def held_arrays(self) -> list[Any]:
         """None that is known of: they may be on disk."""
@@ -172,25 +169,13 @@ class Packed:
         """The array again, checked to be of the same kind."""
         with unwatched():
             array = native(self._unpack(self._content))
-        asked = self._described(self._backend, self._shape, self._dtype, self._device)
-        backend = find_backend(type_of(array))
-        if backend is None and hasattr(array, "__array_namespace__"):
-            backend = backend_of(array)
-        got = (
-            f"a {type(array).__name__}"
-            if backend is None
-            else self._described(backend, tuple(array.shape), array.dtype, backend.device(array))
-        )
-        if got != asked:
+        found = described_wholly(array) if library_of(array) else f"a {type(array).__name__}"
+        if found != self._described:
             raise SavedArrayError(
-                f"saved_tensors_hooks: unpack gave {got} in place of an array that {op} had "
-                f"saved, {asked}. Fix: let unpack return what pack was given."
+                f"saved_tensors_hooks: unpack gave {found} in place of an array that {op} had "
+                f"saved, {self._described}. Fix: let unpack return what pack was given."
             )
         return array
-
-    @staticmethod
-    def _described(backend: Backend, shape: tuple[int, ...], dtype: Any, device: Any) -> str:
-        return f"{dtype}[{', '.join(map(str, shape))}] of {backend.name} on {device}"
 
 
 class Snapshot:
@@ -228,9 +213,9 @@ class Guarded:
         array = self._snapshot.array
         if not self._snapshot.is_unchanged():
             raise BufferChangedError(
-                f"An array that {op} saved for backward, {array.dtype}"
-                f"[{', '.join(map(str, array.shape))}], was overwritten after that, so the "
-                "gradient would be wrong. Fix: write to a copy of it, or after backward.\n"
+                f"An array that {op} saved for backward, {described(array)}, was overwritten "
+                "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
+                "backward.\n"
                 f"{op} was recorded here (most recent call last):\n{stack.rstrip()}"
             )
         return array

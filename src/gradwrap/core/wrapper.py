@@ -22,6 +22,7 @@ __all__ = [
     "batched_parts",
     "data_of",
     "example",
+    "has_effect",
     "highest_level",
     "holds_wrapper",
     "innermost",
@@ -70,7 +71,8 @@ def level_of(value: Any) -> int:
 
 def is_at(value: Any, level: int) -> bool:
     """Tell if the outermost wrapper of a value is tracked by the transform of this level."""
-    return isinstance(value, Wrapper) and value._node is not None and level_of(value) == level
+    node = value._node if isinstance(value, Wrapper) else None
+    return node is not None and node.meta.level == level
 
 
 def layers(value: Any) -> Iterator[Any]:
@@ -78,6 +80,12 @@ def layers(value: Any) -> Iterator[Any]:
     while isinstance(value, Wrapper):
         yield value
         value = value._data
+
+
+def has_effect(layer: Any) -> bool:
+    """Tell if a wrapper is mapped over, or is tracked by a transform that is recording."""
+    node = layer._node
+    return node is not None and (layer._is_batched or node.meta.level > silent_up_to())
 
 
 def strip(value: Any, drops: Callable[[Any], bool]) -> Any:
@@ -170,10 +178,7 @@ def is_recorded(value: Any) -> bool:
     """Tell if a value is, or holds, a wrapper that is mapped over, or tracked and not silent."""
     if isinstance(value, (*SEQUENCE, DICT)):
         return any(is_recorded(leaf) for leaf in _leaves(value))
-    return any(
-        layer._node is not None and (layer._is_batched or layer._node.meta.level > silent_up_to())
-        for layer in layers(value)
-    )
+    return any(has_effect(layer) for layer in layers(value))
 
 
 # Arrays that `vmap` maps over ---------------------------------------------------------------------

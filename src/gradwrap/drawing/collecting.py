@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import described, is_array
 from gradwrap.core.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.space import Meta, size_of
@@ -28,7 +29,6 @@ from gradwrap.drawing.graph import (
     Graph,
 )
 from gradwrap.errors import BackwardError
-from gradwrap.transforms.arguments import is_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,8 +183,7 @@ class _Collector:
         kind, text = FROZEN, name or "constant"
         if source is not None or is_tracked:
             kind, text = DETACHED, "detached" if source is not None else f"{name}, detached"
-        space = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
-        found = self.others[id(array)] = Box(kind, text, (space,))
+        found = self.others[id(array)] = Box(kind, text, (described(array),))
         if source is not None:
             self.arrows.append(Arrow(source, found, _shape(array.shape), dashed=True))
         return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gradwrap.core.comparing import described
 from gradwrap.core.registry import find_op
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.variable import AnyVariable
@@ -20,7 +21,7 @@ from gradwrap.testing.numerical import (
     Sample,
     checked_modes,
 )
-from gradwrap.transforms.arguments import name_of
+from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.reverse import vjp
 
@@ -234,7 +235,7 @@ class _Examination:
             out = vjp(self.flat, *self.args)[0]
         for got, wanted in zip(out, self.value, strict=True):
             if np.shape(got) != wanted.shape or np.asarray(got).dtype != wanted.dtype:
-                return _space(np.asarray(got)), _space(wanted), float("nan"), False
+                return described(np.asarray(got)), described(wanted), float("nan"), False
         worst = [_worst_elements(a, b) for a, b in zip(out, self.value, strict=True)]
         return _compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
 
@@ -318,10 +319,6 @@ def _worst_elements(found: Any, wanted: Any) -> tuple[float, float]:
     gap = np.abs(got - expected)
     at = int(np.argmax(np.where(np.isnan(gap), np.inf, gap)))
     return float(got[at]), float(expected[at])
-
-
-def _space(array: Any) -> str:
-    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
 
 
 def _single(dtype: np.dtype[Any]) -> Any:

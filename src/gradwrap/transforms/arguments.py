@@ -1,43 +1,34 @@
-"""What goes into a differentiated function: wrapped arguments; and what comes out."""
+"""The values that enter a differentiated function, wrapped, and those that come out of it."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
-from collections.abc import Callable, Sequence
-from types import EllipsisType, FunctionType
-from typing import Any, TypeAlias
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import Backend, backend_of, find_backend
 from gradwrap.core.checking import check_differentiable
-from gradwrap.core.dynamic import type_of
+from gradwrap.core.comparing import is_array
 from gradwrap.core.node import Leaf
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.core.variable import AnyVariable, Variable, variable_class
-from gradwrap.core.wrapper import snapshot
-from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
+from gradwrap.core.wrapper import Wrapper, level_of, snapshot, strip, stripped
+from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = [
-    "Argnums",
     "Tracked",
     "as_original",
     "default_scalar",
-    "described",
     "differentiable",
-    "is_array",
-    "left_behind",
-    "name_of",
-    "one_or_tuple",
     "passes_through",
-    "selected",
     "unwrapped",
+    "without_inner",
     "wrapped_untracked",
 ]
-
-Argnums: TypeAlias = int | str | Sequence[int | str]
-Place: TypeAlias = int | str
-"""Where an argument stands in a call: its position, or its keyword."""
 
 NUMBERS = (int, float, complex)
 PASSED_THROUGH: tuple[type[Any], ...] = (
@@ -50,11 +41,6 @@ PASSED_THROUGH: tuple[type[Any], ...] = (
     type(None),
     EllipsisType,
 )
-
-
-def one_or_tuple(found: Sequence[Any], argnums: Argnums) -> Any:
-    """What was found for the arguments: for one position the thing itself, else a tuple."""
-    return found[0] if isinstance(argnums, (int, str)) else tuple(found)
 
 
 class Tracked:
@@ -98,7 +84,7 @@ class Tracked:
         return track(original, level, f"argument {path}")
 
     def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
-        """What has arrived at each leaf: zeros at one that the output does not depend on."""
+        """The cotangent of each leaf: zeros for one that the output does not depend on."""
         return [
             None
             if leaf is None
@@ -117,7 +103,7 @@ class Tracked:
 
 
 def passes_through(leaf: Any) -> bool:
-    """Whether a leaf is no candidate for differentiation: a name, a flag, None, a function."""
+    """Tell if a leaf is no candidate for differentiation: a name, a flag, None, a function."""
     if isinstance(leaf, NUMBERS):
         return isinstance(leaf, bool)
     return not hasattr(leaf, "dtype") and not is_array(leaf)
@@ -166,25 +152,13 @@ def default_scalar(value: complex) -> Any:
     return np.float64(value) if isinstance(value, (int, float)) else np.complex128(value)
 
 
-def is_array(value: Any) -> bool:
-    """Whether something is an array of a library, or a wrapper of one."""
-    if find_backend(type_of(value)) is not None:
-        return True
-    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        return False
-    try:
-        backend_of(value)
-    except NotAnArrayError:
-        return False
-    return True
-
-
 def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, array scalar, or number."""
-    while isinstance(gradient, AnyVariable):
-        if gradient._node is not None or isinstance(original, AnyVariable):
+    if isinstance(gradient, Wrapper):
+        if not isinstance(original, Wrapper):
+            gradient = stripped(gradient)
+        if isinstance(gradient, Wrapper):
             return gradient
-        gradient = gradient._data
     if not hasattr(original, "shape") or not hasattr(original, "__setitem__"):
         return gradient[()] if hasattr(gradient, "__getitem__") else gradient
     if not hasattr(gradient, "__setitem__"):
@@ -207,129 +181,21 @@ def _wrap_leaf(leaf: Any) -> Any:
 def unwrapped(tree: Any, level: int) -> Any:
     """Take off the wrappers of a level, and those that track nothing."""
 
-    def strip(leaf: Any) -> Any:
-        while isinstance(leaf, AnyVariable):
-            node = leaf._node
-            if node is not None and node.meta.level != level:
-                break
-            leaf = leaf._data
-        return snapshot(leaf)
+    def is_done(layer: Any) -> bool:
+        return layer._node is None or layer._node.meta.level == level
 
-    return map_leaves(strip, tree)
+    return map_leaves(lambda leaf: snapshot(strip(leaf, is_done)), tree)
 
 
-def left_behind(tree: Any, level: int) -> Any:
+def without_inner(tree: Any, level: int) -> Any:
     """Take off the wrappers of transforms that ended inside the one of this level.
 
     A function may keep what an inner one computed, in a list or an array that both write to.
     """
 
-    def strip(leaf: Any) -> Any:
-        while isinstance(leaf, AnyVariable) and leaf._node is not None:
-            if leaf._node.meta.level <= level:
-                break
+    def settle(leaf: Any) -> Any:
+        while level_of(leaf) > level:
             leaf = leaf._data
         return snapshot(leaf)
 
-    return map_leaves(strip, tree)
-
-
-def name_of(fun: Callable[..., Any]) -> str:
-    """What messages call a function."""
-    return getattr(fun, "__name__", type(fun).__name__)
-
-
-def selected(
-    fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
-) -> list[Place]:
-    """The places of the arguments that `argnums` names in a call."""
-    if argnums == 0 and type(argnums) is int and args:
-        return [0]
-    wanted = [argnums] if isinstance(argnums, (int, str)) else argnums
-    try:
-        return [_place(fun, one, args, kwargs) for one in wanted]
-    except TypeError as error:
-        if isinstance(error, ArgnumsError):
-            raise
-        raise _not_argnums(argnums) from None
-
-
-def _not_argnums(argnums: object) -> ArgnumsError:
-    return ArgnumsError(
-        f"argnums={argnums!r}. Fix: give a position (an int), a parameter's name (a str), "
-        "or a sequence of them."
-    )
-
-
-def _place(
-    fun: Callable[..., Any], argnum: int | str, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Place:
-    if isinstance(argnum, str):
-        return _place_of_name(fun, argnum, args, kwargs)
-    if type(argnum) is not int:
-        raise _not_argnums(argnum)
-    index = argnum + len(args) if argnum < 0 else argnum
-    if 0 <= index < len(args):
-        return index
-    names = positional_names(fun)
-    count = f"{len(args)} positional argument{'' if len(args) == 1 else 's'}"
-    if 0 <= index < len(names) and names[index] in kwargs:
-        fix = f"pass {names[index]} by position, or use argnums={names[index]!r}"
-    elif 0 <= index < len(names):
-        fix = f"pass {names[index]}; a default is not differentiated"
-    elif args:
-        fix = f"use a position from 0 to {len(args) - 1}, or a parameter's name"
-    else:
-        fix = "pass the argument by position, or use its name, as in argnums='x'"
-    raise ArgnumsError(
-        f"argnums={argnum} is out of range: {name_of(fun)} was called with {count}. Fix: {fix}."
-    )
-
-
-def _place_of_name(
-    fun: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Place:
-    if name in kwargs:
-        return name
-    names = positional_names(fun)
-    if name in names and names.index(name) < len(args):
-        return names.index(name)
-    known = parameter_names(fun)
-    if name in known:
-        raise ArgnumsError(
-            f"argnums={name!r}: {name_of(fun)} has this parameter, but was called without it. "
-            f"Fix: pass {name}; a default is not differentiated."
-        )
-    raise ArgnumsError(
-        f"argnums={name!r} names no parameter of {name_of(fun)}({', '.join(known)}). "
-        "Fix: name one of its parameters."
-    )
-
-
-def described(fun: Callable[..., Any], place: Place) -> str:
-    """What messages call an argument."""
-    if isinstance(place, str):
-        return place
-    names = positional_names(fun)
-    return names[place] if place < len(names) else str(place)
-
-
-def positional_names(fun: Callable[..., Any]) -> list[str]:
-    """The parameters that can be passed by position."""
-    if isinstance(fun, FunctionType) and not vars(fun):  # `inspect` takes longer than a gradient
-        return list(fun.__code__.co_varnames[: fun.__code__.co_argcount])
-    return [
-        p.name for p in _parameters(fun) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-
-
-def parameter_names(fun: Callable[..., Any]) -> list[str]:
-    """All parameters that have a name."""
-    return [p.name for p in _parameters(fun) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-
-
-def _parameters(fun: Callable[..., Any]) -> Sequence[inspect.Parameter]:
-    try:
-        return tuple(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
-        return ()
+    return map_leaves(settle, tree)

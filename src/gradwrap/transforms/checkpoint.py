@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.backward import backward_pass
-from gradwrap.core.forward import Dual
+from gradwrap.core.comparing import is_array
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.levels import (
     TAPE_LEVEL,
     differentiating,
@@ -28,10 +29,10 @@ from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.space import same_space
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import native, snapshot
+from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_at, layers, level_of, native, snapshot
 from gradwrap.errors import CheckpointError
-from gradwrap.transforms.arguments import is_array, name_of
+from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +44,7 @@ R = TypeVar("R")
 
 
 def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
-    """The same function, which keeps its arguments only and is run again in backward.
+    """Make a function keep its arguments alone, and run again in backward.
 
     Parameters
     ----------
@@ -133,11 +134,11 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], x: Any) -> Any:
 
 
 def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any:
-    """What a function returned, with what it has recorded since it began dropped for one node."""
+    """Put one node in place of all that a function has recorded since it began."""
     leaves, treedef = flatten(out)
     roots: dict[int, dict[int, Node]] = {}
     for index, leaf in enumerate(leaves):
-        for layer in _layers(leaf):
+        for layer in layers(leaf):
             if isinstance(layer._node, Node) and layer._node.seq < began:
                 roots.setdefault(layer._node.meta.level, {})[index] = layer._node
     if not roots:
@@ -151,13 +152,6 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
     return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
 
 
-def _layers(leaf: Any) -> Iterator[Any]:
-    """The variables that an array is wrapped in, from the outermost on."""
-    while isinstance(leaf, AnyVariable):
-        yield leaf
-        leaf = leaf._data
-
-
 def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     if not isinstance(leaf, AnyVariable):
         return leaf
@@ -165,7 +159,7 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     if node is not None:
         node = new.get((node.meta.level, index), node)
     data = _rebuilt(leaf._data, index, new)
-    return leaf if node is leaf._node and data is leaf._data else type(leaf)(data, node)
+    return leaf if node is leaf._node and data is leaf._data else type_of(leaf)(data, node)
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
@@ -197,8 +191,8 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
     data = next(
         layer._data
         for place in rerun.places
-        for layer in _layers(leaves[place])
-        if layer._node is not None and layer._node.meta.level == rerun.level
+        for layer in layers(leaves[place])
+        if is_at(layer, rerun.level)
     )
     backend = backend_of(data)
     op = OpaqueOp("checkpoint", backend, materializes=False)
@@ -209,7 +203,7 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
 
 
 class _Rerun:
-    """What it takes to run a function again at one level."""
+    """A function and its arguments, to be run again at one level."""
 
     __slots__ = (
         "differentiating",
@@ -240,7 +234,7 @@ class _Rerun:
         self.places = tuple(roots)
         self.metas = tuple(node.meta for node in roots.values())
         self.differentiating = is_differentiating()
-        given = {layer._node for leaf in flatten(inputs)[0] for layer in _layers(leaf)}
+        given = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
         self.used: tuple[tuple[Any, Any], ...] = tuple(
             (owner, owner._data)
@@ -289,7 +283,7 @@ class _Rerun:
 
     @property
     def label(self) -> str:
-        """What a drawing shows of it."""
+        """The text that a drawing shows."""
         return name_of(self.fun)
 
     def held_arrays(self) -> list[Any]:
@@ -299,19 +293,15 @@ class _Rerun:
 
 def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
-    while isinstance(leaf, AnyVariable) and _level(leaf) > level:
-        if leaf._kind not in {Variable, Dual}:  # what it does to the values it has to do again
+    while level_of(leaf) > level:
+        if leaf._is_batched:  # what it does to the values it has to do again
             return type(leaf)(_below(leaf._data, level), leaf._node)
         leaf = leaf._data
     return snapshot(leaf)
 
 
-def _level(variable: Any) -> int:
-    return -1 if variable._node is None else int(variable._node.meta.level)
-
-
 def _node_at(leaf: Any, level: int) -> Any:
-    return next((layer._node for layer in _layers(leaf) if _level(layer) == level), None)
+    return next((layer._node for layer in layers(leaf) if is_at(layer, level)), None)
 
 
 def _owner(node: Node | Leaf) -> Any:

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradwrap.core.backend import backend_of, wrapper_class
-from gradwrap.core.backward import backward_pass
-from gradwrap.core.dynamic import TUPLE, type_of
-from gradwrap.core.forward import Dual, Tangent
-from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
-from gradwrap.core.node import Leaf
-from gradwrap.core.opaque import OpaqueOp, output_nodes
-from gradwrap.core.space import fit_tangent, zeros_of
-from gradwrap.core.variable import AnyVariable, variable_class
-from gradwrap.core.wrapper import snapshot
-from gradwrap.errors import TrackedValueError
-from gradwrap.transforms.arguments import default_scalar, is_array, wrapped_untracked
+from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import is_array, is_floating
+from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.forward import Tangent
+from gradwrap.core.levels import TAPE_LEVEL, new_level
+from gradwrap.core.linear import in_spaces_of, record_linear
+from gradwrap.core.opaque import OpaqueOp, recorded_outputs
+from gradwrap.core.variable import variable_class
+from gradwrap.core.wrapper import Wrapper, has_effect, is_at, layers
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.batches import batch_of
+from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
+    from gradwrap.core.batch import Batch
 
     Pull = Callable[[Sequence[Any]], Sequence[Any]]
     """From the cotangents of the outputs (None where one is no array) to those of the inputs."""
@@ -33,17 +33,11 @@ if TYPE_CHECKING:
 __all__ = [
     "CustomRule",
     "is_differentiated",
-    "is_floating",
     "perform",
     "pull_by_transposing",
     "push_by_transposing",
-    "refuse_tracked",
-    "settled",
-    "settled_output",
-    "top_level",
+    "recorded",
 ]
-
-UNTRACKED = -2
 
 
 class CustomRule(Protocol):
@@ -64,51 +58,36 @@ class CustomRule(Protocol):
         ...
 
 
-def top_level(leaves: Sequence[Any]) -> int | None:
-    """The level that a call belongs to; None where it is not recorded."""
-    level = max((_level(settled(leaf)) for leaf in leaves), default=UNTRACKED)
-    return None if level == UNTRACKED or level <= silent_up_to() else level
-
-
 def is_differentiated(leaves: Sequence[Any]) -> bool:
-    """Whether a transform that differentiates is among those that a call belongs to."""
-    for leaf in leaves:
-        inner = leaf
-        while isinstance(inner, AnyVariable):
-            if inner._node is not None and not inner._is_batched and _level(inner) > silent_up_to():
-                return True
-            inner = inner._data
-    return False
+    """Tell if a transform that differentiates is among those that a call belongs to."""
+    return any(
+        has_effect(layer) and not layer._is_batched for leaf in leaves for layer in layers(leaf)
+    )
 
 
-def perform(rule: CustomRule, leaves: Sequence[Any], level: int) -> list[Any]:
-    """The outputs of a call, with their derivatives at a level."""
-    leaves = [settled(leaf) for leaf in leaves]
-    here = [_level(leaf) == level for leaf in leaves]
-    nodes = tuple(leaf._node if own else None for leaf, own in zip(leaves, here, strict=True))
-    top = next(leaf for leaf, own in zip(leaves, here, strict=True) if own)
-    if top._is_batched:
-        return _performed_on_batch(rule, leaves, level, here, top._node)
-    inputs = _uniform([_below(leaf, own) for leaf, own in zip(leaves, here, strict=True)])
-    if isinstance(next(node for node in nodes if node is not None), Tangent):
-        tangents = [None if node is None else node.value for node in nodes]
-        outs, pushed = rule.forward(inputs, tangents, level)
-        return [_dual(out, tangent, level) for out, tangent in zip(outs, pushed, strict=True)]
-    outs, pull = rule.reverse(inputs, here, level)
-    return recorded(rule, level, nodes, inputs, outs, pull)
+def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
+    """The outputs of a call, with their derivatives at the highest level among the arguments."""
+    call = split(leaves)
+    if call.wrapper._is_batched:  # the call belongs to the transform outside of the `vmap`
+        whole = _BatchedRule(rule, call)
+        return whole.wrapped(perform(whole, call.data))
+    inputs = _uniform(call.data)
+    if isinstance(call.wrapper._node, Tangent):
+        tangents = [None if node is None else node.value for node in call.nodes]
+        outs, pushed = rule.forward(inputs, tangents, call.level)
+        return [dual(out, tangent, call.level) for out, tangent in zip(outs, pushed, strict=True)]
+    outs, pull = rule.reverse(inputs, [node is not None for node in call.nodes], call.level)
+    return recorded(rule, call.level, call.nodes, inputs, outs, pull)
 
 
-def _performed_on_batch(
-    rule: CustomRule, leaves: Sequence[Any], level: int, here: Sequence[bool], batch: Any
-) -> list[Any]:
-    """Under `vmap`, a call belongs to the transform outside of it."""
-    from gradwrap.transforms.custom_batching import BatchedRule
+def _uniform(inputs: list[Any]) -> list[Any]:
+    """Native arrays alone, or wrappers alone: one namespace for all of them."""
+    if any(isinstance(one, Wrapper) for one in inputs):
+        return [wrapped_untracked(one) for one in inputs]
+    return inputs
 
-    inputs = [_below(leaf, own) for leaf, own in zip(leaves, here, strict=True)]
-    below = top_level(inputs)
-    assert below is not None  # is_differentiated
-    whole = BatchedRule(rule, level, batch, here)
-    return whole.wrapped(perform(whole, inputs, below))
+
+# Reverse mode -------------------------------------------------------------------------------------
 
 
 def recorded(  # noqa: PLR0913  all there is to a call
@@ -121,24 +100,17 @@ def recorded(  # noqa: PLR0913  all there is to a call
 ) -> list[Any]:
     """The outputs with the node that recorded the call."""
     places = [place for place, out in enumerate(outs) if is_floating(out)]
-    wrapped = [wrapped_untracked(out) for out in outs]
-    if not places:
-        return wrapped
-    call = _Recorded(rule, pull, level, len(outs), places)
-    if level == TAPE_LEVEL:
-        call.inputs = tuple(inputs)
-        call.nodes = nodes
-    backends = [backend_of(outs[place]) for place in places]
-    metas = [b.meta(outs[place], level) for b, place in zip(backends, places, strict=True)]
-    op = OpaqueOp(rule.name, backends[0])
-    made = output_nodes(op, nodes, _pulled, (call,), metas)
-    for place, backend, node in zip(places, backends, made, strict=True):
-        wrapped[place] = variable_class(backend)(outs[place], node)
-    return wrapped
+    if places:
+        call = _Recorded(rule, pull, level, len(outs), places)
+        if level == TAPE_LEVEL:
+            call.inputs, call.nodes = tuple(inputs), nodes
+        op = OpaqueOp(rule.name, backend_of(outs[places[0]]))
+        outs = recorded_outputs(op, nodes, _pulled, (call,), outs, places, level)
+    return [wrapped_untracked(out) for out in outs]
 
 
 class _Recorded:
-    """What the backward pass needs of a call. On the tape, it may be differentiated itself."""
+    """A call as the backward pass needs it. On the tape, it may be differentiated itself."""
 
     __slots__ = ("count", "inputs", "level", "nodes", "places", "pull", "rule")
 
@@ -169,7 +141,7 @@ def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG00
     cotangents: list[Any] = [None] * call.count
     for place, part in zip(call.places, parts, strict=True):
         cotangents[place] = part
-    is_recorded = call.level == TAPE_LEVEL and any(isinstance(part, AnyVariable) for part in parts)
+    is_recorded = call.level == TAPE_LEVEL and any(isinstance(part, Wrapper) for part in parts)
     pull = call.again() if is_recorded else call.pull
     return tuple(pull(cotangents))
 
@@ -179,16 +151,11 @@ def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG00
 
 def push_by_transposing(pull: Pull, outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
     """The tangents of the outputs: a pull is linear, and its own pull is the push."""
-    level = new_level()
-    cotangents = [_variable_of(out, level) if is_floating(out) else None for out in outs]
-    returned = pull(cotangents)
-    pairs = [
-        (back, tangent)
-        for back, tangent in zip(returned, tangents, strict=True)
-        if tangent is not None and back is not None
-    ]
-    arrived = backward_pass(_roots(pairs, level))
-    return [None if one is None else arrived.get(one._node) for one in cotangents]
+    linear = record_linear(
+        lambda cotangents: in_spaces_of(tangents, pull(cotangents)),
+        [out if is_floating(out) else None for out in outs],
+    )
+    return linear.pull(tangents, keep=False)
 
 
 def pull_by_transposing(
@@ -199,113 +166,90 @@ def pull_by_transposing(
 ) -> tuple[list[Any], Pull]:
     """The outputs, and the pull that follows from a push, which is recorded on fresh tangents."""
     level = new_level()
-    tangents = [
-        _variable_of(one, level) if wanted else None
-        for one, wanted in zip(inputs, needed, strict=True)
-    ]
-    outs, pushed = forward(tangents)
-    refuse_tracked(outs, level, f"{name} returned an output made from")
-    outs = [settled(out) for out in outs]
-    traced = [
-        fit_tangent(type_of(t)._namespace, t, out) if _is_at(t, level) else None
-        for out, t in zip(outs, pushed, strict=True)
-    ]
-    leaves = [None if one is None else one._node for one in tangents]
+    settled_outs: list[Any] = []
 
-    def pull(cotangents: Sequence[Any]) -> list[Any]:
-        roots = [(t._node, g) for t, g in zip(traced, cotangents, strict=True) if t is not None]
-        arrived = backward_pass(roots, retain_graph=True)
-        return [None if leaf is None else arrived.get(leaf) for leaf in leaves]
+    def push(tangents: Sequence[Any]) -> Sequence[Any]:
+        outs, pushed = forward(tangents)
+        refuse_tracked(outs, level, f"{name} returned an output made from")
+        settled_outs.extend(settled(out) for out in outs)
+        return in_spaces_of([out if is_floating(out) else None for out in settled_outs], pushed)
 
-    return outs, pull
+    like = [one if wanted else None for one, wanted in zip(inputs, needed, strict=True)]
+    return settled_outs, record_linear(push, like, level).pull
 
 
-def _roots(pairs: Sequence[tuple[Any, Any]], level: int) -> list[tuple[Any, Any]]:
-    roots: list[Any] = []
-    for value, cotangent in pairs:
-        if _is_at(value, level):
-            whole = fit_tangent(type_of(value)._namespace, value, cotangent)
-            roots.append((whole._node, cotangent))
-    return roots
+# Under vmap ---------------------------------------------------------------------------------------
 
 
-def _variable_of(like: Any, level: int) -> Any:
-    """A variable of zeros in the space of an array."""
-    backend = backend_of(like)
-    leaf = Leaf(backend.meta(like, level))
-    return variable_class(backend)(zeros_of(backend.xp, leaf.meta), leaf)
+class _BatchedRule:
+    """The rule of a batch, made from that of an example; the batch axis is the first.
 
+    A transform outside of the `vmap` differentiates the whole batch. It gets the user's rule,
+    whose functions are given batched arrays.
+    """
 
-# Arrays of a level, and below it ------------------------------------------------------------------
+    def __init__(self, rule: CustomRule, call: Split) -> None:
+        self.name: str = rule.name
+        self.rule = rule
+        self.level = call.level
+        self.batch: Batch = call.wrapper._node
+        self.mapped = [node is not None for node in call.nodes]
+        self.mapped_outs: list[bool] = []
 
+    def reverse(
+        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
+    ) -> tuple[list[Any], Pull]:
+        """The example's reverse mode on batched arrays."""
+        outs, pull = self.rule.reverse(self._batched(inputs, self.mapped), needed, level)
+        mapped_outs = self.mapped_outs = [is_at(out, self.level) for out in outs]
 
-def is_floating(value: Any) -> bool:
-    """Whether a value is an array that can be differentiated."""
-    return is_array(value) and backend_of(value).is_float(value)
+        def pull_all(cotangents: Sequence[Any]) -> list[Any]:
+            found = pull(self._batched(cotangents, mapped_outs))
+            return [
+                None if g is None else self._whole(g) if mapped else self._summed(g)
+                for g, mapped in zip(found, self.mapped, strict=True)
+            ]
 
+        datas = [out._data if own else out for out, own in zip(outs, mapped_outs, strict=True)]
+        return datas, pull_all
 
-def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool = False) -> None:
-    """Refuse arrays that a level, or one above it, tracks: they came from a closure."""
-    if level < TAPE_LEVEL:  # the pass itself is recorded, and so are they
-        return
-    for value in values:
-        inner = value
-        while isinstance(inner, AnyVariable):
-            own = _level(inner)
-            if not inner._is_batched and (own == level or (own > level and not only)):
-                raise TrackedValueError(
-                    f"{what} a tracked array that is not among the arguments: its gradient would "
-                    "be lost. Fix: pass it as an argument, or .detach() it."
-                )
-            inner = inner._data
+    def forward(
+        self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
+    ) -> tuple[list[Any], Sequence[Any]]:
+        """The example's forward mode on batched arrays."""
+        outs, pushed = self.rule.forward(
+            self._batched(inputs, self.mapped), self._batched(tangents, self.mapped), level
+        )
+        self.mapped_outs = [
+            is_at(out, self.level) or is_at(t, self.level)
+            for out, t in zip(outs, pushed, strict=True)
+        ]
+        both = zip(outs, pushed, self.mapped_outs, strict=True)
+        found = [
+            (self._whole(out), None if t is None else self._whole(t)) if mapped else (out, t)
+            for out, t, mapped in both
+        ]
+        return [out for out, _ in found], [t for _, t in found]
 
+    def wrapped(self, outs: Sequence[Any]) -> list[Any]:
+        """Outputs of the whole batch, as the function under `vmap` gets them."""
+        return self._batched(outs, self.mapped_outs)
 
-def _level(leaf: Any) -> int:
-    node = leaf._node if isinstance(leaf, AnyVariable) else None
-    return UNTRACKED if node is None else int(node.meta.level)
+    def _batched(self, values: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
+        return [
+            batch_of(value, self.level, self.batch.fallback) if own and is_array(value) else value
+            for value, own in zip(values, mapped, strict=True)
+        ]
 
+    def _whole(self, value: Any) -> Any:
+        """With the batch axis; repeated along it, if it is the same for all examples."""
+        if is_at(value, self.level):
+            return value._data
+        return backend_of(value).xp.broadcast_to(value, (self.batch.size, *value.shape))
 
-def _is_at(value: Any, level: int) -> bool:
-    return _level(value) == level
-
-
-def _below(leaf: Any, own: bool) -> Any:
-    if not isinstance(leaf, AnyVariable):
-        return leaf
-    return leaf._data if own or leaf._node is None else snapshot(leaf)
-
-
-def _uniform(inputs: list[Any]) -> list[Any]:
-    """Native arrays alone, or wrappers alone: one namespace for all of them."""
-    if any(isinstance(one, AnyVariable) for one in inputs):
-        return [wrapped_untracked(one) for one in inputs]
-    return inputs
-
-
-def settled_output(value: Any, like: Sequence[Any]) -> Any:
-    """An output as an array, if it is one, or a number with a fraction."""
-    value = settled(value)
-    if type(value) in (float, complex):
-        backend = next((backend_of(one) for one in like if is_array(one)), None)
-        return default_scalar(value) if backend is None else backend.xp.asarray(value)[()]
-    return value
-
-
-def settled(value: Any) -> Any:
-    """Take off the wrappers that track nothing."""
-    while isinstance(value, AnyVariable) and value._node is None:
-        value = value._data
-    return snapshot(value)
-
-
-def _dual(out: Any, tangent: Any, level: int) -> Any:
-    if tangent is None or not is_floating(out):
-        return wrapped_untracked(out)
-    backend: Backend = backend_of(out)
-    tangent = fit_tangent(_namespace_of(out, tangent), tangent, out)
-    return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
-
-
-def _namespace_of(out: Any, tangent: Any) -> Any:
-    backends = (backend_of(out), backend_of(tangent))
-    return max(backends, key=lambda backend: backend.depth).xp
+    def _summed(self, value: Any) -> Any:
+        """Of an argument that all examples share, the sum of their cotangents."""
+        if not is_at(value, self.level):
+            return value
+        data = value._data
+        return backend_of(data).xp.sum(data, axis=0, dtype=data.dtype)

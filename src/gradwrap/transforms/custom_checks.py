@@ -1,14 +1,13 @@
-"""What the functions of a custom rule return, compared with what it has to belong to."""
+"""Checks of what the functions of a custom rule return."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.comparing import mismatch
 from gradwrap.core.tree import TreeDef, flatten, zeros_filled
 from gradwrap.errors import RuleResultError
-from gradwrap.transforms.arguments import is_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,11 +15,11 @@ if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.space import Meta
 
-__all__ = ["Space", "checked_leaf", "checked_structure", "kind_of"]
+__all__ = ["Space", "checked_leaf", "checked_structure"]
 
 
 class Space:
-    """Where a cotangent or tangent has to lie: the library, shape and dtype of an array."""
+    """The library, shape and dtype of an array, which its cotangent or tangent has too."""
 
     __slots__ = ("backend", "meta")
 
@@ -30,10 +29,10 @@ class Space:
 
 
 def checked_structure(
-    tree: Any, treedef: TreeDef, size: int, where: Callable[[], str], whose: str
+    tree: Any, treedef: TreeDef, where: Callable[[], str], whose: str
 ) -> list[Any]:
     """The leaves of a tree of a structure, None where it says that all of a part is zero."""
-    leaves = zeros_filled(tree, treedef, size)
+    leaves = zeros_filled(tree, treedef, treedef.size)
     if leaves is None:
         given = flatten(tree)[1]
         raise RuleResultError(
@@ -50,32 +49,16 @@ def checked_leaf(value: Any, space: Space, where: Callable[[], str], whose: str)
         value = backend.xp.asarray(value, device=meta.device) * backend.xp.ones(
             (), dtype=meta.dtype, device=meta.device
         )
-    if not is_array(value) or backend_of(value).name != backend.name:
-        raise RuleResultError(
-            f"{where()} {kind_of(value)}; {whose} is an array of {backend.name}, {meta}. "
-            "Fix: return an array of that shape and dtype, or None for zero."
-        )
-    if tuple(value.shape) != meta.shape:
-        raise RuleResultError(
-            f"{where()} an array of shape {tuple(value.shape)}; {whose} has shape {meta.shape}. "
-            "Fix: return that shape; sum over the axes that were broadcast."
-        )
-    floating, is_complex = backend.dtype_kind(value.dtype)
-    if not floating or (is_complex and not meta.is_complex):
-        cast = "xp.real(...)" if is_complex else f"xp.astype(..., xp.{meta.dtype})"
-        raise RuleResultError(
-            f"{where()} an array of dtype {value.dtype}; {whose} has {meta.dtype}. "
-            f"Fix: return that, for example with {cast}."
-        )
-    return value
-
-
-def kind_of(value: Any) -> str:
-    """What messages call a value."""
-    if value is None:
-        return "None"
-    if isinstance(value, TUPLE):
-        return f"a tuple of {len(value)}"
-    if is_array(value):
-        return f"an array of {backend_of(value).name}"
-    return f"a {type(value).__name__}"
+    found = mismatch(value, backend, meta, dtypes="castable")
+    if found is None:
+        return value
+    problem = found.message(
+        "an array",
+        whose,
+        backend,
+        meta,
+        shape=". Fix: return that shape; sum over the axes that were broadcast",
+        dtype=f"xp.{meta.dtype}",
+        like="or None for zero",
+    )
+    raise RuleResultError(f"{where()} {problem}")

@@ -1,4 +1,4 @@
-"""What `custom_vjp` and `custom_jvp` have in common: how a call is taken apart and put together."""
+"""The base of `custom_vjp` and `custom_jvp`: it takes a call apart and puts it together."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from gradwrap.core.comparing import kind_of
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
-from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, native
-from gradwrap.errors import ArgnumsError, NoRuleError, TrackedValueError
-from gradwrap.transforms.arguments import name_of
-from gradwrap.transforms.custom_calls import is_differentiated, perform, top_level
+from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
+from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.custom_calls import is_differentiated, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Arguments", "CustomFunction"]
+__all__ = ["Arguments", "CustomCall", "CustomFunction"]
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -49,11 +50,10 @@ class CustomFunction(Generic[P, R]):
         if not is_differentiated(flatten((args, kwargs))[0]):
             return self.fun(*args, **kwargs)
         arguments = Arguments(self, self._positions(args, kwargs))
-        level = top_level(arguments.leaves)
-        if level is None or not is_differentiated(arguments.leaves):
+        if not is_differentiated(arguments.leaves):
             return self.fun(*args, **kwargs)
         call = self._rule_of(arguments)
-        outs = perform(call, arguments.leaves, level)
+        outs = perform(call, arguments.leaves)
         return call.structured(outs)  # type: ignore[no-any-return]  # in the form of the user's
 
     @overload
@@ -105,7 +105,7 @@ class CustomFunction(Generic[P, R]):
         return bound.args
 
     def _parameter(self, position: int) -> str:
-        """What messages call an argument."""
+        """The name by which messages refer to an argument."""
         names = [] if self._signature is None else list(self._signature.parameters.values())
         plain = [p.name for p in names if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         return plain[position] if position < len(plain) else f"argument {position}"
@@ -133,12 +133,10 @@ class Arguments:
         self.count = count
         self.leaves: list[Any] = []
         self.treedefs: list[TreeDef] = []
-        self.sizes: list[int] = []
         for place in self.places:
             leaves, treedef = flatten(args[place])
             self.leaves += leaves
             self.treedefs.append(treedef)
-            self.sizes.append(len(leaves))
 
     def _untracked(self, value: Any, name: str) -> Any:
         if any(is_recorded(leaf) for leaf in flatten(value)[0]):
@@ -147,14 +145,12 @@ class Arguments:
                 "nondiff_argnums. Fix: take it out of nondiff_argnums and give None as its "
                 "cotangent; nondiff_argnums is for what is no array."
             )
-        return map_leaves(
-            lambda leaf: native(leaf) if isinstance(leaf, AnyVariable) else leaf, value
-        )
+        return map_leaves(native, value)
 
     def grouped(self, leaves: Sequence[Any]) -> list[list[Any]]:
         """Flat leaves, those of each argument together."""
         iterator = iter(leaves)
-        return [[next(iterator) for _ in range(size)] for size in self.sizes]
+        return [[next(iterator) for _ in range(treedef.size)] for treedef in self.treedefs]
 
     def restored(self, leaves: Sequence[Any]) -> list[Any]:
         """The arguments under differentiation, in their structures."""
@@ -172,6 +168,29 @@ class Arguments:
     def path(self, index: int, leaf: int) -> str:
         """The expression that reaches a leaf of an argument."""
         treedef = self.treedefs[index]
-        skeleton = unflatten(treedef, range(self.sizes[index]))
+        skeleton = unflatten(treedef, range(treedef.size))
         name = self.function._parameter(self.places[index])
         return flatten_with_paths(skeleton, name)[0][leaf][0]
+
+
+class CustomCall:
+    """The derivative of one call of a custom function; the value's structure once it is known."""
+
+    def __init__(self, name: str, arguments: Arguments) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.out_treedef: Any = None
+
+    def structured(self, outs: Sequence[Any]) -> Any:
+        """Outputs in the structure of the function's value."""
+        return unflatten(self.out_treedef, outs)
+
+    def value_and(self, second: str, returned: Any, rule: str) -> tuple[list[Any], Any]:
+        """Take apart what a rule returned: the leaves of the value, and something second."""
+        if not isinstance(returned, TUPLE) or len(returned) != 2:
+            raise RuleResultError(
+                f"the {rule} of {self.name} returned {kind_of(returned)}. "
+                f"Fix: return a pair, the value and {second}."
+            )
+        leaves, self.out_treedef = flatten(returned[0])
+        return leaves, returned[1]

@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.space import zeros_of
+from gradwrap.core.comparing import is_floating, kind_of, zeros_like
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.core.variable import variable_class
-from gradwrap.errors import RuleDefinitionError, RuleResultError
-from gradwrap.transforms.custom_calls import (
-    is_floating,
-    pull_by_transposing,
-    refuse_tracked,
-    settled_output,
-)
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure, kind_of
-from gradwrap.transforms.custom_function import Arguments, CustomFunction
+from gradwrap.errors import RuleDefinitionError
+from gradwrap.transforms.calls import output_of, refuse_tracked
+from gradwrap.transforms.custom_calls import pull_by_transposing
+from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
+from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -153,18 +148,12 @@ def _sum(left: Any, right: Any) -> Any:
     )
 
 
-class _Call:
+class _Call(CustomCall):
     """The derivative of one call of a `custom_jvp` function."""
 
     def __init__(self, name: str, jvp: Callable[..., Any], arguments: Arguments) -> None:
-        self.name = name
+        super().__init__(name, arguments)
         self.jvp = jvp
-        self.arguments = arguments
-        self.out_treedef: Any = None
-
-    def structured(self, outs: Sequence[Any]) -> Any:
-        """Outputs in the structure of the function's value."""
-        return unflatten(self.out_treedef, outs)
 
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
@@ -172,7 +161,7 @@ class _Call:
         """Run the rule."""
         outs, pushed = self._run(inputs, tangents)
         refuse_tracked([*outs, *pushed], level, f"the jvp of {self.name} uses")
-        return [settled_output(out, inputs) for out in outs], pushed
+        return [output_of(out, inputs) for out in outs], pushed
 
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
@@ -184,7 +173,7 @@ class _Call:
             outs, pushed = self._run(primals, tangents)
             what = f"the jvp of {self.name} uses"
             refuse_tracked([*outs, *pushed], level, what, only=True)
-            return [settled_output(out, inputs) for out in outs], pushed
+            return [output_of(out, inputs) for out in outs], pushed
 
         return pull_by_transposing(forward, inputs, needed, f"the jvp of {self.name}")
 
@@ -198,24 +187,16 @@ class _Call:
         ]
         primals, directions = (tuple(arguments.restored(leaves)) for leaves in (inputs, full))
         returned = self.jvp(*arguments.static.values(), primals, directions)
-        if not isinstance(returned, TUPLE) or len(returned) != 2:
-            raise RuleResultError(
-                f"the jvp of {self.name} returned {kind_of(returned)}. "
-                "Fix: return a pair, the value and its tangent."
-            )
-        out, tangent_out = returned
-        outs, self.out_treedef = flatten(out)
+        outs, tangent_out = self.value_and("its tangent", returned, "jvp")
         return outs, self._checked(tangent_out, outs, inputs)
 
     def _checked(self, tangent_out: Any, outs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The tangents as flat leaves, None where one is zero or there is none."""
         where = f"the jvp of {self.name} returned for the tangent"
-        leaves = checked_structure(
-            tangent_out, self.out_treedef, len(outs), lambda: where, "the value"
-        )
+        leaves = checked_structure(tangent_out, self.out_treedef, lambda: where, "the value")
         found: list[Any] = []
         for tangent, out in zip(leaves, outs, strict=True):
-            array = settled_output(out, inputs)
+            array = output_of(out, inputs)
             if tangent is None or not is_floating(array):
                 found.append(None)
             else:
@@ -230,8 +211,7 @@ def _wrapped(value: Any) -> Any:
 def _zero(primal: Any) -> Any:
     """The tangent of an argument that is not differentiated."""
     if is_floating(primal):
-        backend = backend_of(primal)
-        return zeros_of(backend.xp, backend.meta(primal, 0))
+        return zeros_like(primal)
     if isinstance(primal, (int, float, complex)) and not isinstance(primal, bool):
         return 0.0
     return None

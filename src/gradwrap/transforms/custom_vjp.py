@@ -5,17 +5,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.dynamic import SEQUENCE, TUPLE
-from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.comparing import is_floating, kind_of
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.tree import unflatten
 from gradwrap.errors import RuleResultError
-from gradwrap.transforms.custom_calls import (
-    is_floating,
-    push_by_transposing,
-    refuse_tracked,
-    settled_output,
-)
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure, kind_of
-from gradwrap.transforms.custom_function import Arguments, CustomFunction
+from gradwrap.transforms.calls import output_of, refuse_tracked
+from gradwrap.transforms.custom_calls import push_by_transposing
+from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
+from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,31 +110,18 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         return _Call(self.name, *self._rule, arguments)
 
 
-class _Call:
+class _Call(CustomCall):
     """The derivative of one call of a `custom_vjp` function."""
 
     def __init__(
-        self,
-        name: str,
-        fwd: Callable[..., Any],
-        bwd: Callable[..., Any],
-        arguments: Arguments,
+        self, name: str, fwd: Callable[..., Any], bwd: Callable[..., Any], arguments: Arguments
     ) -> None:
-        self.name = name
+        super().__init__(name, arguments)
         self.fwd = fwd
         self.bwd = bwd
-        self.arguments = arguments
-        self.out_treedef: Any = None
-
-    def structured(self, outs: Sequence[Any]) -> Any:
-        """Outputs in the structure of the function's value."""
-        return unflatten(self.out_treedef, outs)
 
     def reverse(
-        self,
-        inputs: Sequence[Any],
-        needed: Sequence[bool],
-        level: int,
+        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
         """Run fwd; bwd is the pull."""
         outs, residuals = self._forward(inputs)
@@ -163,14 +147,8 @@ class _Call:
 
     def _forward(self, inputs: Sequence[Any]) -> tuple[list[Any], Any]:
         returned = self.fwd(*self.arguments.all(inputs))
-        if not isinstance(returned, TUPLE) or len(returned) != 2:
-            raise RuleResultError(
-                f"the fwd of {self.name} returned {kind_of(returned)}. "
-                "Fix: return a pair, the value and the residuals that bwd is to be given."
-            )
-        out, residuals = returned
-        leaves, self.out_treedef = flatten(out)
-        return [settled_output(leaf, inputs) for leaf in leaves], residuals
+        leaves, residuals = self.value_and("the residuals that bwd is to be given", returned, "fwd")
+        return [output_of(leaf, inputs) for leaf in leaves], residuals
 
     def _checked(self, returned: Any, spaces: Sequence[Space | None]) -> list[Any]:
         """The cotangents as flat leaves, None where one is zero or there is none."""
@@ -186,11 +164,11 @@ class _Call:
             )
         found: list[Any] = []
         own = iter(spaces)
-        for index, (cotangent, treedef, size) in enumerate(
-            zip(returned, arguments.treedefs, arguments.sizes, strict=True)
+        for index, (cotangent, treedef) in enumerate(
+            zip(returned, arguments.treedefs, strict=True)
         ):
             where = functools.partial("{} for {}".format, what, names[index])
-            leaves = checked_structure(cotangent, treedef, size, where, "the argument")
+            leaves = checked_structure(cotangent, treedef, where, "the argument")
             for leaf, (value, space) in enumerate(zip(leaves, own, strict=False)):
                 at = functools.partial(self._at, what, index, leaf)
                 if value is None or space is None:

@@ -2,71 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, own_buffers, wrapper_class
-from gradwrap.core.backward import backward_pass
+from gradwrap.core.backend import own_buffers, wrapper_class
+from gradwrap.core.comparing import described, is_array, is_floating, mismatch, zeros_like
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.forward import AnyDual, Dual, Tangent
 from gradwrap.core.levels import differentiating, new_level
-from gradwrap.core.node import Leaf
-from gradwrap.core.space import same_shape, zeros_of
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
-from gradwrap.core.variable import variable_class
-from gradwrap.core.wrapper import snapshot
+from gradwrap.core.wrapper import is_at, snapshot
 from gradwrap.errors import TangentError
+from gradwrap.transforms.argnums import described as argument_name
+from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import (
     as_original,
     default_scalar,
-    described,
     differentiable,
-    is_array,
-    left_behind,
-    name_of,
     passes_through,
     unwrapped,
+    without_inner,
     wrapped_untracked,
 )
-from gradwrap.transforms.recording import Recording, described_space, out_and_aux
+from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
+    from gradwrap.core.comparing import Mismatch
+    from gradwrap.core.space import Meta
+    from gradwrap.transforms.arguments import Tracked
 
-    from gradwrap.transforms.type_variables import Aux, No, Primals, R, Yes
-
-__all__ = ["Linearization", "jvp", "linearize"]
+__all__ = ["jvp", "linearize"]
 
 
-@overload
-def jvp(
-    fun: Callable[[*Primals], R],
-    primals: tuple[*Primals],
-    tangents: tuple[*Primals],
-    *,
-    has_aux: No = False,
-) -> tuple[R, R]: ...
-@overload
-def jvp(
-    fun: Callable[[*Primals], tuple[R, Aux]],
-    primals: tuple[*Primals],
-    tangents: tuple[*Primals],
-    *,
-    has_aux: Yes,
-) -> tuple[R, R, Aux]: ...
-@overload
-def jvp(
-    fun: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: No = False
-) -> tuple[R, R]: ...
-@overload
-def jvp(
-    fun: Callable[..., tuple[R, Aux]],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    *,
-    has_aux: Yes,
-) -> tuple[R, R, Aux]: ...
+@typed_as_jvp
 def jvp(
     fun: Callable[..., Any],
     primals: Sequence[Any],
@@ -109,7 +79,7 @@ def jvp(
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
     with differentiating():
-        returned = left_behind(fun(*entered), level)
+        returned = without_inner(fun(*entered), level)
     out, aux = out_and_aux(name_of(fun), returned, has_aux)
     leaves, treedef = flatten(out)
     found = [_tangent_of(leaf, level) for leaf in leaves]
@@ -135,7 +105,7 @@ def _entered(
             "Fix: pass a tangent for each primal, None where it is zero."
         )
     return [
-        _with_tangent(primal, tangent, level, described(fun, place))
+        _with_tangent(primal, tangent, level, argument_name(fun, place))
         for place, (primal, tangent) in enumerate(zip(primals, tangents, strict=True))
     ]
 
@@ -167,25 +137,23 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     primal, backend = differentiable(primal, f"argument {path}")
     if _is_number(tangent) and not primal.shape:
         tangent = backend.ones_like(primal) * tangent
-    if not is_array(tangent):
-        raise TangentError(
-            f"the tangent of {path} is a {type(tangent).__name__}. "
-            "Fix: pass an array of the primal's shape and dtype, or None for zero."
-        )
-    library = backend_of(tangent).name
-    if library != backend.name:
-        raise TangentError(
-            f"the tangent of {path} is an array of {library}, the primal is one of "
-            f"{backend.name}. Fix: convert it."
-        )
-    if not same_shape(tangent.shape, primal.shape) or tangent.dtype != primal.dtype:
-        raise TangentError(
-            f"the tangent of {path} is {described_space(tangent)}, the primal is "
-            f"{described_space(primal)}. "
-            "Fix: pass an array of the primal's shape and dtype."
-        )
-    node = Tangent(backend.meta(primal, level), snapshot(tangent))
-    return wrapper_class(Dual, backend)(snapshot(primal), node)
+    meta = backend.meta(primal, level)
+    found = mismatch(tangent, backend, meta)
+    if found is not None:
+        raise _not_of_the_primal(found, described(tangent), backend.name, meta, path)
+    return wrapper_class(Dual, backend)(snapshot(primal), Tangent(meta, snapshot(tangent)))
+
+
+def _not_of_the_primal(
+    found: Mismatch, given: str, library: str, meta: Meta, path: str
+) -> TangentError:
+    got, wanted = given, f", the primal is {meta}"
+    fix = "pass an array of the primal's shape and dtype"
+    if found.part == "library":
+        got, wanted, fix = found.got, f", the primal is one of {library}", "convert it"
+    elif found.part == "array":
+        wanted, fix = "", f"{fix}, or None for zero"
+    return TangentError(f"the tangent of {path} is {got}{wanted}. Fix: {fix}.")
 
 
 def _is_number(value: object) -> bool:
@@ -194,19 +162,15 @@ def _is_number(value: object) -> bool:
 
 def _tangent_of(leaf: Any, level: int) -> Any:
     """The tangent of an output: zeros where it does not depend on the primals."""
+    if is_at(leaf, level):
+        return snapshot(leaf._node.value)
     if isinstance(leaf, (int, float, complex)) and not is_array(leaf):
         return None if isinstance(leaf, (bool, int)) else 0 * default_scalar(leaf)
-    node = getattr(leaf, "_node", None)
-    if node is not None and node.meta.level == level:
-        return snapshot(node.value)
     return _zero_tangent(unwrapped(leaf, level))
 
 
 def _zero_tangent(plain: Any) -> Any:
-    if not is_array(plain):
-        return None
-    backend = backend_of(plain)
-    return zeros_of(backend.xp, backend.meta(plain, 0)) if backend.is_float(plain) else None
+    return zeros_like(plain) if is_floating(plain) else None
 
 
 def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
@@ -221,15 +185,8 @@ def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
 # linearize ----------------------------------------------------------------------------------------
 
 
-@overload
-def linearize(fun: np.ufunc, *primals: Any) -> tuple[Any, Callable[..., Any]]: ...
-@overload
-def linearize(
-    fun: Callable[[*Primals], R], *primals: *Primals
-) -> tuple[R, Callable[[*Primals], R]]: ...
-def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
-    fun: Callable[..., Any], *primals: Any
-) -> Any:
+@typed_as_linearize
+def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     """The value of `fun`, and its derivative as a function of tangents, to be called many times.
 
     `fun` runs once. Its VJP is linear in the cotangent and is recorded once; each call of the
@@ -263,10 +220,10 @@ def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more t
     """
     recording = Recording(fun, range(len(primals)), primals, {})
     outputs, treedef = flatten(recording.out)
-    linear = Linearization(recording, outputs)
+    linear = recording.linear_map(outputs).transposed()
     value = recording.unwrapped(recording.out)
     tracked = recording.tracked
-    names = [described(fun, place) for place in range(len(primals))]
+    names = [argument_name(fun, place) for place in range(len(primals))]
 
     def jvp_fun(*tangents: Any) -> Any:
         if len(tangents) != len(primals):
@@ -275,58 +232,28 @@ def linearize(  # type: ignore[misc]  # mypy takes *primals: *Primals for more t
                 "Fix: pass a tangent for each primal, None where it is zero."
             )
         starts = [
-            (leaf[0], one)
+            one
             for argument, tangent, primal, name in zip(
                 tracked, tangents, primals, names, strict=True
             )
-            for leaf, one in _tangents_at(argument, tangent, primal, name)
+            for one in _tangents_at(argument, tangent, primal, name)
         ]
-        results = linear.push(starts)
-        for place, (found, output) in enumerate(zip(results, outputs, strict=True)):
-            if found is None:
-                results[place] = _zero_tangent(recording.unwrapped(output))
-        own_buffers(results, [one for _, one in starts])
+        results = [
+            _zero_tangent(recording.unwrapped(output)) if found is None else found
+            for found, output in zip(linear.pull(starts), outputs, strict=True)
+        ]
+        own_buffers(results, [one for one in starts if one is not None])
         return unflatten(treedef, _as_outputs(results, value))
 
     return value, jvp_fun
 
 
-class Linearization:
-    """The VJP of what was recorded, itself recorded: linear in the cotangents."""
-
-    def __init__(self, recording: Recording, outputs: Sequence[Any]) -> None:
-        level = new_level()
-        self._seeds: list[Leaf | None] = []
-        roots: list[Any] = []
-        for output in outputs:
-            if not recording.is_tracked(output):
-                self._seeds.append(None)
-                continue
-            backend = output._backend
-            seed = Leaf(backend.meta(output._data, level))
-            cotangent = variable_class(backend)(zeros_of(backend.xp, seed.meta), seed)
-            roots.append((output._node, cotangent))
-            self._seeds.append(seed)
-        self._arrived = backward_pass(roots)
-
-    def push(self, starts: Sequence[tuple[Leaf, Any]]) -> list[Any]:
-        """The tangents of the outputs for those of leaves; None for zero."""
-        roots: list[Any] = []
-        for leaf, tangent in starts:
-            node = getattr(self._arrived.get(leaf), "_node", None)
-            if node is not None:
-                roots.append((node, tangent))
-        found = backward_pass(roots, retain_graph=True)
-        return [None if seed is None else found.get(seed) for seed in self._seeds]
-
-
-def _tangents_at(argument: Any, tangent: Any, primal: Any, name: str) -> list[Any]:
-    """The leaves of an argument that have a tangent, with it."""
+def _tangents_at(argument: Tracked, tangent: Any, primal: Any, name: str) -> list[Any]:
+    """The tangents of the leaves of an argument; None for zero."""
     if tangent is None:
-        return []
+        return [None] * len(argument.leaves)
     checked, _ = flatten(_with_tangent(primal, tangent, 0, name))
     return [
-        (leaf, dual._node.value)
+        dual._node.value if leaf is not None and isinstance(dual, AnyDual) else None
         for leaf, dual in zip(argument.leaves, checked, strict=True)
-        if leaf is not None and isinstance(dual, AnyDual)
     ]

@@ -17,19 +17,20 @@ from gradwrap.core.looping import is_innermost_batch
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import BackwardError, TrackedValueError
+from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.function_batch import (
     applied_by_example,
     holds_batch,
     looped_gradients,
 )
-from gradwrap.transforms.function_call import Call, wrapped
+from gradwrap.transforms.function_call import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.backend import Backend
     from gradwrap.core.opaque import OpaqueOp
-    from gradwrap.transforms.function_types import ForwardAlone, ForwardWithContext
+    from gradwrap.typing.function_forward import ForwardAlone, ForwardWithContext
 
 __all__ = ["Function", "once_differentiable"]
 
@@ -145,7 +146,7 @@ class Function:
         call = Call(cls, args)
         outs = call.perform(args)
         if any(isinstance(arg, AnyVariable) for arg in args):
-            outs = [wrapped(out) for out in outs]
+            outs = [wrapped_untracked(out) for out in outs]
         return call.structured(outs)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""One call of a custom function: performed once, on native arrays, and recorded at each level."""
+"""One call of a `Function`: performed once, on native arrays, and recorded at each level."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import Backend, backend_of, wrapper_class
+from gradwrap.core.comparing import is_array, is_floating, mismatch
 from gradwrap.core.dynamic import SEQUENCE, type_of
-from gradwrap.core.forward import Dual, Tangent, transposed_twice
+from gradwrap.core.forward import Tangent
 from gradwrap.core.kinds import GENERAL
 from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
+from gradwrap.core.linear import push
 from gradwrap.core.node import Leaf
-from gradwrap.core.opaque import OpaqueOp, output_nodes
+from gradwrap.core.opaque import OpaqueOp, recorded_outputs
 from gradwrap.core.rule import Rule
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.variable import AnyVariable, variable_class
-from gradwrap.core.wrapper import is_recorded, native, snapshot
+from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import UNTRACKED, is_recorded, native
 from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
-from gradwrap.transforms.arguments import is_array
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.calls import dual, split, with_tangent
 from gradwrap.transforms.function_batch import (
     applied_by_example,
     holds_batch,
@@ -30,11 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.space import Meta
-    from gradwrap.transforms.function import Function
 
-__all__ = ["Call", "wrapped"]
-
-UNTRACKED = -2
+__all__ = ["Call"]
 
 
 class Call:
@@ -43,7 +43,7 @@ class Call:
     ctx: Any
     kind: type[Any] | None
 
-    def __init__(self, function: type[Function], args: Sequence[Any]) -> None:
+    def __init__(self, function: type[Any], args: Sequence[Any]) -> None:
         self.function: Any = function
         self.needs: tuple[bool, ...] = tuple(
             isinstance(a, AnyVariable) and is_recorded(a) for a in args
@@ -51,17 +51,14 @@ class Call:
 
     def perform(self, args: Sequence[Any]) -> list[Any]:
         """The outputs, at the levels of the arguments."""
-        level = max((_level(arg) for arg in args), default=UNTRACKED)
+        level, wrapper, nodes, data = split(args)
         if level == UNTRACKED:
             return self._forward(args)
-        tracked = [_level(arg) == level for arg in args]
-        data = [_below(arg, here) for arg, here in zip(args, tracked, strict=True)]
         self.by_example: bool = holds_batch(data)
         outs = self._apart(data) if self.by_example else self.perform(data)
         if level <= silent_up_to():
             return outs
-        nodes = tuple(a._node if here else None for a, here in zip(args, tracked, strict=True))
-        if isinstance(next(node for node in nodes if node is not None), Tangent):
+        if isinstance(wrapper._node, Tangent):
             return self._pushed(level, nodes, data, outs)
         return self._recorded(level, nodes, data, outs)
 
@@ -86,9 +83,7 @@ class Call:
         if cls._sets_up:
             cls.setup_context(ctx, tuple(inputs), self.structured(outs))
         self.tracked_outputs: list[int] = [
-            index
-            for index, out in enumerate(outs)
-            if is_array(out) and backend_of(out).is_float(out) and not ctx._is_marked(out)
+            index for index, out in enumerate(outs) if is_floating(out) and not ctx._is_marked(out)
         ]
         self.used: tuple[set[int], set[int], bool] = ctx._settle(inputs, outs)
         return outs
@@ -123,50 +118,38 @@ class Call:
         places = self.tracked_outputs
         if not places:
             return outs
-        outs = list(outs)
         inputs, outputs, has_computed = self.used
         args = tuple(
             arg if index in inputs else _skeleton(arg) if has_computed else None
             for index, arg in enumerate(data)
         )
-        backend = backend_of(outs[places[0]])
-        metas = [backend_of(outs[p]).meta(outs[p], level) for p in places]
         kept = [outs[p] if p in outputs else None for p in places]
-        recorded = _RecordedCall(self, parents, metas, outs, level)
+        recorded = _RecordedCall(self, parents, outs, level)
         saved = (args, kept[0] if len(kept) == 1 else tuple(kept), recorded)
-        op = _op(self.function, backend, self.ctx._materializes)
-        nodes = output_nodes(op, parents, _pulled_back, saved, metas)
-        for place, node in zip(places, nodes, strict=True):
-            outs[place] = variable_class(backend_of(outs[place]))(outs[place], node)
-        return outs
+        op = _op(self.function, backend_of(outs[places[0]]), self.ctx._materializes)
+        return recorded_outputs(op, parents, _pulled_back, saved, outs, places, level)
 
     def _pushed(
         self, level: int, nodes: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
     ) -> list[Any]:
         """The outputs with their tangents, in forward mode: backward is linear in what it gets."""
-        tangents = [None if node is None else node.value for node in nodes]
         if self.function._refusal is not None:
-            unknown: Any = _UnknownTangent(self.function._refusal(self.ctx))
-            pushed: list[Any] = [unknown] * len(outs)
-        else:
-            own = new_level()
-            leaves = tuple(
-                None if node is None else Leaf(backend_of(item).meta(item, own))
-                for item, node in zip(data, nodes, strict=True)
-            )
-            parts = self._recorded(own, leaves, data, outs)
-            pushed = transposed_twice(parts, outs, leaves, tangents)
+            unknown = _UnknownTangent(self.function._refusal(self.ctx))
+            return [
+                with_tangent(out, unknown, level) if index in self.tracked_outputs else out
+                for index, out in enumerate(outs)
+            ]
+        own = new_level()
+        leaves = tuple(
+            None if node is None else Leaf(backend_of(item).meta(item, own))
+            for item, node in zip(data, nodes, strict=True)
+        )
+        parts = self._recorded(own, leaves, data, outs)
+        pushed = push(leaves, parts, [None if node is None else node.value for node in nodes])
         return [
-            self._with_tangent(out, tangent, level) if index in self.tracked_outputs else out
+            dual(out, tangent, level) if index in self.tracked_outputs else out
             for index, (out, tangent) in enumerate(zip(outs, pushed, strict=True))
         ]
-
-    @staticmethod
-    def _with_tangent(out: Any, tangent: Any, level: int) -> Any:
-        if tangent is None:
-            return out
-        backend = backend_of(out)
-        return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
 
 
 class _UnknownTangent:
@@ -186,18 +169,11 @@ class _UnknownTangent:
 
 
 class _RecordedCall:
-    """What backward needs of a call besides arrays."""
+    """A call as backward needs it, besides arrays."""
 
     __slots__ = ("backends", "ctx", "function", "metas", "others", "output_count", "places")
 
-    def __init__(
-        self,
-        call: Call,
-        parents: Sequence[Any],
-        out_metas: Sequence[Meta],
-        outs: Sequence[Any],
-        level: int,
-    ) -> None:
+    def __init__(self, call: Call, parents: Sequence[Any], outs: Sequence[Any], level: int) -> None:
         self.function = call.function
         self.ctx = call.ctx
         self.backends = call.backends
@@ -246,7 +222,7 @@ def _of_own_library(arg: Any) -> Any:
     """Undo that the engine takes all arguments for arrays of the first output's library."""
     if not isinstance(arg, AnyVariable) or arg._data is None:
         return arg
-    own = wrapper_class(arg._kind, backend_of(arg._data))
+    own = wrapper_class(type_of(arg)._kind, backend_of(arg._data))
     return arg if type(arg) is own else own(arg._data, arg._node)
 
 
@@ -283,30 +259,33 @@ def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
 
 
 def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -> Any:
-    problem = f"{name} returned an invalid gradient at index {index}: "
     if type(value) in (int, float) and meta.shape == ():
         return backend.xp.asarray(value, dtype=meta.dtype, device=meta.device)
-    if not is_array(value):
-        raise RuleResultError(
-            f"{problem}got a {type(value).__name__}, but expected an array, {meta}. "
-            "Fix: return an array of the argument's shape and dtype, or None."
-        )
-    if backend_of(value).name != backend.name:
-        raise RuleResultError(
-            f"{problem}got an array of {backend_of(value).name}, but the argument is one of "
-            f"{backend.name}. Fix: convert it."
-        )
-    if tuple(value.shape) != meta.shape:
-        raise RuleResultError(
-            f"{problem}got shape {tuple(value.shape)}, but the argument has {meta.shape}. "
-            "Fix: return the argument's shape; sum over the axes that were broadcast."
-        )
-    if value.dtype != meta.dtype:
-        raise RuleResultError(
-            f"{problem}got dtype {value.dtype}, but the argument has {meta.dtype}. "
-            f"Fix: cast it, for example with xp.astype(gradient, x.dtype)."
-        )
-    return value
+    found = mismatch(value, backend, meta)
+    if found is None:
+        return value
+    got, wanted, fix = {
+        "array": (
+            f"a {type(value).__name__}",
+            f"expected an array, {meta}",
+            "return an array of the argument's shape and dtype, or None",
+        ),
+        "library": (found.got, f"the argument is one of {backend.name}", "convert it"),
+        "shape": (
+            f"shape {found.got}",
+            f"the argument has {meta.shape}",
+            "return the argument's shape; sum over the axes that were broadcast",
+        ),
+        "dtype": (
+            f"dtype {found.got}",
+            f"the argument has {meta.dtype}",
+            "cast it, for example with xp.astype(gradient, x.dtype)",
+        ),
+    }[found.part]
+    raise RuleResultError(
+        f"{name} returned an invalid gradient at index {index}: got {got}, but {wanted}. "
+        f"Fix: {fix}."
+    )
 
 
 def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
@@ -315,7 +294,7 @@ def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
         if graph is None and meta.level == TAPE_LEVEL:
             return native(gradient)
         return gradient if gradient._node is not None or graph is not None else gradient._data
-    return gradient if graph is None else wrapped(gradient)
+    return gradient if graph is None else wrapped_untracked(gradient)
 
 
 def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
@@ -336,23 +315,11 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
     return op
 
 
-def _level(arg: Any) -> int:
-    node = arg._node if isinstance(arg, AnyVariable) else None
-    return UNTRACKED if node is None else int(node.meta.level)
-
-
-def _below(arg: Any, tracked_here: bool) -> Any:
-    """What an argument is to the levels below."""
-    if not isinstance(arg, AnyVariable):
-        return arg
-    return arg._data if tracked_here or arg._node is None else snapshot(arg)
-
-
 def _skeleton(arg: Any) -> Any:
     """The places of an argument in the graphs of all levels, without its array."""
     if not isinstance(arg, AnyVariable):
         return None
-    return type(arg)(_skeleton(arg._data), arg._node)
+    return type_of(arg)(_skeleton(arg._data), arg._node)
 
 
 def _native_argument(arg: Any) -> Any:
@@ -370,11 +337,3 @@ def _distinct(args: list[Any]) -> list[Any]:
                 args[index] = backend_of(arg).copy(arg)
             seen.add(id(args[index]))
     return args
-
-
-def wrapped(out: Any) -> Any:
-    """An untracked variable of an array; anything else as it is."""
-    if isinstance(out, AnyVariable) or not is_array(out):
-        return out
-    backend = backend_of(out)
-    return variable_class(backend)(out) if backend.is_numeric(out) else out

@@ -1,17 +1,17 @@
-"""What a custom function keeps from forward for backward, and in what form backward gets it."""
+"""The context of a `Function`: it keeps arrays from forward, and hands them to backward."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import is_array
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.levels import current_watch
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import native
 from gradwrap.errors import InPlaceError, NotAnArrayError
-from gradwrap.transforms.arguments import is_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,13 +28,10 @@ class Input:
         self.index: int = index
 
 
-class Output:
+class Output(Input):
     """Stands for an output of forward."""
 
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index: int = index
+    __slots__ = ()
 
 
 class Computed:
@@ -68,7 +65,7 @@ class _Settling:
         self.outputs: set[int] = set()
         self.has_computed = False
         self._marked = {id(array) for array in marked}
-        self._stand_ins: dict[int, Input | Output] = {}
+        self._stand_ins: dict[int, Input] = {}
         for index, out in enumerate(outs):
             if is_array(out) and id(out) not in self._marked:
                 self._stand_ins.setdefault(id(out), Output(index))
@@ -79,7 +76,7 @@ class _Settling:
     def settle(self, leaf: Any) -> Any:
         found = self._stand_ins.get(id(leaf))
         if found is not None:
-            (self.inputs if isinstance(found, Input) else self.outputs).add(found.index)
+            (self.outputs if isinstance(found, Output) else self.inputs).add(found.index)
             return found
         if not is_array(leaf) or id(leaf) in self._marked:
             return leaf
@@ -95,7 +92,7 @@ class _Settling:
 
 
 class FunctionCtx:
-    """Carries arrays and anything else from a custom function's forward to its backward.
+    """Carries arrays and anything else from a `Function`'s forward to its backward.
 
     Besides what it has here, any attribute can be set on it in forward and read in backward.
     """
@@ -150,7 +147,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What forward gave to `save_for_backward`."""
+        """The arrays that forward gave to `save_for_backward`."""
         return self._saved
 
     def mark_non_differentiable(self, *outputs: Any) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.gradients import grad
 from gradwrap.transforms.jacobian import jacfwd, jacrev
-from gradwrap.transforms.jacobian_types import typed_as_hessian
+from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.transforms.arguments import Argnums
-    from gradwrap.transforms.type_variables import Primals, X
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["hessian", "hvp"]
 
@@ -44,12 +43,7 @@ def hessian(
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
 
-@overload
-def hvp(
-    fun: Callable[[*Primals], Any], primals: tuple[*Primals], tangents: tuple[*Primals]
-) -> tuple[*Primals]: ...
-@overload
-def hvp(fun: Callable[[X], Any], primals: X, tangents: X) -> X: ...
+@typed_as_hvp
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """The Hessian of a scalar function times a vector, without the Hessian: forward over reverse.
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwrap.core.modes import no_grad
 from gradwrap.core.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import RuleResultError
-from gradwrap.transforms.arguments import name_of, wrapped_untracked
-from gradwrap.transforms.custom_calls import settled_output
-from gradwrap.transforms.dense import dense_solve
-from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, quiet
-from gradwrap.transforms.implicit_steps import stepped
+from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.calls import output_of
+from gradwrap.transforms.dense_solve import dense_solve
+from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, without_silent
+from gradwrap.transforms.implicit_newton import stepped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,17 +162,17 @@ def _solved(  # noqa: PLR0913  the two functions above
     solvers: tuple[Solve, Solve | None],
     name: str,
 ) -> Any:
-    """What `solve(given, like)` finds, a root of `f`, with its derivative at each level."""
+    """Find a root of `f` by `solve(given, like)`, and attach its derivative at each level."""
 
     def quietly(x: Any) -> Any:
         """The function as the solver calls it: native arrays in and out, where it can be."""
-        return map_leaves(quiet, given(wrapped_untracked(x)))
+        return map_leaves(without_silent, given(wrapped_untracked(x)))
 
     with no_grad():
-        like = map_leaves(quiet, like)
-        found = map_leaves(quiet, solve(quietly, like))
+        like = map_leaves(without_silent, like)
+        found = map_leaves(without_silent, solve(quietly, like))
     guesses, treedef = flatten(like)
-    wanted = [settled_output(leaf, ()) for leaf in guesses]
+    wanted = [output_of(leaf, ()) for leaf in guesses]
     problem = Problem(f, treedef, solvers, name, custom_linear_solve)
     leaves = problem.checked(found, wanted, "solve returned", "the right-hand side or guess")
     residual = problem.residual(leaves)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, wrapper_class
-from gradwrap.core.backward import backward_pass
-from gradwrap.core.forward import Dual, Tangent
+from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.forward import Dual
 from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
+from gradwrap.core.linear import LinearMap
 from gradwrap.core.node import Leaf
-from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, unflatten
 from gradwrap.core.variable import AnyVariable, variable_class
-from gradwrap.core.wrapper import snapshot
+from gradwrap.core.wrapper import has_effect, is_at, layers, level_of, snapshot, strip
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.custom_calls import is_floating, recorded, settled
+from gradwrap.transforms.calls import dual
+from gradwrap.transforms.custom_calls import recorded
 from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
 from gradwrap.transforms.reverse import vjp
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Linear = Callable[[Any], Any]
     Solve = Callable[[Linear, Any], Any]
 
-__all__ = ["Problem", "attached", "levels_of", "quiet"]
+__all__ = ["Problem", "attached", "levels_of", "without_silent"]
 
 
 class Problem:
@@ -63,7 +64,7 @@ class Problem:
     ) -> list[Any]:
         """The leaves of a tree, each in the space of one of `like`; None where one is no array."""
         where = f"{self.name}: {what}"
-        leaves = checked_structure(tree, self.treedef, len(like), lambda: where, whose)
+        leaves = checked_structure(tree, self.treedef, lambda: where, whose)
         return [
             checked_leaf(leaf, Space(one), lambda: where, whose)
             if leaf is not None and is_floating(one)
@@ -77,7 +78,7 @@ class Problem:
         return flatten(self.linear_solve(linear, self.tree(right), forward, transpose))[0]
 
     def solve_transposed(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
-        """The same with the adjoint of the derivative."""
+        """Solve with the adjoint of the derivative, as such an operation too."""
         forward, transpose = self.solvers
         if transpose is None:
             raise NoRuleError(
@@ -106,26 +107,21 @@ def _pushed(problem: Problem, leaves: Sequence[Any], level: int) -> list[Any]:
 
     def linear(tree: Any) -> Any:
         directions = problem.checked(tree, leaves, "a solver multiplied")
-        duals = [_dual(x, d, level) for x, d in zip(leaves, directions, strict=True)]
+        duals = [dual(x, d, level) for x, d in zip(leaves, directions, strict=True)]
         with recording_from(problem.silenced + 1):  # a solver runs without recording
             found = _tangents(problem.residual(duals), leaves, level)
         return problem.tree([a - b for a, b in zip(found, moved, strict=True)])
 
     tangents = problem.solve(linear, [-t for t in moved])
-    return [_dual(x, t, level) for x, t in zip(leaves, tangents, strict=True)]
+    return [dual(x, t, level) for x, t in zip(leaves, tangents, strict=True)]
 
 
 def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[Any]:
     found: list[Any] = []
     for value, x in zip(values, like, strict=True):
         dual = _at(value, level)
-        found.append(_zeros(x) if dual is None else dual._node.value)
+        found.append(zeros_like(x) if dual is None else dual._node.value)
     return found
-
-
-def _dual(x: Any, tangent: Any, level: int) -> Any:
-    backend = backend_of(x)
-    return wrapper_class(Dual, backend)(x, Tangent(backend.meta(x, level), tangent))
 
 
 # Reverse mode -------------------------------------------------------------------------------------
@@ -136,19 +132,12 @@ def _recorded(problem: Problem, leaves: Sequence[Any], level: int) -> list[Any]:
     points = [Leaf(backend_of(x).meta(x, level)) for x in leaves]
     xs = [variable_class(backend_of(x))(x, p) for x, p in zip(leaves, points, strict=True)]
     residual = [_at(value, level) for value in problem.residual(xs)]
+    derivative = LinearMap(points, residual)
 
     def adjoint(tree: Any) -> Any:
         cotangents = problem.checked(tree, leaves, "a solver multiplied")
-        roots = [
-            (value._node, g)
-            for value, g in zip(residual, cotangents, strict=True)
-            if value is not None
-        ]
-        arrived = backward_pass(roots, retain_graph=True, targets=set(points))
-        back = [
-            arrived[point] if point in arrived else _zeros(x)
-            for point, x in zip(points, leaves, strict=True)
-        ]
+        arrived = derivative.pull(cotangents, inputs_alone=True)
+        back = [zeros_like(x) if g is None else g for g, x in zip(arrived, leaves, strict=True)]
         return problem.tree(back)
 
     rule = _Rule(problem, leaves, adjoint)
@@ -195,39 +184,25 @@ class _Rule:
 
 def levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
     """The levels that track any of the values, and whether one does from outside of a `vmap`."""
-    found: set[Any] = set()
+    found: set[int] = set()
     is_outside = False
     for value in values:
-        inner, is_mapped = value, False
-        while isinstance(inner, AnyVariable):
-            if inner._node is not None and inner._is_batched:
+        is_mapped = False
+        for layer in layers(value):
+            if layer._node is not None and layer._is_batched:
                 is_mapped = True
-            elif inner._node is not None:
+            elif layer._node is not None:
                 is_outside = is_outside or is_mapped
-                found.add(int(inner._node.meta.level))
-            inner = inner._data
+                found.add(level_of(layer))
     return found, is_outside
 
 
-def quiet(leaf: Any) -> Any:
+def without_silent(leaf: Any) -> Any:
     """Take off the wrappers that track nothing, or nothing in this mode."""
-    while isinstance(leaf, AnyVariable):
-        if leaf._node is not None and (leaf._is_batched or leaf._node.meta.level > silent_up_to()):
-            break
-        leaf = leaf._data
-    return snapshot(leaf)
+    return snapshot(strip(leaf, lambda layer: not has_effect(layer)))
 
 
 def _at(value: Any, level: int) -> Any:
-    """What a value is to a level: without the wrappers of the levels above; None if untracked."""
-    value = settled(value)
-    while isinstance(value, AnyVariable) and value._node.meta.level > level:
-        value = settled(value._data)
-    if isinstance(value, AnyVariable) and value._node.meta.level == level:
-        return value
-    return None
-
-
-def _zeros(like: Any) -> Any:
-    backend = backend_of(like)
-    return zeros_of(backend.xp, backend.meta(like, 0))
+    """The wrapper of a level, without those of the levels above; None if there is none."""
+    value = strip(value, lambda layer: layer._node is None or level_of(layer) > level)
+    return snapshot(value) if is_at(value, level) else None

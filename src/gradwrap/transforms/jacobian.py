@@ -1,4 +1,4 @@
-"""Jacobians: all rows, or all columns, in one batched pass."""
+"""Jacobians, by rows or by columns: all of them in one batched pass."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.space import size_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.transforms.jacobian_columns import by_columns, forward_columns
-from gradwrap.transforms.jacobian_rows import as_asked, by_rows
-from gradwrap.transforms.jacobian_types import typed_as_jacobian
+from gradwrap.transforms.jacobian_rows import by_rows
+from gradwrap.transforms.jacobian_space import as_asked
 from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.typed import typed_as_jacobian
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.transforms.arguments import Argnums
+    from gradwrap.typing.signatures import Argnums
 
 
 __all__ = ["jacfwd", "jacobian", "jacrev"]
@@ -66,16 +67,10 @@ def jacrev(
            [0., 4.]])
     """
 
-    @functools.wraps(fun)
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        recording = Recording(fun, argnums, args, kwargs)
-        out, aux = out_and_aux(recording.name, recording.out, has_aux)
-        outputs, treedef = flatten(out)
-        blocks = by_rows(recording, outputs, holomorphic, chunk_size)
-        found = unflatten(treedef, as_asked(recording, blocks, argnums))
-        return (found, recording.unwrapped(aux)) if has_aux else found
+    def blocks(recording: Recording, outputs: list[Any]) -> list[list[Any]]:
+        return by_rows(recording, outputs, holomorphic, chunk_size)
 
-    return jacobian_of
+    return _from_recording(fun, argnums, has_aux, blocks)
 
 
 @typed_as_jacobian
@@ -141,19 +136,31 @@ def jacobian(
            [1., 1.]])
     """
 
+    def blocks(recording: Recording, outputs: list[Any]) -> list[list[Any]]:
+        leaves = [leaf for tracked in recording.tracked for leaf in tracked.leaves]
+        inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf in leaves)
+        rows = sum(size_of(o.shape) for o in outputs if recording.is_tracked(o))
+        by_fewer = by_rows if rows <= inputs else by_columns
+        return by_fewer(recording, outputs, holomorphic, chunk_size)
+
+    return _from_recording(fun, argnums, has_aux, blocks)
+
+
+def _from_recording(
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    blocks: Callable[[Recording, list[Any]], list[list[Any]]],
+) -> Callable[..., Any]:
+    """Make the function that runs `fun` once, recorded, and finds the blocks from that."""
+
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
         outputs, treedef = flatten(out)
-        leaves = [leaf for tracked in recording.tracked for leaf in tracked.leaves]
-        inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf in leaves)
-        rows = sum(size_of(o.shape) for o in outputs if recording.is_tracked(o))
-        if rows <= inputs:
-            blocks = by_rows(recording, outputs, holomorphic, chunk_size)
-        else:
-            blocks = by_columns(recording, outputs, holomorphic, chunk_size)
-        found = unflatten(treedef, as_asked(recording, blocks, argnums))
+        treedefs = [tracked.treedef for tracked in recording.tracked]
+        found = unflatten(treedef, as_asked(blocks(recording, outputs), treedefs, argnums))
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of

@@ -7,23 +7,17 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError
-from gradwrap.transforms.arguments import (
-    Argnums,
-    described,
-    differentiable,
-    name_of,
-    passes_through,
-    selected,
-)
-from gradwrap.transforms.forward import Linearization, jvp
+from gradwrap.transforms.argnums import described, name_of, selected
+from gradwrap.transforms.arguments import differentiable, passes_through
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_rows import check_output, leaves_of
 from gradwrap.transforms.jacobian_space import (
-    Space,
+    FlatAxis,
     array_of,
+    as_asked,
     check_is_array,
     chunks_of,
     joined,
-    owned,
     rows_of,
     zero_block,
 )
@@ -32,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.transforms.recording import Recording
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["by_columns", "forward_columns"]
 
@@ -66,7 +61,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         for place, value in zip(places, chosen, strict=True)
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]
     ]
-    space = Space(leaves)
+    space = FlatAxis(leaves)
     chunks: list[Any] = []
     aux: Any = None
     treedef: Any = None
@@ -79,28 +74,20 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         values, treedef = flatten(pushed[0])
         for out in values:
             check_is_array(name_of(fun), out)
-        found, _ = flatten(pushed[1])
         chunks.append(
             [
-                _columns(one, out, last - first, space.level)
-                for one, out in zip(found, values, strict=True)
+                _columns(one, array_of(out), last - first, space.level)
+                for one, out in zip(flatten(pushed[1])[0], values, strict=True)
             ]
         )
     asked = [places.index(place) for place in selected(fun, argnums, args, kwargs)]
-    found_blocks: list[list[Any]] = []
+    blocks: list[list[Any]] = []
     for index, out in enumerate(values):
-        blocks = iter(_column_blocks(space, out, [chunk[index] for chunk in chunks]))
-        by_place = [[next(blocks) for _ in leaves] for leaves, _ in flattened]
-        found_blocks += [by_place[at] for at in asked]
-    parts = iter(owned([one for blocks in found_blocks for one in blocks]))
-    results: list[Any] = []
-    for _ in values:
-        trees = [
-            unflatten(flattened[at][1], [next(parts) for _ in flattened[at][0]]) for at in asked
-        ]
-        results.append(trees[0] if isinstance(argnums, (int, str)) else tuple(trees))
-    found = unflatten(treedef, results)
-    return (found, aux) if has_aux else found
+        found = iter(_column_blocks(space, out, [chunk[index] for chunk in chunks]))
+        by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
+        blocks.append([one for at in asked for one in by_place[at]])
+    jacobian = unflatten(treedef, as_asked(blocks, [flattened[at][1] for at in asked], argnums))
+    return (jacobian, aux) if has_aux else jacobian
 
 
 def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
@@ -117,7 +104,7 @@ def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path:
     return array
 
 
-def _column_blocks(space: Space, out: Any, parts: list[Any]) -> list[Any]:
+def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
     """The blocks of one output for all arrays of a space, from its columns in stretches."""
     if parts[0] is None:
         return [None if a is None else zero_block(out, a) for a in space.arrays]
@@ -133,32 +120,24 @@ def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
     """The tangents of an output for a batch of directions, the directions along the last axis."""
     if tangent is None:
         return None
-    rows = rows_of(tangent, array_of(out), count, level)
+    rows = rows_of(tangent, out, count, level)
     return backend_of(rows).xp.moveaxis(rows, 0, -1)
 
 
 def by_columns(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
 ) -> list[list[Any]]:
-    """The same blocks as `by_rows`, from the linearisation: one pass for all columns."""
+    """For each output, the blocks of all leaves, from one pass through the linearisation."""
     for out in outputs:
         check_output(recording.name, out, holomorphic)
-    leaves = leaves_of(recording)
-    originals = [original for _, original in leaves]
-    nodes = [leaf for leaf, _ in leaves]
-    space = Space(originals)
-    linear = Linearization(recording, outputs)
+    space = FlatAxis([original for _, original in leaves_of(recording)])
+    linear = recording.linear_map(outputs).transposed()
     chunks: list[Any] = []
     for first, last in chunks_of(space.total, chunk_size):
-        starts = [
-            (leaf[0], tangent)
-            for leaf, tangent in zip(nodes, space.basis(first, last), strict=True)
-            if leaf is not None
-        ]
-        pushed = linear.push(starts)
+        pushed = linear.pull(space.basis(first, last))
         chunks.append(
             [
-                _columns_or_none(one, out, last - first, space.level)
+                None if one is None else _columns(one, out._data, last - first, space.level)
                 for one, out in zip(pushed, outputs, strict=True)
             ]
         )
@@ -166,7 +145,3 @@ def by_columns(
         _column_blocks(space, out, [chunk[index] for chunk in chunks])
         for index, out in enumerate(outputs)
     ]
-
-
-def _columns_or_none(tangent: Any, out: Any, count: int, level: int) -> Any:
-    return None if tangent is None else _columns(tangent, out._data, count, level)

@@ -5,30 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import zeros_like
 from gradwrap.core.levels import new_level
-from gradwrap.core.space import size_of, zeros_of
-from gradwrap.core.tree import unflatten
+from gradwrap.core.space import size_of
 from gradwrap.errors import NonScalarOutputError
-from gradwrap.transforms.diagonal import diagonal_start
+from gradwrap.transforms.jacobian_diagonal import diagonal_start
 from gradwrap.transforms.jacobian_space import (
-    Space,
+    FlatAxis,
     array_of,
     check_is_array,
     chunks_of,
     joined,
-    owned,
     rows_of,
     zero_block,
 )
-from gradwrap.transforms.recording import ones_of
+from gradwrap.transforms.outputs import ones_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.transforms.arguments import Argnums
     from gradwrap.transforms.recording import Recording
 
-__all__ = ["as_asked", "by_rows", "check_output", "leaves_of"]
+__all__ = ["by_rows", "check_output", "leaves_of"]
 
 
 def by_rows(
@@ -40,7 +38,7 @@ def by_rows(
     leaves = leaves_of(recording)
     if len(outputs) == 1 and recording.is_tracked(outputs[0]):
         return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
-    space = Space([out._data if recording.is_tracked(out) else None for out in outputs])
+    space = FlatAxis([out._data if recording.is_tracked(out) else None for out in outputs])
     rows: list[list[Any]] = [[] for _ in leaves]
     for first, last in chunks_of(space.total, chunk_size):
         basis = space.basis(first, last)
@@ -72,11 +70,11 @@ def _gradient(
     arrived = recording.arrived([output], [ones_of(output)], keep=False)
     block: list[Any] = []
     for leaf, original in leaves:
-        found = None if leaf is None else arrived.get(leaf[0])
-        if leaf is not None and found is None:
-            found = zeros_of(backend_of(original).xp, backend_of(original).meta(original, 0))
-        is_conjugate = holomorphic and found is not None
-        block.append(backend_of(found).xp.conj(found) if is_conjugate else found)
+        if leaf is None:
+            block.append(None)
+            continue
+        found = arrived[leaf[0]] if leaf[0] in arrived else zeros_like(original)
+        block.append(backend_of(found).xp.conj(found) if holomorphic else found)
     return block
 
 
@@ -131,16 +129,3 @@ def leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
         for tracked in recording.tracked
         for leaf, original in zip(tracked.leaves, tracked.originals, strict=True)
     ]
-
-
-def as_asked(recording: Recording, blocks: Sequence[Sequence[Any]], argnums: Argnums) -> list[Any]:
-    """For each output its blocks, in the structure of the arguments."""
-    parts = iter(owned([one for block in blocks for one in block]))
-    found: list[Any] = []
-    for _ in blocks:
-        trees = [
-            unflatten(tracked.treedef, [next(parts) for _ in tracked.originals])
-            for tracked in recording.tracked
-        ]
-        found.append(trees[0] if isinstance(argnums, (int, str)) else tuple(trees))
-    return found

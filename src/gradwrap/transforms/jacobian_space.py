@@ -1,34 +1,39 @@
-"""What a Jacobian's rows or columns are: the elements of several arrays, one after the other."""
+"""The axis of a Jacobian's rows or columns: the elements of several arrays, one after the other."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, own_buffers
+from gradwrap.core.comparing import is_array, zeros_like
 from gradwrap.core.levels import new_level
-from gradwrap.core.space import size_of, zeros_of
-from gradwrap.core.wrapper import UNTRACKED
+from gradwrap.core.space import size_of
+from gradwrap.core.tree import TreeDef, unflatten
+from gradwrap.core.wrapper import UNTRACKED, is_at
 from gradwrap.errors import NotAnArrayError
-from gradwrap.transforms.arguments import default_scalar, is_array, unwrapped
+from gradwrap.transforms.argnums import one_or_tuple
+from gradwrap.transforms.arguments import default_scalar, unwrapped
 from gradwrap.transforms.batches import batch_of, unit_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.typing.signatures import Argnums
+
 __all__ = [
-    "Space",
+    "FlatAxis",
     "array_of",
+    "as_asked",
     "check_is_array",
     "chunks_of",
     "joined",
-    "owned",
     "rows_of",
     "zero_block",
 ]
 
 
-class Space:
-    """The elements of several arrays as one axis: what a Jacobian's rows or columns are."""
+class FlatAxis:
+    """The elements of several arrays as one axis: the rows or columns of a Jacobian."""
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self.arrays: Sequence[Any] = arrays
@@ -84,15 +89,12 @@ def chunks_of(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
 
 
 def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
-    """What a batched pass found, batch axis first; zeros, or one value for all, spread out."""
-    node = getattr(found, "_node", None)
-    if node is not None and found._is_batched and node.meta.level == level:
+    """The result of a batched pass, batch axis first; zeros, or one value for all, spread out."""
+    if is_at(found, level) and found._is_batched:
         return found._data
-    backend = backend_of(like)
-    xp = backend.xp
+    xp = backend_of(like).xp
     if found is None:
-        zeros = zeros_of(xp, backend.meta(like, 0))
-        return xp.broadcast_to(zeros, (count, *zeros.shape))
+        found = zeros_like(like)
     return xp.broadcast_to(found, (count, *found.shape))
 
 
@@ -110,11 +112,21 @@ def zero_block(out: Any, original: Any) -> Any:
     return backend.xp.zeros(shape, dtype=meta.dtype, device=meta.device)
 
 
-def owned(blocks: Sequence[Any]) -> list[Any]:
-    """Blocks that each have a buffer of their own, without wrappers that track nothing."""
-    found = [None if block is None else unwrapped(block, UNTRACKED) for block in blocks]
-    own_buffers(found, ())
-    return found
+def as_asked(
+    blocks: Sequence[Sequence[Any]], treedefs: Sequence[TreeDef], argnums: Argnums
+) -> list[Any]:
+    """For each output its blocks, in the structures of the arguments."""
+    owned = [
+        None if one is None else unwrapped(one, UNTRACKED) for block in blocks for one in block
+    ]
+    own_buffers(owned, ())
+    parts = iter(owned)
+    return [
+        one_or_tuple(
+            [unflatten(t, [next(parts) for _ in range(t.size)]) for t in treedefs], argnums
+        )
+        for _ in blocks
+    ]
 
 
 def array_of(original: Any) -> Any:

@@ -11,7 +11,7 @@ from gradwrap.core.general import no_rule
 from gradwrap.core.registry import Op
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
-from gradwrap.transforms.arguments import name_of
+from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.signatures import Signature
 
 if TYPE_CHECKING:

@@ -3,79 +3,23 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Concatenate, overload
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.tree import flatten
-from gradwrap.transforms.arguments import one_or_tuple
-from gradwrap.transforms.recording import (
-    Recording,
-    checked_cotangents,
-    elementwise_seed,
-    out_and_aux,
-)
+from gradwrap.transforms.argnums import one_or_tuple
+from gradwrap.transforms.outputs import checked_cotangents, elementwise_seed
+from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.typed import typed_as_elementwise_grad, typed_as_vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
-    from gradwrap.transforms.arguments import Argnums
-    from gradwrap.transforms.type_variables import (
-        X1,
-        X2,
-        Aux,
-        First,
-        FirstAndThird,
-        FirstThree,
-        FirstTwo,
-        No,
-        OnlyFirst,
-        P,
-        Primals,
-        R,
-        Second,
-        Third,
-        X,
-        Yes,
-    )
+    from gradwrap.typing.signatures import Argnums
 
 __all__ = ["elementwise_grad", "vjp"]
 
 
-@overload
-def elementwise_grad(fun: np.ufunc, argnums: Argnums = 0) -> Any: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, P], Any], argnums: First = 0
-) -> Callable[Concatenate[X, P], X]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, X1, P], Any], argnums: Second
-) -> Callable[Concatenate[X, X1, P], X1]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, X1, X2, P], Any], argnums: Third
-) -> Callable[Concatenate[X, X1, X2, P], X2]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, P], Any], argnums: OnlyFirst
-) -> Callable[Concatenate[X, P], tuple[X]]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, X1, P], Any], argnums: FirstTwo
-) -> Callable[Concatenate[X, X1, P], tuple[X, X1]]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, X1, X2, P], Any], argnums: FirstAndThird
-) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X2]]: ...
-@overload
-def elementwise_grad(
-    fun: Callable[Concatenate[X, X1, X2, P], Any], argnums: FirstThree
-) -> Callable[Concatenate[X, X1, X2, P], tuple[X, X1, X2]]: ...
-@overload
-def elementwise_grad(fun: Callable[P, Any], argnums: list[Any]) -> Callable[P, tuple[Any, ...]]: ...
-@overload
-def elementwise_grad(fun: Callable[..., Any], argnums: Argnums) -> Any: ...
+@typed_as_elementwise_grad
 def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The derivative of an elementwise function at each element.
 
@@ -107,21 +51,8 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     return derivative
 
 
-@overload
-def vjp(
-    fun: np.ufunc, *primals: Any, has_aux: No = False
-) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]: ...
-@overload
-def vjp(
-    fun: Callable[[*Primals], R], *primals: *Primals, has_aux: No = False
-) -> tuple[R, Callable[[R], tuple[*Primals]]]: ...
-@overload
-def vjp(
-    fun: Callable[[*Primals], tuple[R, Aux]], *primals: *Primals, has_aux: Yes
-) -> tuple[R, Callable[[R], tuple[*Primals]], Aux]: ...
-def vjp(  # type: ignore[misc]  # mypy takes *primals: *Primals for more than *primals: Any
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False
-) -> Any:
+@typed_as_vjp
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun`, and the function that pulls cotangents back through it.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What formulas save, kept in another form until backward needs it."""
+"""Arrays that formulas save, kept in another form until backward needs them."""
 
 from __future__ import annotations
 

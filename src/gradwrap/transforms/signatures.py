@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.comparing import is_array
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.errors import NotAnArrayError, RuleDefinitionError
-from gradwrap.transforms.arguments import is_array, name_of
+from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

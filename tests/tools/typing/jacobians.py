@@ -1,4 +1,4 @@
-"""Types by the protocols of transforms/jacobian_types.py; see transforms.py."""
+"""The protocols of gradwrap/typing/jacobians.py, as a checker sees what is typed by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from gradwrap.transforms.jacobian_types import HessianTransform, JacobianTransform
+    from gradwrap.typing.jacobians import Hessian, Jacobian
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ w: Array = np.ones(3)
 both: Params = {"w": w, "b": w}
 
 
-def jacobians(jacobian: JacobianTransform) -> None:
+def jacobians(jacobian: Jacobian) -> None:
     assert_type(jacobian(scaled)(w, factor=3.0), Array)
     assert_type(jacobian(loss, 1)(w, w, w, rate=1.0), Array)
     assert_type(jacobian(loss, 2)(w, w, w), Array)
@@ -64,7 +64,7 @@ def jacobians(jacobian: JacobianTransform) -> None:
     jacobian(3.0)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def hessians(hessian: HessianTransform) -> None:
+def hessians(hessian: Hessian) -> None:
     assert_type(hessian(loss)(w, x=w, y=w, rate=1.0), Array)
     assert_type(hessian(loss, 1)(w, w, w), Array)
     assert_type(hessian(loss, (0,))(w, w, w), tuple[tuple[Array]])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import namespace_of
 from gradwrap.core.tree import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 __all__ = ["dense_solve"]
 
@@ -36,11 +37,6 @@ def dense_solve(linear: Callable[[Any], Any], y: Any) -> Any:
     right = as_vector(y)
     unit = xp.eye(sum(sizes), dtype=right.dtype, device=backend.device(parts[0]))
     columns = [as_vector(linear(as_tree(unit[i, :]))) for i in range(sum(sizes))]
-    xp = _namespace([right, *columns])
+    xp = namespace_of([right, *columns])
     solution = xp.linalg.solve(xp.stack(columns, axis=1), right[:, None])
     return as_tree(solution[:, 0])
-
-
-def _namespace(arrays: Sequence[Any]) -> Any:
-    """The namespace that takes all of the arrays: some may be wrapped, and others not."""
-    return max((backend_of(array) for array in arrays), key=lambda backend: backend.depth).xp

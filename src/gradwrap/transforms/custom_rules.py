@@ -21,7 +21,7 @@ from gradwrap.core.registry import (
 )
 from gradwrap.core.rule import Rule
 from gradwrap.errors import RuleDefinitionError
-from gradwrap.transforms.derived import CheckedJvp, TransposedJvp
+from gradwrap.transforms.jvp_formulas import CheckedJvp, TransposedJvp
 from gradwrap.transforms.primitive import Primitive
 from gradwrap.transforms.signatures import Signature, call_native
 
@@ -281,9 +281,7 @@ def _checked(
 
 
 def _completed(
-    vjps: Sequence[FormulaFunction | None],
-    jvps: Sequence[CheckedJvp | None] | None,
-    count: int,
+    vjps: Sequence[FormulaFunction | None], jvps: Sequence[CheckedJvp | None] | None, count: int
 ) -> tuple[FormulaFunction | None, ...]:
     """A formula for each cotangent: the one that was given, or else the transpose of the JVP."""
     given = tuple(vjps) or (None,) * count

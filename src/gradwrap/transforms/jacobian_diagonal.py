@@ -30,7 +30,7 @@ class DiagonalStart:
         self.rows = rows
 
     def arrived(self, first: int, last: int, level: int, *, keep: bool) -> dict[Any, Any]:
-        """What arrives at the leaves for a stretch of the rows, as one batch of this level."""
+        """The cotangents of the leaves for a stretch of the rows, as one batch of this level."""
         rows = batch_of(self._some_rows(first, last), level)
         found = backward_pass([(self.node, rows)], retain_graph=keep)
         leaf_hooks(found)
@@ -71,7 +71,7 @@ def diagonal_start(output: Any) -> DiagonalStart:
 
 
 def _keeps_diagonal(node: Any) -> bool:
-    """Whether an operation works on each element of one argument by itself."""
+    """Tell if an operation works on each element of one argument by itself."""
     rule = getattr(node.op, "rule", None)
     return (
         rule is not None

@@ -1,4 +1,4 @@
-"""What follows from a user's JVP: the check of its result, and the VJP that is its transpose."""
+"""The formulas that follow from a user's JVP: itself, checked, and the VJP that transposes it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.backward import backward_pass
 from gradwrap.core.checking import check_tangent
-from gradwrap.core.dynamic import TUPLE, type_of
-from gradwrap.core.levels import new_level
-from gradwrap.core.node import Leaf
-from gradwrap.core.space import fit_tangent, zeros_of
-from gradwrap.core.variable import variable_class
+from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.linear import in_spaces_of, record_linear
+from gradwrap.core.space import zeros_of
 from gradwrap.errors import RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.rule import FormulaFunction
-    from gradwrap.core.space import Meta
 
 __all__ = ["CheckedJvp", "TransposedJvp"]
 
@@ -78,27 +74,18 @@ class TransposedJvp:
         conjugates = any(_is_complex(part) for part in cotangents)
         if conjugates:
             cotangents = tuple(_conjugate(part) for part in cotangents)
-        meta: Meta = saved[self.at]
-        backend = backend_of(cotangents[0])
-        zeros = zeros_of(backend.xp, meta)
-        leaf = Leaf(backend.meta(zeros, new_level()))
-        tangent: Any = variable_class(backend)(zeros, leaf)
-        result = self.jvp.function(tangent._namespace, tangent, *values)
-        check_tangent(result, g, self.jvp.op, self.jvp.argument)
-        parts = result if isinstance(g, TUPLE) else (result,)
-        arrived = backward_pass(_roots(parts, cotangents, leaf.meta.level)).get(leaf)
+        zeros = zeros_of(backend_of(cotangents[0]).xp, saved[self.at])
+
+        def push(tangents: Sequence[Any]) -> Sequence[Any]:
+            (t,) = tangents
+            result = self.jvp.function(t._namespace, t, *values)
+            check_tangent(result, g, self.jvp.op, self.jvp.argument)
+            parts = result if isinstance(g, TUPLE) else (result,)
+            return in_spaces_of(cotangents, parts)
+
+        arrived = record_linear(push, [zeros]).pull(cotangents, keep=False)[0]
         found = zeros if arrived is None else arrived
         return _conjugate(found) if conjugates else found
-
-
-def _roots(parts: Sequence[Any], cotangents: Sequence[Any], level: int) -> list[Any]:
-    roots: list[Any] = []
-    for part, cotangent in zip(parts, cotangents, strict=True):
-        node = getattr(part, "_node", None)
-        if node is not None and node.meta.level == level:
-            whole = fit_tangent(type_of(part)._namespace, part, cotangent)
-            roots.append((whole._node, cotangent))
-    return roots
 
 
 def _is_complex(array: Any) -> bool:

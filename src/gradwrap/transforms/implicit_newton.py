@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.tree import flatten
 from gradwrap.transforms.forward import jvp
-from gradwrap.transforms.stop import stop_gradient
+from gradwrap.transforms.stop_gradient import stop_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

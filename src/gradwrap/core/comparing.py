@@ -1,0 +1,164 @@
+"""Values described, and compared with the space (library, shape, dtype) they are to belong to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from gradwrap.core.backend import backend_of, find_backend
+from gradwrap.core.dynamic import TUPLE, type_of
+from gradwrap.core.space import same_shape, zeros_of
+from gradwrap.errors import NotAnArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.space import Meta
+
+__all__ = [
+    "Mismatch",
+    "described",
+    "described_wholly",
+    "is_array",
+    "is_floating",
+    "kind_of",
+    "library_of",
+    "mismatch",
+    "namespace_of",
+    "zeros_like",
+]
+
+
+def described(array: Any) -> str:
+    """The dtype and shape of an array, as in `float64[2, 3]`; of anything else its kind."""
+    if not hasattr(array, "dtype"):
+        return kind_of(array)
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
+def described_wholly(array: Any) -> str:
+    """The dtype, shape, library and device of an array."""
+    backend = backend_of(array)
+    return f"{described(array)} of {backend.name} on {backend.device(array)}"
+
+
+def kind_of(value: Any) -> str:
+    """The words by which messages refer to a value: its library, or its class."""
+    if value is None:
+        return "None"
+    if isinstance(value, TUPLE):
+        return f"a tuple of {len(value)}"
+    library = library_of(value)
+    return f"a {type(value).__name__}" if library is None else f"an array of {library.name}"
+
+
+def library_of(value: Any) -> Backend | None:
+    """The library of an array, or of a wrapper of one; None for anything else."""
+    known = find_backend(type_of(value))
+    if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return known
+    try:
+        return backend_of(value)
+    except NotAnArrayError:
+        return None
+
+
+def is_array(value: Any) -> bool:
+    """Tell if a value is an array of a library, or a wrapper of one."""
+    return find_backend(type_of(value)) is not None or library_of(value) is not None
+
+
+def is_floating(value: Any) -> bool:
+    """Tell if a value is an array that can be differentiated."""
+    library = library_of(value)
+    return library is not None and library.is_float(value)
+
+
+def namespace_of(arrays: Iterable[Any]) -> Any:
+    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    return max(map(backend_of, arrays), key=lambda backend: backend.depth).xp
+
+
+def zeros_like(array: Any) -> Any:
+    """An array of zeros in the space of another, not tracked."""
+    backend = backend_of(array)
+    return zeros_of(backend.xp, backend.meta(array, 0))
+
+
+class Mismatch(NamedTuple):
+    """The first thing about a value that keeps it from belonging into a space."""
+
+    part: Literal["array", "library", "shape", "dtype"]
+    """`"array"`: it is no array at all."""
+    got: Any
+    """Its shape or dtype; in words, where it is not an array of the library."""
+    drops_imaginary: bool = False
+    """A cast to the wanted dtype would drop its imaginary part."""
+
+    def message(  # noqa: PLR0913  the parts of a sentence
+        self,
+        what: str,
+        whose: str,
+        backend: Backend,
+        meta: Meta,
+        *,
+        shape: str,
+        dtype: str,
+        like: str,
+    ) -> str:
+        """Say what was given, which space it has to belong to, and how to mend it.
+
+        `shape` and `like` are remedies; `dtype` is the expression of the wanted dtype.
+        """
+        if self.part == "shape":
+            return f"{what} of shape {self.got}; {whose} has shape {meta.shape}{shape}."
+        if self.part == "dtype":
+            cast = "xp.real(...)" if self.drops_imaginary else f"xp.astype(..., {dtype})"
+            return (
+                f"{what} of dtype {self.got}; {whose} has {meta.dtype}. "
+                f"Fix: return that, for example with {cast}."
+            )
+        return (
+            f"{self.got}; {whose} is an array of {backend.name}, {meta}. "
+            f"Fix: return an array of that shape and dtype, {like}."
+        )
+
+
+def mismatch(
+    value: Any,
+    backend: Backend | None,
+    meta: Meta,
+    *,
+    dtypes: Literal["same", "castable", "floating"] = "same",
+    shapes: Callable[[tuple[int, ...], tuple[int, ...]], bool] = same_shape,
+) -> Mismatch | None:
+    """Compare a value with a space; None where it belongs into it.
+
+    Parameters
+    ----------
+    value
+        Anything.
+    backend
+        The library it has to be of; None for any.
+    meta
+        The shape and dtype it has to have.
+    dtypes
+        The dtype has to be the same, or a floating-point one: one that is `"castable"`, which a
+        complex one is not to a real one, or any.
+    shapes
+        `shapes(shape of the value, shape of meta)` tells if a shape will do.
+    """
+    own = library_of(value)
+    if own is None:
+        return Mismatch("array", "None" if value is None else f"a {type(value).__name__}")
+    if backend is not None and own.name != backend.name:
+        return Mismatch("library", f"an array of {own.name}")
+    if not shapes(tuple(value.shape), meta.shape):
+        return Mismatch("shape", tuple(value.shape))
+    floating, is_complex = own.dtype_kind(value.dtype)
+    drops = is_complex and not meta.is_complex
+    if dtypes == "same":
+        belongs = value.dtype == meta.dtype
+    else:
+        belongs = floating and not (drops and dtypes == "castable")
+    return None if belongs else Mismatch("dtype", value.dtype, drops)

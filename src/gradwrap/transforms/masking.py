@@ -1,0 +1,92 @@
+"""`apply_where`: a function applied where a condition holds, with right derivatives everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.comparing import namespace_of
+from gradwrap.core.dynamic import TUPLE
+from gradwrap.errors import NotAnArrayError
+
+if TYPE_CHECKING:
+    from gradwrap.core.dynamic import AnyFunction
+
+__all__ = ["apply_where"]
+
+
+def apply_where(
+    condition: Any,
+    args: Any,
+    f: AnyFunction[Any],
+    fill: Any = 0.0,
+    *,
+    safe: float | tuple[float, ...] = 0.5,
+) -> Any:
+    """`where(condition, f(*args), fill)`, in which `f` is given none of the values left out.
+
+    The values and all derivatives are right also where `f` or its derivative is not finite
+    outside of the condition: there, `f` is evaluated at `safe` instead (the "double where").
+
+    Parameters
+    ----------
+    condition
+        Array of bool.
+    args
+        An array, or a tuple of arrays: what `f` is called with. Their shapes and that of
+        `condition` broadcast.
+    f
+        An elementwise function of as many arrays.
+    fill
+        What stands where the condition does not hold: a number, an array, or a function of the
+        same arguments, which in turn is given `safe` where the condition holds.
+    safe
+        A value at which `f` and its derivative are finite; one for each argument, or one for all.
+        The default serves `sqrt`, `log`, `1 / x`, powers, `arcsin` and the like.
+
+    Returns
+    -------
+    array
+        Of the shape to which all broadcast; of the library of the arguments.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = np.array([-1.0, 0.0, 1.0])
+    >>> gw.apply_where(x > 0, x, np.sqrt)
+    array([0., 0., 1.])
+    >>> gw.grad(lambda x: np.sum(gw.apply_where(x > 0, x, np.sqrt)))(x)
+    array([0. , 0. , 0.5])
+    """
+    arrays: tuple[Any, ...] = args if isinstance(args, TUPLE) else (args,)
+    values: tuple[Any, ...] = safe if isinstance(safe, tuple) else (safe,) * len(arrays)
+    if len(values) != len(arrays):
+        raise TypeError(
+            f"apply_where: safe has {len(values)} values for {len(arrays)} arguments. "
+            "Fix: pass one for each, or a number for all."
+        )
+    xp = _namespace((*arrays, condition, fill))
+    pairs = tuple(zip(arrays, values, strict=True))
+    taken = f(*(xp.where(condition, x, _number(xp, value, x)) for x, value in pairs))
+    if callable(fill):
+        other = fill(*(xp.where(condition, _number(xp, value, x), x) for x, value in pairs))
+    else:
+        other = fill
+    xp = _namespace((taken, condition, other))  # f may use tracked arrays besides its arguments
+    return xp.where(
+        condition, taken, other if hasattr(other, "dtype") else _number(xp, other, taken)
+    )
+
+
+def _namespace(values: tuple[Any, ...]) -> Any:
+    """The namespace of the values: the wrapped one, if any of them is a variable."""
+    arrays = [value for value in values if hasattr(value, "dtype")]
+    if not arrays:
+        raise NotAnArrayError(
+            "apply_where got no arrays. Fix: pass arrays, or branch with an ordinary if."
+        )
+    return namespace_of(arrays)
+
+
+def _number(xp: Any, value: Any, like: Any) -> Any:
+    """A number as an array of the dtype and device of another."""
+    return xp.zeros_like(like) + value

@@ -1,0 +1,245 @@
+"""The types of `grad`, `value_and_grad` and `elementwise_grad`.
+
+They keep the types of the user's function: the gradient of an argument has the type of the
+argument, and the other parameters stay as they are. A list of positions keeps the parameters
+alone; positions beyond the third, other tuples than are written out below, and names give `Any`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
+    import numpy as np
+
+    from gradwrap.typing.signatures import (
+        F1,
+        F2,
+        F3,
+        X1,
+        X2,
+        Argnums,
+        Aux,
+        First,
+        FirstAndThird,
+        FirstThree,
+        FirstTwo,
+        OnlyFirst,
+        Options,
+        P,
+        S,
+        Scalar,
+        Second,
+        Third,
+        WithAux,
+        X,
+    )
+
+__all__ = ["ElementwiseGrad", "Grad", "ValueAndGrad"]
+
+
+class Grad(Protocol):
+    """The type of `grad`."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Options]) -> Any: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, Scalar], argnums: First = 0, **options: Unpack[Options]
+    ) -> F1[X, P, X]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, Scalar], argnums: Second, **options: Unpack[Options]
+    ) -> F2[X, X1, P, X1]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: Third, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, X2]: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, Scalar], argnums: OnlyFirst, **options: Unpack[Options]
+    ) -> F1[X, P, tuple[X]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, Scalar], argnums: FirstTwo, **options: Unpack[Options]
+    ) -> F2[X, X1, P, tuple[X, X1]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstAndThird, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstThree, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[P, Scalar], argnums: list[Any], **options: Unpack[Options]
+    ) -> Callable[P, tuple[Any, ...]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[..., Scalar], argnums: Argnums, **options: Unpack[Options]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, tuple[Scalar, Aux]], argnums: First = 0, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[X, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[Scalar, Aux]], argnums: Second, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, tuple[Scalar, Aux]], argnums: Third, **options: Unpack[WithAux]
+    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, tuple[Scalar, Aux]], argnums: OnlyFirst, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[tuple[X], Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[Scalar, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
+        argnums: FirstAndThird,
+        **options: Unpack[WithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
+        argnums: FirstThree,
+        **options: Unpack[WithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[P, tuple[Scalar, Aux]], argnums: list[Any], **options: Unpack[WithAux]
+    ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[..., tuple[Scalar, Aux]], argnums: Argnums, **options: Unpack[WithAux]
+    ) -> Any: ...
+
+
+class ValueAndGrad(Protocol):
+    """The type of `value_and_grad`."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0, **options: Unpack[Options]) -> Any: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, S], argnums: First = 0, **options: Unpack[Options]
+    ) -> F1[X, P, tuple[S, X]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, S], argnums: Second, **options: Unpack[Options]
+    ) -> F2[X, X1, P, tuple[S, X1]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, S], argnums: Third, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[S, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, S], argnums: OnlyFirst, **options: Unpack[Options]
+    ) -> F1[X, P, tuple[S, tuple[X]]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, S], argnums: FirstTwo, **options: Unpack[Options]
+    ) -> F2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, S], argnums: FirstAndThird, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, S], argnums: FirstThree, **options: Unpack[Options]
+    ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X1, X2]]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[P, S], argnums: list[Any], **options: Unpack[Options]
+    ) -> Callable[P, tuple[S, tuple[Any, ...]]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[..., S], argnums: Argnums, **options: Unpack[Options]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, tuple[S, Aux]], argnums: First = 0, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[tuple[S, Aux], X]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[S, Aux]], argnums: Second, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[tuple[S, Aux], X1]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: Third, **options: Unpack[WithAux]
+    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], X2]]: ...
+    @overload
+    def __call__(
+        self, fun: F1[X, P, tuple[S, Aux]], argnums: OnlyFirst, **options: Unpack[WithAux]
+    ) -> F1[X, P, tuple[tuple[S, Aux], tuple[X]]]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, X1, P, tuple[S, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
+    ) -> F2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: F3[X, X1, X2, P, tuple[S, Aux]],
+        argnums: FirstAndThird,
+        **options: Unpack[WithAux],
+    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: FirstThree, **options: Unpack[WithAux]
+    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[P, tuple[S, Aux]], argnums: list[Any], **options: Unpack[WithAux]
+    ) -> Callable[P, tuple[tuple[S, Aux], tuple[Any, ...]]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[..., tuple[S, Aux]], argnums: Argnums, **options: Unpack[WithAux]
+    ) -> Any: ...
+
+
+class ElementwiseGrad(Protocol):
+    """The type of `elementwise_grad`."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, fun: np.ufunc, argnums: Argnums = 0) -> Any: ...
+    @overload
+    def __call__(self, fun: F1[X, P, Any], argnums: First = 0) -> F1[X, P, X]: ...
+    @overload
+    def __call__(self, fun: F2[X, X1, P, Any], argnums: Second) -> F2[X, X1, P, X1]: ...
+    @overload
+    def __call__(self, fun: F3[X, X1, X2, P, Any], argnums: Third) -> F3[X, X1, X2, P, X2]: ...
+    @overload
+    def __call__(self, fun: F1[X, P, Any], argnums: OnlyFirst) -> F1[X, P, tuple[X]]: ...
+    @overload
+    def __call__(self, fun: F2[X, X1, P, Any], argnums: FirstTwo) -> F2[X, X1, P, tuple[X, X1]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstAndThird
+    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThree
+    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[P, Any], argnums: list[Any]
+    ) -> Callable[P, tuple[Any, ...]]: ...
+    @overload
+    def __call__(self, fun: Callable[..., Any], argnums: Argnums) -> Any: ...

@@ -1,0 +1,85 @@
+"""The type variables and aliases that the signatures of the transforms are written in.
+
+They are for type checkers alone. The type variables of arguments are bound to `Any`, so that a
+checker takes a lambda's parameters for `Any` rather than for `object`, and have it as their
+default, so that what is not known is `Any` too. Checkers have `typing_extensions`, whether it is
+installed or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import (
+        Any,
+        Concatenate,
+        Literal,
+        Required,
+        SupportsComplex,
+        SupportsFloat,
+        TypeAlias,
+        TypedDict,
+    )
+
+    import numpy as np
+    from typing_extensions import ParamSpec, TypeVar, TypeVarTuple
+
+    P = ParamSpec("P", default=...)
+    X = TypeVar("X", bound=Any, default=Any)
+    X1 = TypeVar("X1", bound=Any, default=Any)
+    X2 = TypeVar("X2", bound=Any, default=Any)
+    R = TypeVar("R", default=Any)
+    Aux = TypeVar("Aux", default=Any)
+    Primals = TypeVarTuple("Primals")
+
+    # Functions of one, two or three arguments and more
+    F1: TypeAlias = Callable[Concatenate[X, P], R]
+    F2: TypeAlias = Callable[Concatenate[X, X1, P], R]
+    F3: TypeAlias = Callable[Concatenate[X, X1, X2, P], R]
+
+    Scalar: TypeAlias = SupportsFloat | SupportsComplex
+    S = TypeVar("S", bound=SupportsFloat | SupportsComplex, default=Any)
+    # What a function of one array may return besides an array
+    Number: TypeAlias = float | complex | np.number[Any]
+
+    Argnums: TypeAlias = int | str | Sequence[int | str]
+    No: TypeAlias = Literal[False]
+    Yes: TypeAlias = Literal[True]
+    First: TypeAlias = Literal[0]
+    Second: TypeAlias = Literal[1]
+    Third: TypeAlias = Literal[2]
+    OnlyFirst: TypeAlias = tuple[Literal[0]]
+    FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
+    FirstAndThird: TypeAlias = tuple[Literal[0], Literal[2]]
+    FirstThree: TypeAlias = tuple[Literal[0], Literal[1], Literal[2]]
+
+    class Options(TypedDict, total=False):
+        """The keyword arguments of `grad`."""
+
+        has_aux: Literal[False]
+        holomorphic: bool
+
+    class WithAux(TypedDict, total=False):
+        """The same for a function that returns a pair."""
+
+        has_aux: Required[Literal[True]]
+        holomorphic: bool
+
+    class Chunked(Options, total=False):
+        """The keyword arguments of `jacobian`."""
+
+        chunk_size: int | None
+
+    class ChunkedWithAux(WithAux, total=False):
+        """The same for a function that returns a pair."""
+
+        chunk_size: int | None
+
+    class AnyChunked(TypedDict, total=False):
+        """The same, where a checker does not know if the function returns a pair."""
+
+        has_aux: bool
+        holomorphic: bool
+        chunk_size: int | None
