@@ -152,8 +152,7 @@ def as_numpys(
             if value is parameter.default:
                 continue
             raise NoRuleError(
-                f"cupy.{known.__name__} with {name}= has no rule for tracked values. "
-                "Fix: leave it away."
+                f"cupy.{known.__name__} with {name}= has no rule for tracked values. Fix: omit it."
             )
         if len(positional) == at and list(ours)[at] == word and not named and _by_place(ours[word]):
             positional.append(value)

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwrap.backends import numpy_protocol
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
-from gradwrap.backends.numpy_ufuncs import OTHER_NAMES
+from gradwrap.backends.numpy_ufuncs import ufunc_of
 from gradwrap.core import protocol
 from gradwrap.core.kinds import type_of
 from gradwrap.core.looping import is_innermost_batch, looped
@@ -149,7 +149,7 @@ def _recorded_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[
     kwargs = {k: v for k, v in kwargs.items() if k not in DEFAULTS or v is not DEFAULTS[k]}
     if kwargs:
         raise NoRuleError(
-            f"{kernel.name} with {', '.join(kwargs)}= cannot be recorded. Fix: leave it away, or "
+            f"{kernel.name} with {', '.join(kwargs)}= cannot be recorded. Fix: omit it, or "
             "call it inside a function of its own that gradwrap.primitive makes one operation of."
         )
     result = cls._bind(op).call(*inputs)
@@ -216,9 +216,9 @@ def _counterparts() -> dict[Any, Any]:
 def _register() -> None:
     """Let every ufunc of CuPy find its operation at once."""
     for op in list(ops()):
-        function = OTHER_NAMES.get(op.name, getattr(np, op.name, None))
+        function = ufunc_of(op)
         kernel = None if function is None else getattr(cupy, function.__name__, None)
-        if isinstance(function, np.ufunc) and isinstance(kernel, cupy.ufunc):
+        if isinstance(kernel, cupy.ufunc):
             register_function(kernel, op)
 
 

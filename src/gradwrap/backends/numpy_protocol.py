@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
+from gradwrap.backends.numpy_functions.spelling import SPELLED
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
 from gradwrap.core.kinds import TUPLE
+from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
 
-__all__ = ["are_plain", "call_function", "call_ufunc", "check_targets", "into", "targets"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["are_plain", "bind", "call_function", "call_ufunc", "check_targets", "into", "targets"]
 
 
 def call_ufunc(
@@ -70,7 +76,7 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
         if target is not None and not isinstance(target, AnyVariable):
             raise OutArgumentError(
                 f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
-                f"tracked value. Fix: leave out= away, y = {name}(...){more}."
+                f"tracked value. Fix: omit out=, y = {name}(...){more}."
             )
 
 
@@ -91,7 +97,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise NoRuleError(
-            f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: leave it away."
+            f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: omit it."
         )
     xp = cls._namespace
     if dtype is not None:
@@ -135,11 +141,24 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
 # Functions that are not ufuncs --------------------------------------------------------------------
 
 
-def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy that is not a ufunc."""
+def bind(cls: Any, function: Any) -> Callable[..., Any]:
+    """Make the quick call of a function in a class of wrappers: straight to its operation."""
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
-        return cls._bind(op).apply(*args, **kwargs)
+        return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here
+    spelling = SPELLED.get(function)
+    if spelling is not None and spelling.rule is not None:
+        with contextlib.suppress(AttributeError):  # the library has no such function
+            return spelling.bound(cls._namespace)
+    return _unbound
+
+
+def _unbound(*args: Any, **kwargs: Any) -> Any:
+    return ELSEWHERE
+
+
+def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Answer for a call that is not bound, or with arguments that the operation does not take."""
     at = out_position(function)
     if len(args) > at and args[at] is not None:
         kwargs = {**kwargs, "out": args[at]}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, flag, is_masked
+from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, is_masked
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.variable import AnyVariable
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["COMPOSED", "PERFORM", "at"]
-
-REDUCTIONS: dict[Any, Any] = {
-    np.add: np.sum,
-    np.multiply: np.prod,
-    np.maximum: np.max,
-    np.minimum: np.min,
-    np.logical_and: np.all,
-    np.logical_or: np.any,
-}
-RUNNING: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
 def reduce(
@@ -40,7 +31,7 @@ def reduce(
     where: Any = True,
 ) -> Any:
     xp = cls._namespace
-    function: Any = REDUCTIONS.get(ufunc)
+    function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
     if function is not None:
         options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
         if dtype is not None:
@@ -64,7 +55,7 @@ def _logsumexp(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     largest = np.max(native(x), axis=axis, keepdims=True)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     found = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
-    return found if flag(keepdims) else xp.reshape(found, _reduced_shape(x, axis))
+    return found if keepdims else xp.reshape(found, _reduced_shape(x, axis))
 
 
 def _reduced_shape(x: Any, axis: Any) -> tuple[int, ...]:
@@ -86,7 +77,7 @@ def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
 
 def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any:
     xp = cls._namespace
-    function: Any = RUNNING.get(ufunc)
+    function: Any = UFUNC_METHODS.get((ufunc, "accumulate"))
     if function is not None:
         return IMPLEMENTATIONS[function](xp, array, axis, dtype)
     if dtype is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core import backend as backends
+from gradwrap.core import protocol
 from gradwrap.core.backend import (
     Backend,
     NamespaceByType,
@@ -13,7 +14,6 @@ from gradwrap.core.backend import (
     find_backend,
     known_classes,
 )
-from gradwrap.core.fast_ufunc import fast_array_ufunc
 from gradwrap.core.operators import METHOD_OPS
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import batched_parts, data_of, native
@@ -108,7 +108,7 @@ def wrapper_class(kind: type[Variable[Any]], backend: Backend) -> type[Variable[
             made._sibling = classmethod(_sibling)
             made._around = classmethod(_around)
             made._namespace = made._namespace_class(made, f"gradwrap.{backend.name}")
-            made.__array_ufunc__ = fast_array_ufunc(made)
+            protocol.open_doors(made)
             backends.by_type[made] = WrappedBackend(made)
             backend.wrapper_classes[kind] = made
     return backend.wrapper_classes[kind]
@@ -166,7 +166,7 @@ def rebind(op: Op) -> None:
     """Forget what was compiled for an operation whose rules have changed."""
     for cls in known_classes():
         cls._bindings.pop(op, None)
-        cls._ufunc_calls.clear()
+        protocol.forget(cls)
         cls._namespace._rebind(op.name)
         for method, name in METHOD_OPS.items():
             if name == op.name:

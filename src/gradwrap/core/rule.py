@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         checked: bool
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None
         scope: dict[str, Any] | None
+        numpy: str | tuple[str, ...]
 
     class _ElementwiseOptions(RuleOptions, total=False):
         reason: str
@@ -147,6 +148,7 @@ class Rule:
         checked: bool = False,
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None = None,
         scope: dict[str, Any] | None = None,
+        numpy: str | tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.kind = kind
@@ -181,6 +183,8 @@ class Rule:
         self.convention = convention
         self.reason = reason
         self.checked = checked
+        # NumPy's functions that are this operation: numpy_functions/spelling.py reads them
+        self.numpy: tuple[str, ...] = (numpy,) if isinstance(numpy, str) else numpy
         # JVPs first: a VJP may follow from one, and it is the JVP that a message is about
         self.define_jvps(() if jvp is None else (jvp,) if callable(jvp) else tuple(jvp))
         self.define(formulas)

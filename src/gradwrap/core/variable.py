@@ -55,6 +55,7 @@ class Variable(
     _around: Any = None
     _bindings: Any = None
     _ufunc_calls: Any = None
+    _function_calls: Any = None
 
     __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
 

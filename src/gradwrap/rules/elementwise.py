@@ -115,6 +115,7 @@ register(
             symbol="**",
             domain=(0.5, 2.0),
             convention="0 where the exponent is 0, and in the exponent at a base of 0",
+            numpy="power",
         ),
         elementwise(
             "remainder",
@@ -241,8 +242,14 @@ register(
         ),
         # step functions: zero derivative wherever there is one
         *(
-            nondifferentiable(name, "x, /", "piecewise constant")
-            for name in ("ceil", "floor", "round", "trunc", "signbit")
+            nondifferentiable(name, "x, /", "piecewise constant", numpy=ufunc)
+            for name, ufunc in (
+                ("ceil", "ceil"),
+                ("floor", "floor"),
+                ("round", "rint"),
+                ("trunc", "trunc"),
+                ("signbit", "signbit"),
+            )
         ),
         nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
         nondifferentiable(
@@ -252,7 +259,9 @@ register(
             nondifferentiable(name, "x, /", "a yes or no")
             for name in ("isfinite", "isinf", "isnan", "logical_not")
         ),
-        nondifferentiable("bitwise_invert", "x, /", "of integers and bools", symbol="~"),
+        nondifferentiable(
+            "bitwise_invert", "x, /", "of integers and bools", symbol="~", numpy="invert"
+        ),
         *(
             nondifferentiable(name, "x1, x2, /", "a yes or no", arrays=2, symbol=symbol)
             for name, symbol in (

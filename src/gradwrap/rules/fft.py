@@ -27,6 +27,9 @@ ADJOINT_NORM: dict[str | None, str] = {
 }
 ALONG = "x, /, *, n=None, axis=-1, norm='backward'"
 ALONG_AXES = "x, /, *, s=None, axes=None, norm='backward'"
+NUMPY_ALONG = "(a, n=None, axis=-1, norm=None, out=None)"
+NUMPY_ALL = "(a, s=None, axes=None, norm=None, out=None)"
+NUMPY_TWO = "(a, s=None, axes=(-2, -1), norm=None, out=None)"
 SAMPLES = (
     "x(4)",
     "x(5)",
@@ -112,6 +115,7 @@ register(
             lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.fft{NUMPY_ALONG}",
         ),
         linear(
             "fft.ifft",
@@ -119,6 +123,7 @@ register(
             lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.ifft{NUMPY_ALONG}",
         ),
         linear(
             "fft.fftn",
@@ -128,6 +133,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_complex=True,
+            numpy=(f"fft.fftn{NUMPY_ALL}", f"fft.fft2{NUMPY_TWO}"),
         ),
         linear(
             "fft.ifftn",
@@ -137,6 +143,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_complex=True,
+            numpy=(f"fft.ifftn{NUMPY_ALL}", f"fft.ifft2{NUMPY_TWO}"),
         ),
         linear(
             "fft.rfft",
@@ -146,6 +153,7 @@ register(
             ),
             samples=SAMPLES,
             only_real=True,
+            numpy=f"fft.rfft{NUMPY_ALONG}",
         ),
         linear(
             "fft.ihfft",
@@ -155,6 +163,7 @@ register(
             ),
             samples=SAMPLES,
             only_real=True,
+            numpy=f"fft.ihfft{NUMPY_ALONG}",
         ),
         linear(
             "fft.rfftn",
@@ -164,6 +173,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_real=True,
+            numpy=(f"fft.rfftn{NUMPY_ALL}", f"fft.rfft2{NUMPY_TWO}"),
         ),
         linear(
             "fft.irfft",
@@ -174,6 +184,7 @@ register(
             holomorphic=False,
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.irfft{NUMPY_ALONG}",
         ),
         linear(
             "fft.hfft",
@@ -182,6 +193,7 @@ register(
             holomorphic=False,
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.hfft{NUMPY_ALONG}",
         ),
         linear(
             "fft.irfftn",
@@ -192,18 +204,21 @@ register(
             holomorphic=False,
             samples=SAMPLES_AXES,
             only_complex=True,
+            numpy=(f"fft.irfftn{NUMPY_ALL}", f"fft.irfft2{NUMPY_TWO}"),
         ),
         linear(
             "fft.fftshift",
             "x, /, *, axes=None",
             lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
+            numpy="fft.fftshift(x, axes=None)",
         ),
         linear(
             "fft.ifftshift",
             "x, /, *, axes=None",
             lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
+            numpy="fft.ifftshift(x, axes=None)",
         ),
     ]
 )

@@ -149,6 +149,7 @@ register(
                 "x(5, 2, 3), x(3)",
                 "x(3), x(5, 3, 2)",
             ),
+            numpy="dot(a, b, out=None) when are_matrices(a, b)",
         ),
         multilinear(
             "linalg.matmul",
@@ -156,6 +157,7 @@ register(
             _matmul_left,
             _matmul_right,
             samples=("x(2, 3), x(3, 4)",),
+            numpy="linalg.matmul",
         ),
         multilinear(
             "linalg.cross",
@@ -169,18 +171,21 @@ register(
                 "x(4, 1, 3), x(2, 3)",
                 "x(0, 3), x(3)",
             ),
+            numpy="linalg.cross",
         ),
         linear(
             "linalg.diagonal",
             "x, /, *, offset=0",
             _diagonal,
             samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
+            numpy="linalg.diagonal",
         ),
         linear(
             "linalg.trace",
             "x, /, *, offset=0, dtype=None",
             _trace,
             samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
+            numpy="linalg.trace",
         ),
         joint(
             "einsum",

@@ -91,6 +91,7 @@ def _broadcast_to(xp: Any, g: Any) -> Any:
     return g  # the engine sums to the argument's shape
 
 
+RESHAPE = "(a, /, shape=None, order='C', *, newshape=None, copy=None) -> a, sizes(shape), copy=copy"
 register(
     [
         linear(
@@ -99,6 +100,10 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
+            numpy=(
+                f"reshape{RESHAPE}",
+                "ravel(a, order='C') -> a, (-1,)",
+            ),
         ),
         linear(
             "permute_dims",
@@ -106,6 +111,7 @@ register(
             lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
             views=PERMUTATION,
             samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
+            numpy="transpose(a, axes=None) -> a, reverse(a, axes)",
         ),
         linear(
             "matrix_transpose",
@@ -113,6 +119,7 @@ register(
             lambda xp, g: xp.matrix_transpose(g),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3, 4)"),
+            numpy=("matrix_transpose", "linalg.matrix_transpose"),
         ),
         linear(
             "expand_dims",
@@ -127,6 +134,7 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
+            numpy="squeeze(a, axis=None) -> a, single(a, axis)",
         ),
         linear(
             "flip",
@@ -134,6 +142,11 @@ register(
             lambda xp, g, axis: xp.flip(g, axis=axis),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
+            numpy=(
+                "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis)",
+                "fliplr(m) -> m, axis=1",
+                "flipud(m) -> m, axis=0",
+            ),
         ),
         linear(
             "moveaxis",
@@ -141,6 +154,7 @@ register(
             lambda xp, g, source, destination: xp.moveaxis(g, destination, source),
             views=PERMUTATION,
             samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
+            numpy="moveaxis(a, source, destination) -> a, sizes(source), sizes(destination)",
         ),
         linear(
             "broadcast_to",
@@ -148,6 +162,7 @@ register(
             _broadcast_to,
             views="broadcast",
             samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
+            numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
         ),
         linear(
             "roll",
@@ -165,6 +180,7 @@ register(
             "x, repetitions, /",
             _tile,
             samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
+            numpy="tile(A, reps) -> A, sizes(reps)",
         ),
         linear(
             "repeat",
@@ -172,6 +188,7 @@ register(
             _repeat,
             key="repeats",
             samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
+            numpy="repeat(a, repeats, axis=None) -> a, counts(repeats), axis=axis",
         ),
         linear(
             "astype",
@@ -195,18 +212,21 @@ register(
             lambda xp, g: g,
             native=lambda xp, x: xp.asarray(x, copy=True),
             samples=("x(3)",),
+            numpy="copy(a, order='K', subok=False)",
         ),
         linear(
             "tril",
             "x, /, *, k=0",
             lambda xp, g, k: xp.tril(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
+            numpy="tril(m, k=0) -> square(xp, m), k=k",
         ),
         linear(
             "triu",
             "x, /, *, k=0",
             lambda xp, g, k: xp.triu(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=1"),
+            numpy="triu(m, k=0) -> square(xp, m), k=k",
         ),
         joint(
             "concat",
@@ -219,6 +239,7 @@ register(
                 "[x(2, 3), x(2, 1)], axis=-1",
                 "[x(2), x(2, 2)], axis=None",
             ),
+            numpy="concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind')",
         ),
         joint(
             "stack",
@@ -227,6 +248,7 @@ register(
             variadic=True,
             jvp=lambda xp, t, axis: xp.stack(t, axis=axis),
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
+            numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
         ),
     ]
 )

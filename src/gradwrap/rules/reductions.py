@@ -11,6 +11,18 @@ from gradwrap.rules.axes import as_axes, axis_length, kept, spread
 
 AXES = "x, /, *, axis=None, keepdims=False"
 AXES_DTYPE = "x, /, *, axis=None, dtype=None, keepdims=False"
+# NumPy's parameters, of several functions each
+TYPED = "(a, axis=None, dtype=None, out=None, keepdims=NoValue, initial=NoValue, where=NoValue)"
+EXTREMUM = "(a, axis=None, out=None, keepdims=NoValue, initial=NoValue, where=NoValue)"
+SPREAD = (
+    "(a, axis=None, dtype=None, out=None, ddof=0, keepdims=NoValue, *, where=NoValue, "
+    "mean=NoValue, correction=NoValue) "
+    "-> a, axis=axis, correction=ddof, keepdims=keepdims when is_real(xp, a)"
+)
+DECISION = "(a, axis=None, out=None, keepdims=NoValue, *, where=NoValue)"
+POSITION = "(a, axis=None, out=None, *, keepdims=NoValue)"
+RUNNING = "(a, axis=None, dtype=None, out=None) -> flat(xp, a, axis), axis=axis or 0, dtype=dtype"
+CUMULATIVE = "(x, /, *, axis=None, dtype=None, out=None, include_initial=False)"
 SAMPLES = (
     "x(3, 4)",
     "x(3, 4), axis=0",
@@ -125,6 +137,7 @@ register(
             AXES_DTYPE,
             lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
             samples=SAMPLES,
+            numpy=f"sum add.reduce{TYPED}",
         ),
         linear(
             "mean",
@@ -133,6 +146,7 @@ register(
                 xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
             ),
             samples=SAMPLES,
+            numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
         ),
         reduction(
             "prod",
@@ -140,6 +154,7 @@ register(
             _prod,
             samples=SAMPLES,
             convention="exact where elements are 0",
+            numpy=f"prod multiply.reduce{TYPED}",
         ),
         reduction(
             "max",
@@ -148,6 +163,7 @@ register(
             samples=SAMPLES,
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
+            numpy=f"max amax maximum.reduce{EXTREMUM}",
         ),
         reduction(
             "min",
@@ -156,6 +172,7 @@ register(
             samples=SAMPLES,
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
+            numpy=f"min amin minimum.reduce{EXTREMUM}",
         ),
         reduction(
             "var",
@@ -163,6 +180,7 @@ register(
             _var,
             samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
             only_real=True,
+            numpy=f"var{SPREAD}",
         ),
         reduction(
             "std",
@@ -171,12 +189,17 @@ register(
             samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
             only_real=True,
             convention="0 for a constant",
+            numpy=f"std{SPREAD}",
         ),
         linear(
             "cumulative_sum",
             "x, /, *, axis=None, dtype=None, include_initial=False",
             _cumulative_sum,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+            numpy=(
+                f"cumsum add.accumulate{RUNNING}",
+                f"cumulative_sum{CUMULATIVE}",
+            ),
         ),
         general(
             "cumulative_prod",
@@ -185,11 +208,15 @@ register(
             jvp=_cumulative_prod_tangent,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
             convention="exact where elements are 0",
+            numpy=(
+                f"cumprod multiply.accumulate{RUNNING}",
+                f"cumulative_prod{CUMULATIVE}",
+            ),
         ),
-        nondifferentiable("all", AXES, "a yes or no"),
-        nondifferentiable("any", AXES, "a yes or no"),
+        nondifferentiable("all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}"),
+        nondifferentiable("any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}"),
         nondifferentiable("count_nonzero", AXES, "a count"),
-        nondifferentiable("argmax", "x, /, *, axis=None, keepdims=False", "a position"),
-        nondifferentiable("argmin", "x, /, *, axis=None, keepdims=False", "a position"),
+        nondifferentiable("argmax", AXES, "a position", numpy=f"argmax{POSITION}"),
+        nondifferentiable("argmin", AXES, "a position", numpy=f"argmin{POSITION}"),
     ]
 )

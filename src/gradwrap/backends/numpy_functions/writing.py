@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
+    ALWAYS,
+    IMPLEMENTATIONS,
     WRITING,
     Implementation,
     counting,
-    implements,
     on_host,
     untyped,
 )
@@ -38,7 +39,8 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
                 )
             return implementation(xp, target, *args, **kwargs)
 
-        implements(function, always=True)(write)
+        IMPLEMENTATIONS[function] = write
+        ALWAYS.add(function)
         WRITING.add(function)
         return implementation
 
