@@ -166,7 +166,7 @@ def rebind(op: Op) -> None:
     """Forget what was compiled for an operation whose rules have changed."""
     for cls in known_classes():
         cls._bindings.pop(op, None)
-        protocol.forget(cls)
+        protocol.forget(cls, op)
         cls._namespace._rebind(op.name)
         for method, name in METHOD_OPS.items():
             if name == op.name:

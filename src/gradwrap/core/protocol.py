@@ -17,6 +17,8 @@ from gradwrap.errors import BatchedValueError, NoRuleError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.core.registry import Op
+
 __all__ = [
     "ELSEWHERE",
     "Handlers",
@@ -122,10 +124,12 @@ def open_doors(cls: Any) -> None:
     cls.__array_ufunc__ = __array_ufunc__
 
 
-def forget(cls: Any) -> None:
-    """Forget the calls that were bound to a class: a rule has changed."""
+def forget(cls: Any, op: Op) -> None:
+    """Forget the calls that were bound to a class and may be of an operation that has changed."""
     cls._ufunc_calls.clear()
-    cls._function_calls.clear()
+    for function, call in tuple(cls._function_calls.items()):
+        if op.name in (getattr(call, "path", op.name), function.__name__):
+            cls._function_calls.pop(function, None)
 
 
 # The general way ----------------------------------------------------------------------------------

@@ -113,7 +113,9 @@ class Spelling:
             reasons.append(f"not ({self.condition})")
         checks = [f"if {' or '.join(reasons)}: return ELSEWHERE"] if reasons else []
         scope = {"call": call, "xp": xp, "ELSEWHERE": ELSEWHERE}
-        return self._written("", checks, f"call({self.arguments})", scope)
+        function: Any = self._written("", checks, f"call({self.arguments})", scope)
+        function.path = self.path  # by which it is forgotten when the rule changes
+        return function  # type: ignore[no-any-return]  # one that takes attributes
 
     def _written(
         self, first: str, checks: list[str], result: str, scope: dict[str, Any]
@@ -125,7 +127,7 @@ class Spelling:
         lines = [f"def {name}({first}{self.signature}):", *checks, f"return {result}"]
         scope = {**vars(converting), **scope}
         exec("\n    ".join(lines), scope)  # noqa: S102  written above, from the tables alone
-        return scope[name]  # type: ignore[no-any-return]  # looked up by name
+        return scope.pop(name)  # type: ignore[no-any-return]  # looked up by name
 
     def _for_code(self, xp: str) -> Iterator[str]:
         """The arguments of `code`: what its parameters name, `path` and `name` among it.
