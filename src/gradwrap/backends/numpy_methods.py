@@ -33,7 +33,7 @@ def _astype(
 
 
 def _flatten(x: Any, order: str = "C") -> Any:
-    return x._namespace.copy(np.ravel(x, order))
+    return x._namespace.copy(x.ravel(order))
 
 
 def _conj(x: Any) -> Any:
@@ -81,7 +81,7 @@ OWN: dict[str, Method] = {
 }
 WITHOUT = frozenset({"choose", "partition", "resize"})
 """Methods that change the array, or are of integers."""
-NAMES = OWN.keys() | {
+NAMES: frozenset[str] = frozenset(OWN) | {
     name
     for name in {*dir(np.ndarray), "ptp"} - WITHOUT
     if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(AnyVariable, name)

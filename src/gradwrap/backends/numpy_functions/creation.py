@@ -12,7 +12,8 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     sizes,
 )
-from gradwrap.core.wrapper import Wrapper, innermost, native
+from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import innermost, native
 from gradwrap.rules.creation import open_grid
 
 
@@ -110,7 +111,7 @@ def _about(function: Any) -> None:
 
 def _like_one_example(x: Any) -> Any:
     """A native array of the shape and dtype of what a function sees."""
-    if not isinstance(x, Wrapper):
+    if not isinstance(x, AnyVariable):
         return x
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 

@@ -101,7 +101,7 @@ def spread(
     if mean is NoValue:
         total, count = _masked_sum(xp, a, mask, axis, True)
         mean = total / count
-    deviation = a - mean
+    deviation = _cast(xp, a - mean, dtype)
     square = (xp.conj(deviation) * deviation).real if is_complex else deviation * deviation
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
     found = total / np.maximum(count - free, 0.0)

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 Implementation = Callable[..., Any]
+NUMPY: Any = np
 Parameters = dict[str, inspect.Parameter]
 # filled while this package is imported, and only read from then on
 ALWAYS: set[Any] = set()
@@ -165,7 +166,7 @@ def enter(text: str, **options: Any) -> list[Any]:
     entered: list[Any] = []
     for name in text[: text.index("(")].split():
         head, _, method = name.rpartition(".")
-        owner = functools.reduce(getattr, head.split("."), np) if head else np
+        owner: Any = functools.reduce(getattr, head.split("."), NUMPY) if head else np
         function = getattr(owner, method, None)
         if isinstance(owner, np.ufunc):
             UFUNC_METHODS[owner, method] = entered[0]
@@ -178,7 +179,7 @@ def enter(text: str, **options: Any) -> list[Any]:
 def enter_rows() -> None:
     """Enter what the rows of the table say of NumPy's functions."""
     for op in ops():
-        rule = op.rules.get(GENERIC)
+        rule: Any = op.rules.get(GENERIC)
         for text in () if rule is None else rule.numpy:
             whole = text if "(" in text else f"{text}({rule.signature_text})"
             entered = enter(whole, path=op.name, rule=rule)
