@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, is_masked
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.kinds import TUPLE
 from gradwrap.core.variable import AnyVariable
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["COMPOSED", "PERFORM", "at"]
+
+
+DEFAULTS: dict[str, Any] = {"dtype": None, "initial": NoValue, "where": True}
 
 
 def reduce(
@@ -31,17 +34,12 @@ def reduce(
     where: Any = True,
 ) -> Any:
     xp = cls._namespace
+    options = {"dtype": dtype, "initial": initial, "where": where}
+    options = {name: value for name, value in options.items() if value is not DEFAULTS[name]}
     function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
     if function is not None:
-        options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
-        if dtype is not None:
-            options["dtype"] = dtype
-        if initial is not NoValue:
-            options["initial"] = initial
-        if is_masked(where):
-            options["where"] = where
-        return IMPLEMENTATIONS[function](xp, array, **options)
-    if is_masked(where) or initial is not NoValue or dtype is not None:
+        return IMPLEMENTATIONS[function](xp, array, axis=axis, keepdims=keepdims, **options)
+    if options:
         raise NoRuleError(
             f"np.{ufunc.__name__}.reduce with where=, initial= or dtype= has no rule. "
             "Fix: np.where before, or one more element."
@@ -131,45 +129,28 @@ PERFORM: dict[str, Callable[..., Any]] = {
 # Several outputs, and matrices --------------------------------------------------------------------
 
 
-def _divmod(xp: Any, x1: Any, x2: Any) -> tuple[Any, Any]:
-    return x1 // x2, x1 % x2
-
-
 def _modf(xp: Any, x: Any) -> tuple[Any, Any]:
     _, whole = np.modf(native(x))
     return xp.where(np.isinf(whole), 0.0, x - whole), xp.asarray(whole)
-
-
-def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:
-    _, exponent = np.frexp(native(x))
-    return x * np.ldexp(native(x).dtype.type(1.0), -exponent), xp.asarray(exponent)
 
 
 def _ldexp(xp: Any, x1: Any, x2: Any) -> Any:
     return x1 * np.ldexp(native(x1).dtype.type(1.0), native(x2))
 
 
-def _vecdot(xp: Any, x1: Any, x2: Any) -> Any:
-    return xp.sum(xp.conj(x1) * x2, axis=-1)
+def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:
+    _, exponent = np.frexp(native(x))
+    return _ldexp(xp, x, -exponent), xp.asarray(exponent)
 
 
-def _matvec(xp: Any, x1: Any, x2: Any) -> Any:
-    return xp.sum(x1 * x2[..., None, :], axis=-1)
-
-
-def _vecmat(xp: Any, x1: Any, x2: Any) -> Any:
-    return xp.sum(xp.conj(x1)[..., :, None] * x2, axis=-2)
-
-
-COMPOSED: dict[Any, Callable[..., Any]] = {
-    np.divmod: _divmod,
-    np.modf: _modf,
-    np.frexp: _frexp,
-    np.ldexp: _ldexp,
-    **{
-        getattr(np, name): function
-        for name, function in (("vecdot", _vecdot), ("matvec", _matvec), ("vecmat", _vecmat))
-        if hasattr(np, name)
-    },
+_BY_NAME: dict[str, Callable[..., Any]] = {
+    "divmod": lambda xp, x1, x2: (x1 // x2, x1 % x2),
+    "frexp": _frexp,
+    "ldexp": _ldexp,
+    "matvec": lambda xp, x1, x2: xp.sum(x1 * x2[..., None, :], axis=-1),
+    "modf": _modf,
+    "vecdot": lambda xp, x1, x2: xp.sum(xp.conj(x1) * x2, axis=-1),
+    "vecmat": lambda xp, x1, x2: xp.sum(xp.conj(x1)[..., :, None] * x2, axis=-2),
 }
+COMPOSED = {getattr(np, name): call for name, call in _BY_NAME.items() if hasattr(np, name)}
 """Ufuncs that are written in terms of others: of several outputs, of vectors and matrices."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
     implements,
     on_values,
     sizes,
@@ -99,16 +98,6 @@ def full_like(xp: Any, a: Any, fill_value: Any, dtype: Any, shape: Any) -> Any:
     return xp.full(a.shape if shape is None else sizes(shape), fill_value, dtype=dtype)
 
 
-def _about(function: Any) -> None:
-    """Questions about shapes and dtypes, which all examples have in common under `vmap`."""
-
-    def ask(xp: Any, *args: Any, **kwargs: Any) -> Any:
-        named = {k: _like_one_example(v) for k, v in kwargs.items()}
-        return function(*(_like_one_example(a) for a in args), **named)
-
-    IMPLEMENTATIONS[function] = ask
-
-
 def _like_one_example(x: Any) -> Any:
     """A native array of the shape and dtype of what a function sees."""
     if not isinstance(x, AnyVariable):
@@ -116,43 +105,14 @@ def _like_one_example(x: Any) -> Any:
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 
 
-for _function in (
-    np.can_cast,
-    np.common_type,
-    np.iscomplexobj,
-    np.isrealobj,
-    np.ndim,
-    np.shape,
-    np.size,
-    np.result_type,
-):
-    _about(_function)
+# shapes and dtypes, which all examples have in common under `vmap`
 on_values(
-    np.allclose,
-    np.argwhere,
-    np.array2string,
-    np.array_equal,
-    np.array_equiv,
-    np.array_repr,
-    np.array_str,
-    np.bincount,
-    np.count_nonzero,
-    np.diag_indices_from,
-    np.digitize,
-    np.einsum_path,
-    np.flatnonzero,
-    np.iscomplex,
-    np.isclose,
-    np.isin,
-    np.isneginf,
-    np.isposinf,
-    np.isreal,
-    np.ix_,
-    np.may_share_memory,
-    np.min_scalar_type,
-    np.ravel_multi_index,
-    np.shares_memory,
-    np.tril_indices_from,
-    np.triu_indices_from,
-    np.unravel_index,
+    "can_cast common_type iscomplexobj isrealobj ndim shape size result_type",
+    seen_as=_like_one_example,
+)
+on_values(
+    "allclose argwhere array2string array_equal array_equiv array_repr array_str bincount "
+    "count_nonzero diag_indices_from digitize einsum_path flatnonzero iscomplex isclose isin "
+    "isneginf isposinf isreal ix_ may_share_memory min_scalar_type ravel_multi_index "
+    "shares_memory tril_indices_from triu_indices_from unravel_index"
 )

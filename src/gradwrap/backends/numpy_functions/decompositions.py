@@ -13,7 +13,7 @@ from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 
-on_values(np.linalg.matrix_rank)
+on_values("linalg.matrix_rank")
 
 
 @implements("linalg.qr(a, mode='reduced')", arrays=1)

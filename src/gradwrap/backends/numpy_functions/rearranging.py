@@ -46,7 +46,7 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any) -> Any:
     return xp.roll(a, tuple(shifts), axis=tuple(axes))
 
 
-on_values(np.argpartition, np.lexsort)
+on_values("argpartition lexsort")
 
 
 @implements("partition(a, kth, axis=-1, kind='introselect', order=None)")

@@ -27,7 +27,7 @@ NEUTRAL: dict[str, tuple[Any, str]] = {
     "any": (False, ""),
 }
 """What changes nothing, and what takes in `initial=`."""
-on_values(np.nanargmax, np.nanargmin)
+on_values("nanargmax nanargmin")
 
 
 @completes(np.sum, np.prod, np.max, np.amax, np.min, np.amin, np.all, np.any)

@@ -40,6 +40,7 @@ __all__ = [
     "Spelling",
     "enter",
     "enter_rows",
+    "named",
 ]
 
 Implementation = Callable[..., Any]
@@ -165,15 +166,20 @@ def enter(text: str, **options: Any) -> list[Any]:
     """Enter a text, and return the functions that the installed NumPy has of those it names."""
     entered: list[Any] = []
     for name in text[: text.index("(")].split():
-        head, _, method = name.rpartition(".")
-        owner: Any = functools.reduce(getattr, head.split("."), NUMPY) if head else np
-        function = getattr(owner, method, None)
+        owner, function = named(name)
         if isinstance(owner, np.ufunc):
-            UFUNC_METHODS[owner, method] = entered[0]
+            UFUNC_METHODS[owner, function.__name__] = entered[0]
         elif function is not None and not isinstance(function, np.ufunc):
             SPELLED[function] = Spelling(name, text, **{"code": COMPLETED.get(function), **options})
             entered.append(function)
     return entered
+
+
+def named(name: str) -> tuple[Any, Any]:
+    """Find a function of NumPy's by its name, with the module or ufunc that has it."""
+    head, _, last = name.rpartition(".")
+    owner: Any = functools.reduce(getattr, head.split("."), NUMPY) if head else NUMPY
+    return owner, getattr(owner, last, None)
 
 
 def enter_rows() -> None:

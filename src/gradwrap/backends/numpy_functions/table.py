@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,7 @@ from gradwrap.backends.numpy_functions.spelling import (
     SPELLED,
     Implementation,
     enter,
+    named,
 )
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError
@@ -128,18 +130,17 @@ def counting(n: int) -> NDArray[np.intp]:
     return np.arange(n, dtype=np.intp)
 
 
-def on_values(*functions: Any) -> None:
-    """Enter questions about values: answered on the data, not differentiated."""
-    for function in functions:
-        IMPLEMENTATIONS[function] = _asked(function)
+def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None:
+    """Enter questions that are answered by NumPy, of values as `seen_as` gives them."""
+    for name in names.split():
+        function = named(name)[1]
+        if function is not None:
+            IMPLEMENTATIONS[function] = functools.partial(_asked, function, seen_as)
 
 
-def _asked(function: Any) -> Implementation:
-    def ask(xp: Any, *args: Any, **kwargs: Any) -> Any:
-        native = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        return xp._class._plain(function(*unwrapped_key(args), **native))
-
-    return ask
+def _asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
+    options = {name: seen_as(value) for name, value in kwargs.items()}
+    return xp._class._plain(function(*map(seen_as, args), **options))
 
 
 def out_position(function: Any) -> int:
