@@ -26,16 +26,20 @@ __all__ = ["are_plain", "bind", "call_function", "call_ufunc", "check_targets", 
 def call_ufunc(
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A ufunc that is called with keywords, or has no rule, or one of its methods."""
+    """Answer for a ufunc with keywords or without a rule, and for the methods of ufuncs."""
     operands = inputs if method != "at" else (inputs[0], *inputs[2:])
     if any(cls._is_foreign(value) for value in operands):
         return NotImplemented
-    out = kwargs.pop("out", None)
-    name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-    if not is_recorded(inputs) and (method == "at" or are_plain(out)):
-        return _natively(cls, getattr(ufunc, method), inputs, kwargs, out)
+    out = kwargs.get("out")
     if method == "at":
-        return ufunc_methods.at(cls, ufunc, *inputs)
+        if isinstance(inputs[0], AnyVariable) or is_recorded(inputs):
+            return ufunc_methods.at(cls, ufunc, *inputs)
+        return _on_data(ufunc.at, inputs, kwargs)
+    if are_plain(out) and not is_recorded(inputs):
+        found = _on_data(getattr(ufunc, method), inputs, kwargs)
+        return cls._plain(found) if out is None else found
+    kwargs.pop("out", None)
+    name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     if out is not None:
         check_targets(name, out, update=method == "__call__" and ufunc.nin == 2)
     if method == "__call__":
@@ -49,7 +53,7 @@ def call_ufunc(
 
 
 def are_plain(out: Any) -> bool:
-    """Whether `out=` is not given, or names plain arrays, which then can hold the result."""
+    """Tell if `out=` is not given, or names plain arrays, which then can hold the result."""
     return out is None or not any(isinstance(part, AnyVariable) for part in targets(out))
 
 
@@ -57,16 +61,9 @@ def targets(out: Any) -> tuple[Any, ...]:
     return out if isinstance(out, TUPLE) else (out,)
 
 
-def _natively(
-    cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any = None
-) -> Any:
+def _on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy with the data, where nothing is recorded."""
-    named = {k: unwrapped_key(v) for k, v in kwargs.items()}
-    if out is not None:
-        return function(*unwrapped_key(args), out=out, **named)
-    if getattr(function, "__name__", "") == "at" and isinstance(args[0], AnyVariable):
-        return ufunc_methods.at(cls, function.__self__, *args)
-    return cls._plain(function(*unwrapped_key(args), **named))
+    return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
 
 
 def check_targets(name: str, out: Any, *, update: bool = False) -> None:
@@ -159,20 +156,18 @@ def _unbound(*args: Any, **kwargs: Any) -> Any:
 
 def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Answer for a call that is not bound, or with arguments that the operation does not take."""
-    at = out_position(function)
+    out, at = kwargs.get("out"), out_position(function)
     if len(args) > at and args[at] is not None:
-        kwargs = {**kwargs, "out": args[at]}
-        args = (*args[:at], None, *args[at + 1 :])
-    out = kwargs.get("out")
+        out = args[at]
     if out is not None:
-        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
-        if is_recorded([args, kwargs]) or not are_plain(out):
-            check_targets(f"np.{function.__name__}", out)
-            return into(out, call_function(cls, function, args, kwargs))
-        named = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        return function(*unwrapped_key(args[:at]), **named, out=out)
+        if are_plain(out) and not is_recorded([args, kwargs]):
+            return _on_data(function, args, kwargs)
+        check_targets(f"np.{function.__name__}", out)
+        args = tuple(None if i == at else arg for i, arg in enumerate(args))
+        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+        return into(out, call_function(cls, function, args, kwargs))
     if function not in ALWAYS and cls._backend.name == "numpy" and not is_recorded([args, kwargs]):
-        return _natively(cls, function, args, kwargs)
+        return cls._plain(_on_data(function, args, kwargs))
     implementation = IMPLEMENTATIONS.get(function)
     if implementation is not None:
         return implementation(cls._namespace, *args, **kwargs)
@@ -183,4 +178,4 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
             f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
             "or .detach() the argument if its gradient is not wanted."
         )
-    return _natively(cls, function, args, kwargs)
+    return cls._plain(_on_data(function, args, kwargs))

@@ -17,6 +17,8 @@ from gradwrap.errors import NoRuleError, OutArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.core.kinds import AnyFunction
+
 __all__ = ["COMPOSED", "PERFORM", "at"]
 
 
@@ -143,7 +145,7 @@ def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:
     return _ldexp(xp, x, -exponent), xp.asarray(exponent)
 
 
-_BY_NAME: dict[str, Callable[..., Any]] = {
+_BY_NAME: dict[str, AnyFunction[Any]] = {
     "divmod": lambda xp, x1, x2: (x1 // x2, x1 % x2),
     "frexp": _frexp,
     "ldexp": _ldexp,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.wrapper import Wrapper, is_recorded
+from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import is_recorded
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint
 
@@ -93,7 +94,7 @@ def counts(repeats: Any) -> Any:
 def mask(xp: Any, condition: Any) -> Any:
     """A condition as an array of bools."""
     native_types = xp._class._backend.native_types
-    if not isinstance(condition, Wrapper) and type(condition) not in native_types:
+    if not isinstance(condition, AnyVariable) and type(condition) not in native_types:
         condition = xp.asarray(condition)
     return condition if condition.dtype == np.bool_ else condition != 0
 

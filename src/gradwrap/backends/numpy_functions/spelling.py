@@ -81,7 +81,7 @@ class Spelling:
     @functools.cached_property
     def parameters(self) -> Parameters:
         """NumPy's parameters."""
-        function = eval(f"lambda {self.signature}: None", vars(converting))  # noqa: S307  a table's
+        function = eval(f"lambda {self.signature}: None", {**vars(converting)})  # noqa: S307  a table's
         return dict(inspect.signature(function).parameters)
 
     @functools.cached_property
@@ -170,7 +170,8 @@ def enter(text: str, **options: Any) -> list[Any]:
         if isinstance(owner, np.ufunc):
             UFUNC_METHODS[owner, function.__name__] = entered[0]
         elif function is not None and not isinstance(function, np.ufunc):
-            SPELLED[function] = Spelling(name, text, **{"code": COMPLETED.get(function), **options})
+            known: dict[str, Any] = {"code": COMPLETED.get(function), **options}
+            SPELLED[function] = Spelling(name, text, **known)
             entered.append(function)
     return entered
 
@@ -185,8 +186,10 @@ def named(name: str) -> tuple[Any, Any]:
 def enter_rows() -> None:
     """Enter what the rows of the table say of NumPy's functions."""
     for op in ops():
-        rule: Any = op.rules.get(GENERIC)
-        for text in () if rule is None else rule.numpy:
+        rule = op.rules.get(GENERIC)
+        if rule is None:
+            continue
+        for text in rule.numpy:
             whole = text if "(" in text else f"{text}({rule.signature_text})"
             entered = enter(whole, path=op.name, rule=rule)
             if rule.views is not None:

@@ -17,6 +17,7 @@ from gradwrap.core.classes import rebind
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import find_op, redefine
 from gradwrap.core.tree import map_leaves
+from lambdas import fn, is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,26 +85,26 @@ def test_what_a_row_does_not_take_is_left_to_the_general_way(function: Any) -> N
         assert bound(*args, out=A) is ELSEWHERE
 
 
+of_lower = gw.grad(fn(lambda x: np.sum(np.tril(x))))
+
+
 def test_a_changed_rule_is_bound_anew_and_the_others_stay() -> None:
     x = gw.wrap(A, requires_grad=True)
+    cls: Any = type(x)
     np.concatenate([np.tril(x), x])
-    calls = type(x)._function_calls
-    kept = calls[np.concatenate]
+    kept = cls._function_calls[np.concatenate]
     op = find_op("tril")
     assert op is not None
     rules = dict(op.rules)
     try:
         gw.defvjp("tril", lambda xp, g: 7.0 * g)
-        assert np.tril not in calls
-        assert calls[np.concatenate] is kept
-        np.testing.assert_array_equal(gw.grad(lambda x: np.sum(np.tril(x)))(A), 7.0)
-        np.testing.assert_array_equal(gw.grad(lambda x: x.sum() + np.tril(x).sum())(A), 8.0)
+        assert np.tril not in cls._function_calls
+        assert cls._function_calls[np.concatenate] is kept
+        np.testing.assert_array_equal(of_lower(A), 7.0)
     finally:
         redefine(op, rules)
         rebind(op)
-    np.testing.assert_array_equal(
-        gw.grad(lambda x: np.sum(np.tril(x)))(A), np.tril(np.ones((3, 4)))
-    )
+    np.testing.assert_array_equal(of_lower(A), np.tril(np.ones((3, 4))))
 
 
 # Random calls with all options --------------------------------------------------------------------
@@ -206,7 +207,7 @@ def assert_alike(found: Any, expected: Any) -> None:
     assert isinstance(found, Exception) == isinstance(expected, Exception), (found, expected)
     if isinstance(expected, Exception):
         return
-    if isinstance(expected, (tuple, list)):
+    if is_a(expected, tuple, list):
         assert len(found) == len(expected)
         for part, other in zip(found, expected, strict=True):
             assert_alike(part, other)
@@ -220,7 +221,7 @@ def wrapped(args: Any, *, tracked: bool) -> Any:
     """The arguments, with arrays wrapped where they are floating."""
 
     def wrap(x: Any) -> Any:
-        if not isinstance(x, np.ndarray) or not x.ndim:
+        if not is_a(x, np.ndarray) or not x.ndim:
             return x
         return gw.wrap(x, requires_grad=tracked and x.dtype.kind in "fc")
 
@@ -244,7 +245,7 @@ def test_all_options_give_what_numpy_gives(function: Any, tracked: bool) -> None
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.bool_, np.complex64, np.float16])
 def test_arrays_of_other_dtypes_that_are_not_tracked(function: Any, dtype: Any) -> None:
     def cast(x: Any) -> Any:
-        if not isinstance(x, np.ndarray):
+        if not is_a(x, np.ndarray):
             return x
         return (x > 1.0 if dtype is np.bool_ else x).astype(dtype)
 
