@@ -132,6 +132,8 @@ OPTIONS: dict[str, list[Any]] = {
     "a_min": [0.8, None, V / 2],
     "axes": [None, (1, 0), (-1, 0)],
     "axis": [None, 0, 1, -1],
+    "axis1": [0, 1],
+    "axis2": [-2, -1],
     "casting": ["same_kind"],
     "copy": [None, True],
     "correction": [1],

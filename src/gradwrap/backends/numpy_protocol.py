@@ -139,7 +139,10 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
 
 
 def bind(cls: Any, function: Any) -> Callable[..., Any]:
-    """Make the quick call of a function in a class of wrappers: straight to its operation."""
+    """Make the call of a function in a class of wrappers: straight to its operation, if it can be.
+
+    What it makes returns `ELSEWHERE` for arguments that `call_function` is to answer for.
+    """
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here
@@ -147,35 +150,47 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
     if spelling is not None and spelling.rule is not None:
         with contextlib.suppress(AttributeError):  # the library has no such function
             return spelling.bound(cls._namespace)
-    return _unbound
+    return _general(cls, function)
 
 
-def _unbound(*args: Any, **kwargs: Any) -> Any:
-    return ELSEWHERE
+def _general(cls: Any, function: Any) -> Callable[..., Any]:
+    """Make the call of a function that has no row, or with arguments that its row does not take."""
+    implementation = IMPLEMENTATIONS.get(function)
+    natively = cls._backend.name == "numpy" and function not in ALWAYS
+    xp, at = cls._namespace, out_position(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None or (len(args) > at and args[at] is not None):
+            return ELSEWHERE
+        if implementation is None or natively:
+            if not is_recorded([args, kwargs]):
+                return cls._plain(_on_data(function, args, kwargs))
+            if implementation is None:
+                raise _no_rule(cls, function)
+        return implementation(xp, *args, **kwargs)
+
+    return call
+
+
+def _no_rule(cls: Any, function: Any) -> NoRuleError:
+    path = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
+    return NoRuleError(
+        f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
+        f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
+        "or .detach() the argument if its gradient is not wanted."
+    )
 
 
 def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Answer for a call that is not bound, or with arguments that the operation does not take."""
+    """Answer for arguments that the bound call does not take, `out=` among them."""
     out, at = kwargs.get("out"), out_position(function)
     if len(args) > at and args[at] is not None:
         out = args[at]
-    if out is not None:
-        if are_plain(out) and not is_recorded([args, kwargs]):
-            return _on_data(function, args, kwargs)
-        check_targets(f"np.{function.__name__}", out)
-        args = tuple(None if i == at else arg for i, arg in enumerate(args))
-        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-        return into(out, call_function(cls, function, args, kwargs))
-    if function not in ALWAYS and cls._backend.name == "numpy" and not is_recorded([args, kwargs]):
-        return cls._plain(_on_data(function, args, kwargs))
-    implementation = IMPLEMENTATIONS.get(function)
-    if implementation is not None:
-        return implementation(cls._namespace, *args, **kwargs)
-    if is_recorded([args, kwargs]):
-        path = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
-        raise NoRuleError(
-            f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
-            f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
-            "or .detach() the argument if its gradient is not wanted."
-        )
-    return cls._plain(_on_data(function, args, kwargs))
+    if out is None:
+        return _general(cls, function)(*args, **kwargs)
+    if are_plain(out) and not is_recorded([args, kwargs]):
+        return _on_data(function, args, kwargs)
+    check_targets(f"np.{function.__name__}", out)
+    args = tuple(None if i == at else arg for i, arg in enumerate(args))
+    kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+    return into(out, call_function(cls, function, args, kwargs))

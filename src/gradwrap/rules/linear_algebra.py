@@ -132,6 +132,13 @@ def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]
     return expanded, output.replace("...", ellipsis)
 
 
+DIAGONAL = (
+    "(a, offset=0, axis1=0, axis2=1) -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset"
+)
+TRACE = (
+    "(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)"
+    " -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype"
+)
 register(
     [
         multilinear(
@@ -178,14 +185,14 @@ register(
             "x, /, *, offset=0",
             _diagonal,
             samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
-            numpy="linalg.diagonal",
+            numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
         ),
         linear(
             "linalg.trace",
             "x, /, *, offset=0, dtype=None",
             _trace,
             samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
-            numpy="linalg.trace",
+            numpy=("linalg.trace", f"trace{TRACE}"),
         ),
         joint(
             "einsum",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import Any
 
@@ -10,27 +9,8 @@ import numpy as np
 
 from gradwrap.core.kinds import SEQUENCE
 from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import is_recorded
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint
-
-__all__ = [
-    "NoValue",
-    "are_matrices",
-    "bound",
-    "counts",
-    "flat",
-    "given",
-    "is_real",
-    "is_recorded",
-    "lower",
-    "mask",
-    "math",
-    "reverse",
-    "single",
-    "sizes",
-    "square",
-]
 
 NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
 

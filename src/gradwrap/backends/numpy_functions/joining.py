@@ -66,9 +66,10 @@ def block(xp: Any, arrays: Any) -> Any:
     return join(arrays, levels)
 
 
-@implements("append(arr, values, axis=None)", arrays=2)
-def append(xp: Any, arr: Any, values: Any, axis: Any) -> Any:
-    return xp.concat([arr, values], axis=axis)
+standard(
+    "concat",
+    "append(arr, values, axis=None) -> [xp.asarray(arr), xp.asarray(values)], axis=axis",
+)
 
 
 @implements("split(ary, indices_or_sections, axis=0)", always=True)

@@ -31,9 +31,7 @@ def inner(xp: Any, a: Any, b: Any) -> Any:
     return xp.tensordot(a, b, axes=((-1,), (-1,)))
 
 
-@implements("vdot(a, b, /)", arrays=2)
-def vdot(xp: Any, a: Any, b: Any) -> Any:
-    return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+standard("vecdot", "vdot(a, b, /) -> *(xp.reshape(xp.asarray(x), (-1,)) for x in (a, b))")
 
 
 @implements("outer(a, b, out=None)", arrays=2)
@@ -85,11 +83,6 @@ def kron(xp: Any, a: Any, b: Any) -> Any:
     right = xp.reshape(b, tuple(n for size in second for n in (1, size)))
     product = tuple(m * n for m, n in zip(first, second, strict=True))
     return xp.reshape(left * right, product)
-
-
-@implements("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)")
-def trace(xp: Any, a: Any, offset: int, axis1: int, axis2: int, dtype: Any) -> Any:
-    return xp.linalg.trace(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
 
 
 @implements("linalg.norm(x, ord=None, axis=None, keepdims=False)", arrays=1)

@@ -189,11 +189,6 @@ def extract(xp: Any, condition: Any, arr: Any) -> Any:
     return compress(xp, condition, arr)
 
 
-@implements("diagonal(a, offset=0, axis1=0, axis2=1)", always=True)
-def diagonal(xp: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any:
-    return xp.linalg.diagonal(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
-
-
 @implements("diag(v, k=0)", arrays=1)
 def diag(xp: Any, v: Any, k: int) -> Any:
     if v.ndim == 2:

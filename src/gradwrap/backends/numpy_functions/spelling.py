@@ -25,23 +25,12 @@ import numpy as np
 from gradwrap.backends.numpy_functions import converting
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import GENERIC, ops
+from gradwrap.core.wrapper import is_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradwrap.core.rule import Rule
-
-__all__ = [
-    "ALWAYS",
-    "COMPLETED",
-    "SPELLED",
-    "UFUNC_METHODS",
-    "Implementation",
-    "Spelling",
-    "enter",
-    "enter_rows",
-    "named",
-]
 
 Implementation = Callable[..., Any]
 NUMPY: Any = np
@@ -127,7 +116,7 @@ class Spelling:
         if keepdims is not None and keepdims.default is converting.NoValue:
             checks = [*checks, "if keepdims is NoValue: keepdims = False"]
         lines = [f"def {name}({first}{self.signature}):", *checks, f"return {result}"]
-        scope = {**vars(converting), **scope}
+        scope = {**vars(converting), "is_recorded": is_recorded, **scope}
         exec("\n    ".join(lines), scope)  # noqa: S102  written above, from the tables alone
         return scope.pop(name)  # type: ignore[no-any-return]  # looked up by name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
 from inspect import Parameter
@@ -69,23 +68,21 @@ class Implementations:
     def __contains__(self, function: Any) -> bool:
         return function in SPELLED or function in self._written
 
-    def __getitem__(self, function: Any) -> Implementation:
+    def get(self, function: Any) -> Implementation | None:
+        """The implementation, or None."""
         found = self._written.get(function)
-        if found is None:
+        if found is None and function in SPELLED:
             found = self._written[function] = SPELLED[function].general()
+        return found
+
+    def __getitem__(self, function: Any) -> Implementation:
+        found = self.get(function)
+        if found is None:
+            raise KeyError(function)
         return found
 
     def __setitem__(self, function: Any, implementation: Implementation) -> None:
         self._written[function] = implementation
-
-    def __iter__(self) -> Any:
-        return iter({**SPELLED, **self._written})
-
-    def get(self, function: Any) -> Implementation | None:
-        """The implementation, or None."""
-        with contextlib.suppress(KeyError):
-            return self[function]
-        return None
 
 
 IMPLEMENTATIONS = Implementations()
