@@ -124,7 +124,7 @@ def _is_default(name: str, value: Any) -> bool:
 
 
 def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: Any) -> Any:
-    """Where a mask is not set, neither value nor derivative is looked at; `out` stays there."""
+    """Call a ufunc where a mask is set; elsewhere the result is `out`, or 0, without derivative."""
     xp = cls._namespace
     mask = xp.astype(xp.asarray(where), xp.bool, copy=False)
     safe = tuple(xp.where(mask, xp.asarray(x), 1) for x in inputs)
@@ -156,7 +156,7 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
 def _general(cls: Any, function: Any) -> Callable[..., Any]:
     """Make the call of a function that has no row, or with arguments that its row does not take."""
     implementation = IMPLEMENTATIONS.get(function)
-    natively = cls._backend.name == "numpy" and function not in ALWAYS
+    natively = cls._backend.name == "numpy" and function in SPELLED and function not in ALWAYS
     xp, at = cls._namespace, out_position(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:

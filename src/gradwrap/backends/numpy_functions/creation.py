@@ -57,7 +57,7 @@ def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
 def geomspace(
     xp: Any, start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int
 ) -> Any:
-    """By the logarithms; both ends have one sign."""
+    """Space the logarithms evenly; both ends have one sign."""
     signs = np.sign(native(start))
     if np.any(signs * np.sign(native(stop)) <= 0):
         raise ValueError("Geometric sequence cannot include zero, or change its sign")
@@ -67,7 +67,7 @@ def geomspace(
 
 @implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')")
 def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tuple[Any, ...]:
-    """Coordinates repeated along the other axes."""
+    """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)
     grids = grids if sparse else xp.broadcast_arrays(*grids)
     return tuple(xp.copy(grid) if copy else grid for grid in grids)
@@ -99,7 +99,7 @@ def full_like(xp: Any, a: Any, fill_value: Any, dtype: Any, shape: Any) -> Any:
 
 
 def _like_one_example(x: Any) -> Any:
-    """A native array of the shape and dtype of what a function sees."""
+    """A native array of the shape and dtype that a function sees."""
     if not isinstance(x, AnyVariable):
         return x
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)

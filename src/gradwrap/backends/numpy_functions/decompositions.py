@@ -27,7 +27,7 @@ def qr(xp: Any, a: Any, mode: str) -> Any:
 
 @implements("linalg.eig(a)", arrays=1)
 def eig(xp: Any, a: Any) -> Any:
-    """Real, as NumPy has it up to 2.4, where a real matrix has real eigenvalues alone."""
+    """Decompose; up to NumPy 2.4 the result is real where all eigenvalues of a real matrix are."""
     found = xp.linalg.eig(a)
     if _is_real(xp, a, found[0]):
         parts = [xp.real(part) for part in found]
@@ -75,7 +75,7 @@ def cond(xp: Any, x: Any, p: Any) -> Any:
 
 @implements("linalg.pinv(a, rcond=None, hermitian=False, *, rtol=NoValue)", arrays=1)
 def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
-    """The default tolerance is NumPy's own, not the standard's."""
+    """The pseudoinverse, with NumPy's default tolerance, not the standard's."""
     if rcond is None:
         rcond = 1e-15 if rtol is NoValue else rtol
     return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)

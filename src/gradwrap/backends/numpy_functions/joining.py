@@ -120,7 +120,7 @@ def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
 
 @implements("insert(arr, obj, values, axis=None)")
 def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
-    """NumPy inserts marks into the positions; what they stand for is then taken."""
+    """Insert marks into the positions by NumPy, and take what they stand for."""
     arr, axis = _flat_or_along(xp, arr, axis)
     values = xp.asarray(values)
     values = xp.reshape(values, (1,) * (arr.ndim - values.ndim) + tuple(values.shape))
@@ -149,7 +149,7 @@ def _flat_or_along(xp: Any, arr: Any, axis: Any) -> tuple[Any, int]:
 
 @implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
 def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
-    """With a constant; other modes by taking the elements that NumPy would repeat."""
+    """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     if mode == "constant":
         widths = np.pad(np.full(array.shape, True), pad_width)
         first = [np.flatnonzero(np.any(widths, axis=_but(i, array.ndim))) for i in _axes(array)]
@@ -177,6 +177,6 @@ def _but(axis: int, ndim: int) -> tuple[int, ...]:
 
 @implements("resize(a, new_shape)", arrays=1)
 def resize(xp: Any, a: Any, new_shape: Any) -> Any:
-    """The elements, repeated as often as it takes."""
+    """Repeat the elements as often as the new shape needs."""
     elements = xp.reshape(a, (-1,))
     return elements[np.resize(counting(elements.shape[0]), sizes(new_shape))]

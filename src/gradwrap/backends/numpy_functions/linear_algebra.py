@@ -105,7 +105,7 @@ def norm(xp: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
 
 @implements("linalg.multi_dot(arrays, *, out=None)")
 def multi_dot(xp: Any, arrays: Any) -> Any:
-    """The products in the order that takes the fewest multiplications."""
+    """Multiply in the order that takes the fewest multiplications."""
     factors = [xp.asarray(a) for a in arrays]
     ends = [factors[0].shape[0] if factors[0].ndim > 1 else 1]
     ends += [a.shape[-1] if a.ndim > 1 or i == 0 else 1 for i, a in enumerate(factors)]
@@ -130,7 +130,7 @@ def multi_dot(xp: Any, arrays: Any) -> Any:
 
 @implements("cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None)", arrays=2)
 def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int | None) -> Any:
-    """Vectors of three components."""
+    """The product of vectors of three components."""
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)

@@ -11,7 +11,7 @@ from gradwrap.backends.numpy_functions.table import implements, sizes
 
 @implements("apply_along_axis(func1d, axis, arr, *args, **kwargs)")
 def apply_along_axis(xp: Any, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """The function of each slice, stacked."""
+    """Call the function with each slice, and stack the results."""
     arr = xp.asarray(arr)
     at = axis % arr.ndim
     rows = xp.moveaxis(arr, at, -1)

@@ -18,7 +18,7 @@ def convolve(xp: Any, a: Any, v: Any, mode: str) -> Any:
 
 
 def _part(full: Any, n: int, m: int, mode: str) -> Any:
-    """Of n + m - 1 elements, the middle n, or those in which all of both take part."""
+    """Take the middle n of n + m - 1 elements, or those in which all elements of both take part."""
     if mode == "full":
         return full
     if mode == "same":
@@ -43,7 +43,7 @@ def correlate(xp: Any, a: Any, v: Any, mode: str) -> Any:
 
 @implements("polyval(p, x)", arrays=2)
 def polyval(xp: Any, p: Any, x: Any) -> Any:
-    """By Horner's rule."""
+    """Evaluate by Horner's rule."""
     total = xp.zeros_like(x)
     for i in range(p.shape[0]):
         total = total * x + p[i]

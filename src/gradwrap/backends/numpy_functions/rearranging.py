@@ -65,7 +65,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any) -> Any:
     arrays=1,
 )
 def unique(xp: Any, ar: Any, return_index: bool, axis: Any, sorted: bool, **named: Any) -> Any:
-    """The first of each of the elements that are equal; with the positions NumPy gives."""
+    """Take the first of each of the elements that are equal, at the positions that NumPy gives."""
     if axis is not None:
         raise NoRuleError("np.unique with axis= has no rule. Fix: omit axis=, or .detach().")
     if not sorted:  # which older versions do not know
@@ -95,7 +95,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 
 def _places(indices: Any) -> Any:
-    """Indices as an array: NumPy's own, or one that vmap maps over."""
+    """Indices as an array: of NumPy, or one that vmap maps over."""
     key = key_with_batches(indices)
     is_array = isinstance(key, Wrapper) or hasattr(key, "get")  # or CuPy's own
     return key if is_array else np.asarray(key)

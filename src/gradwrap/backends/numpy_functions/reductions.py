@@ -26,7 +26,7 @@ NEUTRAL: dict[str, tuple[Any, str]] = {
     "all": (True, ""),
     "any": (False, ""),
 }
-"""What changes nothing, and what takes in `initial=`."""
+"""For each reduction its neutral element, and the function that takes in `initial=`."""
 on_values("nanargmax nanargmin")
 
 
@@ -41,7 +41,7 @@ def reduction(
     initial: Any = NoValue,
     dtype: Any = None,
 ) -> Any:
-    """Elements that are masked out are neutral ones; `initial` is one more element."""
+    """Reduce with neutral elements for those masked out, and `initial` as one more element."""
     neutral, combine = NEUTRAL[path]
     a = xp.asarray(a)
     if is_masked(where):
@@ -151,14 +151,14 @@ def ptp(xp: Any, a: Any, axis: Any, keepdims: bool) -> Any:
     arrays=1,
 )
 def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
-    """With NaN taken for a number that changes nothing."""
+    """Call the function without `nan` in its name, with a neutral element for NaN."""
     neutral = 0.0 if "sum" in name else 1.0
     function = getattr(np, name.removeprefix("nan"))
     return IMPLEMENTATIONS[function](xp, xp.where(xp.isnan(a), neutral, a), **options)
 
 
 def _known(a: Any, where: Any) -> Any:
-    """Where there is a number that counts."""
+    """The mask of the elements that are numbers, and are chosen."""
     known = ~np.isnan(native(a))
     return known & native(where) if is_masked(where) else known
 

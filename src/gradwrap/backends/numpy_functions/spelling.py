@@ -40,7 +40,7 @@ ALWAYS: set[Any] = set()
 """The functions whose implementation also answers for arrays that are not tracked: they give
 views, or write. For all others, NumPy itself does."""
 COMPLETED: dict[Any, Implementation] = {}
-"""What does the rest, for functions of which the standard's do not take all arguments."""
+"""The code for arguments of NumPy's that the standard's function does not take."""
 UFUNC_METHODS: dict[tuple[Any, str], Any] = {}
 """From a ufunc and the name of its method to NumPy's function that does the same."""
 

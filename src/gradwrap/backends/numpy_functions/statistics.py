@@ -23,7 +23,7 @@ from gradwrap.errors import NoRuleError
 def _quantiles(
     xp: Any, a: Any, q: Any, axis: Any, method: str, keepdims: Any, *, skip_nan: bool
 ) -> Any:
-    """Each is a mean of two order statistics; NumPy says which, by the quantiles of the ranks."""
+    """Means of two order statistics each; NumPy says which, by the quantiles of the ranks."""
     ordered = xp.sort(moved_last(xp, a, axis), axis=-1)
     quantiles = _of_numbers if skip_nan else _of_all
     found = quantiles(xp, ordered, on_host(q), method)
@@ -31,7 +31,7 @@ def _quantiles(
 
 
 def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
-    """The same two places in every row; NaN where there is one."""
+    """Quantiles at the same two places in every row; NaN where a row has one."""
     length = ordered.shape[-1]
     rank: Any = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
     low = np.floor(rank).astype(np.int64)
@@ -61,7 +61,7 @@ def _shares(xp: Any, share: Any, ordered: Any) -> Any:
 
 
 def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
-    """Of what is not NaN, which may be more in one row than in another."""
+    """Quantiles of the elements that are not NaN, more in one row than in another."""
     values = native(ordered)
     counts = on_host((values == values).sum(axis=-1))
     shape = (*q.shape, *values.shape[:-1])
@@ -97,7 +97,7 @@ def _at(xp: Any, ordered: Any, places: Any) -> Any:
     "median nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)", arrays=1
 )
 def median(xp: Any, name: str, a: Any, axis: Any, keepdims: Any) -> Any:
-    """The middle of the sorted elements; the mean of the middle two."""
+    """The middle of the sorted elements, or the mean of the middle two."""
     return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=name == "nanmedian")
 
 

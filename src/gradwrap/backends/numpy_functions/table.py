@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import NoValue, given, sizes
+from gradwrap.backends.numpy_functions.converting import NoValue, sizes
 from gradwrap.backends.numpy_functions.spelling import (
     ALWAYS,
     COMPLETED,
@@ -35,7 +35,6 @@ __all__ = [
     "completes",
     "constant",
     "counting",
-    "given",
     "implements",
     "is_masked",
     "moved_last",
@@ -141,7 +140,7 @@ def _asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **
 
 
 def out_position(function: Any) -> int:
-    """Where `out` stands among the positional arguments; past all of them if it does not."""
+    """The position of `out` among the arguments; past all of them if it has none."""
     spelling = SPELLED.get(function)
     parameters = {} if spelling is None else spelling.parameters
     if "out" not in parameters or parameters["out"].kind == Parameter.KEYWORD_ONLY:

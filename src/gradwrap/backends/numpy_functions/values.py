@@ -63,7 +63,7 @@ def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) 
 
 @implements(f"unwrap(p, discont=None, axis=-1, *, period={2 * math.pi})")
 def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
-    """What is added to each angle is constant between the jumps."""
+    """Add to each angle what NumPy adds, which is constant between the jumps."""
     check_constant("np.unwrap", discont=discont, period=period)
     values = native(p)
     shift = np.unwrap(values, discont, axis, period=native(period)) - values
@@ -99,7 +99,7 @@ def ediff1d(xp: Any, ary: Any, to_end: Any, to_begin: Any) -> Any:
 
 @implements("gradient(f, *varargs, axis=None, edge_order=1)", arrays=1)
 def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
-    """Second-order differences inside, one-sided ones of `edge_order` at the ends."""
+    """Second-order differences inside, and one-sided ones of `edge_order` at the ends."""
     axes = as_axes(axis if axis is None else sizes(axis), f.ndim)
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
@@ -118,7 +118,7 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
 
 
 def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
-    """Along the last axis, with one spacing or the coordinates."""
+    """The slopes along the last axis, by one spacing or by the coordinates."""
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
@@ -159,7 +159,7 @@ def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
 
 @implements("interp(x, xp, fp, left=None, right=None, period=None)", arrays=3)
 def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
-    """Piecewise linear, in the points as in the breakpoints and their values."""
+    """Interpolate linearly; tracked in the points, the breakpoints and their values."""
     knots = xp_
     if period is not None:
         period = abs(period)
