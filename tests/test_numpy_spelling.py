@@ -118,6 +118,7 @@ ARRAYS: dict[str, tuple[Any, ...]] = {
     "cumulative_prod": (V,),
     "cumulative_sum": (V,),
     "linalg.cross": (S, S + np.eye(3)),
+    "isin": (A, A[1]),
     "linalg.solve": (S, A),
     "searchsorted": (np.sort(V), A),
     "squeeze": (A[:, None, :, None],),
@@ -165,6 +166,7 @@ OPTIONS: dict[str, list[Any]] = {
 SKIPPED = {"device", "out", "subok", "newshape", "kwargs"}
 OF_ONE_NAME: dict[str, dict[str, list[Any]]] = {
     "argsort": {"order": [None]},
+    "isin": {"assume_unique": [False], "kind": [None, "sort"]},
     "linalg.cross": {"axis": [0, -1]},
     "linalg.eigh": {"UPLO": ["L"]},  # the signs of the vectors are whatever LAPACK makes them
     "sort": {"order": [None]},

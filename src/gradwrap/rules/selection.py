@@ -302,7 +302,13 @@ register(
             key="sorter",
             numpy="searchsorted(a, v, side='left', sorter=None)",
         ),
-        nondifferentiable("isin", "x1, x2, /, *, invert=False", "a yes or no", arrays=2),
+        nondifferentiable(
+            "isin",
+            "x1, x2, /, *, invert=False",
+            "a yes or no",
+            arrays=2,
+            numpy="isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
+        ),
         nondifferentiable(
             "unique_all",
             "x, /",
