@@ -108,13 +108,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
-        names = ("x",) if ufunc.nin == 1 else tuple(f"x{i + 1}" for i in range(ufunc.nin))
-        formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
-        raise NoRuleError(
-            f"{ufunc.__name__} on {cls._backend.name} arrays has no rule, and an argument is "
-            f"tracked. Fix: gradwrap.defvjp({ufunc.__name__}, {formulas}) gives it one, "
-            "or .detach() the argument if its gradient is not wanted."
-        )
+        raise _no_rule(cls, ufunc.__name__, ufunc.nin)
     return cls._bind(op).call(*inputs)
 
 
@@ -166,17 +160,20 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
             if not is_recorded([args, kwargs]):
                 return cls._plain(_on_data(function, args, kwargs))
             if implementation is None:
-                raise _no_rule(cls, function)
+                path = f"{function.__module__}.{function.__name__}"
+                raise _no_rule(cls, path.replace("numpy.", "np.", 1))
         return implementation(xp, *args, **kwargs)
 
     return call
 
 
-def _no_rule(cls: Any, function: Any) -> NoRuleError:
-    path = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
+def _no_rule(cls: Any, path: str, count: int = 1) -> NoRuleError:
+    """The error for a function of so many arrays, of which one is tracked."""
+    names = ("x",) if count == 1 else tuple(f"x{i + 1}" for i in range(count))
+    formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
     return NoRuleError(
         f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
-        f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
+        f"Fix: gradwrap.defvjp({path}, {formulas}) gives it one, "
         "or .detach() the argument if its gradient is not wanted."
     )
 

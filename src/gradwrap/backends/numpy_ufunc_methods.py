@@ -47,19 +47,8 @@ def reduce(
             "Fix: np.where before, or one more element."
         )
     if ufunc is np.logaddexp:
-        return _logsumexp(xp, array, axis, keepdims)
+        return xp.special.logsumexp(array, axis=axis, keepdims=keepdims)
     return _folded(xp, ufunc, array, axis, keepdims)
-
-
-def _logsumexp(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    largest = np.max(native(x), axis=axis, keepdims=True)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    found = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
-    return found if keepdims else xp.reshape(found, _reduced_shape(x, axis))
-
-
-def _reduced_shape(x: Any, axis: Any) -> tuple[int, ...]:
-    return tuple(np.sum(np.empty(x.shape, dtype=bool), axis=axis, dtype=bool).shape)
 
 
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:

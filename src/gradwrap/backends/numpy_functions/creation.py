@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
+    cast,
     implements,
     on_values,
     sizes,
@@ -30,14 +31,11 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    points = xp.linspace(start, stop, num, dtype=_dtype(dtype), endpoint=endpoint)
-    points = points if axis == 0 else xp.moveaxis(points, 0, axis)
+    dtype = None if dtype is None else np.dtype(dtype)
+    points = xp.linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
+    points = _laid_out(xp, points, None, axis)
     step = (xp.asarray(stop) - start) / (num - 1 if endpoint else num)
     return (points, step) if retstep else points
-
-
-def _dtype(dtype: Any) -> Any:
-    return None if dtype is None else np.dtype(dtype)
 
 
 @implements("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)")
@@ -49,8 +47,7 @@ def logspace(
 
 
 def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
-    found = found if axis == 0 else xp.moveaxis(found, 0, axis)
-    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+    return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
 
 
 @implements("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)", arrays=2)

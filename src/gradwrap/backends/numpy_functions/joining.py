@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import flat
 from gradwrap.backends.numpy_functions.table import (
+    cast,
     completes,
     counting,
     implements,
@@ -23,13 +24,9 @@ from gradwrap.core.wrapper import native, unwrapped_key
 from gradwrap.errors import NoRuleError
 
 
-def _cast(xp: Any, a: Any, dtype: Any) -> Any:
-    return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
-
-
 @completes(np.concatenate, np.stack)
 def joined(xp: Any, path: str, arrays: Any, axis: Any, dtype: Any) -> Any:
-    return _cast(xp, getattr(xp, path)([xp.asarray(a) for a in arrays], axis=axis), dtype)
+    return cast(xp, getattr(xp, path)([xp.asarray(a) for a in arrays], axis=axis), dtype)
 
 
 @implements("vstack hstack(tup, *, dtype=None, casting='same_kind')", "dstack(tup)")
@@ -37,7 +34,7 @@ def stacked(xp: Any, name: str, tup: Any, dtype: Any = None) -> Any:
     ndim, axis = {"vstack": (2, 0), "hstack": (1, 1), "dstack": (3, 2)}[name]
     arrays = [with_axes(xp, xp.asarray(a), ndim) for a in tup]
     along = 0 if axis == 1 and arrays[0].ndim == 1 else axis
-    return _cast(xp, xp.concat(arrays, axis=along), dtype)
+    return cast(xp, xp.concat(arrays, axis=along), dtype)
 
 
 @implements("column_stack(tup)")
@@ -152,7 +149,9 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
     """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     if mode == "constant":
         widths = np.pad(np.full(array.shape, True), pad_width)
-        first = [np.flatnonzero(np.any(widths, axis=_but(i, array.ndim))) for i in _axes(array)]
+        axes = range(array.ndim)
+        inside = [np.any(widths, axis=tuple(j for j in axes if j != i)) for i in axes]
+        first = [np.flatnonzero(part) for part in inside]
         around = np.zeros(array.shape, native(array).dtype)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
         out = xp.asarray(np.pad(around, pad_width, **kwargs))
@@ -165,14 +164,6 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
         places: Any = np.pad(positions, pad_width, mode=mode, **kwargs)
         return xp.reshape(array, (-1,))[places]
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
-
-
-def _axes(array: Any) -> range:
-    return range(array.ndim)
-
-
-def _but(axis: int, ndim: int) -> tuple[int, ...]:
-    return tuple(i for i in range(ndim) if i != axis)
 
 
 @implements("resize(a, new_shape)", arrays=1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.shapes import expand_dims
-from gradwrap.backends.numpy_functions.table import completes, implements, standard
+from gradwrap.backends.numpy_functions.table import cast, completes, implements, standard
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
@@ -54,8 +54,7 @@ def einsum(xp: Any, *operands: Any, **kwargs: Any) -> Any:
     if not isinstance(subscripts, str):
         subscripts, arrays = _as_subscripts(operands)
     found = xp.einsum(subscripts, *(xp.asarray(o) for o in arrays))
-    dtype = kwargs.get("dtype")
-    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+    return cast(xp, found, kwargs.get("dtype"))
 
 
 LETTERS = string.ascii_letters

@@ -10,6 +10,7 @@ import numpy as np
 from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     NoValue,
+    cast,
     completes,
     implements,
     is_masked,
@@ -57,14 +58,9 @@ def reduction(
     return result if initial is NoValue else getattr(xp, combine)(result, initial)
 
 
-def _cast(xp: Any, a: Any, dtype: Any) -> Any:
-    a = xp.asarray(a)
-    return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
-
-
 @completes(np.mean)
 def mean(xp: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
-    a = _cast(xp, a, dtype)
+    a = cast(xp, a, dtype)
     if is_masked(where):
         total, count = _masked_sum(xp, a, where, axis, keepdims)
         return total / count
@@ -91,7 +87,7 @@ def spread(
     mean: Any,
     correction: Any,
 ) -> Any:
-    a = _cast(xp, a, dtype)
+    a = cast(xp, a, dtype)
     free = ddof if correction is NoValue else correction
     is_complex = xp.isdtype(a.dtype, "complex floating")
     if not is_complex and mean is NoValue and not is_masked(where):
@@ -101,7 +97,7 @@ def spread(
     if mean is NoValue:
         total, count = _masked_sum(xp, a, mask, axis, True)
         mean = total / count
-    deviation = _cast(xp, a - mean, dtype)
+    deviation = cast(xp, a - mean, dtype)
     square = (xp.conj(deviation) * deviation).real if is_complex else deviation * deviation
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
     found = total / np.maximum(count - free, 0.0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
+    cast,
     check_constant,
     constant,
     counting,
@@ -135,8 +136,7 @@ def cov(
     rows = _variables(xp, m, rowvar)
     if y is not None:
         rows = xp.concat([rows, _variables(xp, y, rowvar)], axis=0)
-    if dtype is not None:
-        rows = xp.astype(rows, np.dtype(dtype))
+    rows = cast(xp, rows, dtype)
     free = (0 if bias else 1) if ddof is None else ddof
     weights: Any = None
     if fweights is not None:

@@ -31,6 +31,7 @@ __all__ = [
     "WRITING",
     "Implementation",
     "NoValue",
+    "cast",
     "check_constant",
     "completes",
     "constant",
@@ -161,6 +162,12 @@ def constant(xp: Any, values: Any) -> Any:
     while hasattr(backend, "_base"):
         backend = backend._base
     return backend.asarray(values)
+
+
+def cast(xp: Any, a: Any, dtype: Any) -> Any:
+    """An array of the dtype, if one is given."""
+    a = xp.asarray(a)
+    return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
 
 
 def is_masked(where: Any) -> bool:
