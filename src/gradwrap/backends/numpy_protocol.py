@@ -143,7 +143,8 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
     spelling = SPELLED.get(function)
     if spelling is not None and spelling.rule is not None:
         with contextlib.suppress(AttributeError):  # the library has no such function
-            return spelling.bound(cls._namespace)
+            bound: Callable[..., Any] = spelling.bound(cls._namespace)
+            return bound
     return _general(cls, function)
 
 

@@ -55,16 +55,18 @@ class Spelling:
         *,
         path: str = "",
         rule: Rule | None = None,
-        code: Callable[..., Any] | None = None,
+        code: Implementation | None = None,
         arrays: int = 0,
     ) -> None:
-        call, _, self.condition = text.partition(" when ")
-        signature, _, self._arguments = call.partition(" -> ")
-        self.name = name
-        self.path = path  # of the standard's function
-        self.rule = rule
-        self.code = code
-        self.arrays = arrays  # so many parameters are made arrays for `code`
+        call, _, condition = text.partition(" when ")
+        signature, _, arguments = call.partition(" -> ")
+        self.name: str = name
+        self.path: str = path  # of the standard's function
+        self.rule: Rule | None = rule
+        self.code: Implementation | None = code
+        self.arrays: int = arrays  # so many parameters are made arrays for `code`
+        self.condition: str = condition
+        self._arguments: str = arguments
         self.signature: str = signature[signature.index("(") + 1 : signature.rindex(")")]
 
     @functools.cached_property
@@ -85,16 +87,17 @@ class Spelling:
                 passed.append(f"{name}={name}")
         return ", ".join(passed)
 
-    def general(self) -> Callable[..., Any]:
+    def general(self) -> Implementation:
         """The function of the namespace `xp` and NumPy's arguments."""
         first = "xp_" if "xp" in self.parameters else "xp"
         if self.code is None:
             result = f"{first}.{self.path}({self.arguments})"
         else:
             result = f"code({', '.join([first, *self._for_code(first)])})"
-        return self._written(f"{first}, ", [], result, {"code": self.code})
+        found: Implementation = self._written(f"{first}, ", [], result, {"code": self.code})
+        return found
 
-    def bound(self, xp: Any) -> Callable[..., Any]:
+    def bound(self, xp: Any) -> Any:
         """The function of NumPy's arguments that calls the operation, or returns `ELSEWHERE`."""
         call = functools.reduce(getattr, self.path.split("."), xp)
         tree = ast.parse(f"call({self.arguments})")
@@ -104,13 +107,11 @@ class Spelling:
             reasons.append(f"not ({self.condition})")
         checks = [f"if {' or '.join(reasons)}: return ELSEWHERE"] if reasons else []
         scope = {"call": call, "xp": xp, "ELSEWHERE": ELSEWHERE}
-        function: Any = self._written("", checks, f"call({self.arguments})", scope)
+        function = self._written("", checks, f"call({self.arguments})", scope)
         function.path = self.path  # by which it is forgotten when the rule changes
-        return function  # type: ignore[no-any-return]  # one that takes attributes
+        return function
 
-    def _written(
-        self, first: str, checks: list[str], result: str, scope: dict[str, Any]
-    ) -> Callable[..., Any]:
+    def _written(self, first: str, checks: list[str], result: str, scope: dict[str, Any]) -> Any:
         name = self.name.rpartition(".")[2]
         keepdims = self.parameters.get("keepdims")
         if keepdims is not None and keepdims.default is converting.NoValue:
@@ -118,7 +119,7 @@ class Spelling:
         lines = [f"def {name}({first}{self.signature}):", *checks, f"return {result}"]
         scope = {**vars(converting), "is_recorded": is_recorded, **scope}
         exec("\n    ".join(lines), scope)  # noqa: S102  written above, from the tables alone
-        return scope.pop(name)  # type: ignore[no-any-return]  # looked up by name
+        return scope.pop(name)
 
     def _for_code(self, xp: str) -> Iterator[str]:
         """The arguments of `code`: what its parameters name, `path` and `name` among it.
