@@ -8,11 +8,11 @@ BACKENDS = ROOT / "src" / "gradwrap" / "backends"
 OPTIONAL = ("cupy", "dask", "jax", "torch")
 
 collect_ignore = [
-    # for type checkers, by tests/test_typing.py and tests/test_downstream.py
-    "tests/typing",
-    "tests/downstream",
+    # for type checkers, by tests/tools/test_typing.py and tests/tools/test_downstream.py
+    "tests/tools/typing",
+    "tests/tools/downstream",
     # the double of CuPy derives from its classes, the drop-in has its names
-    *(["tests/hosted_cupy", "src/gradwrap/cupy.py"] if find_spec("cupy") is None else []),
+    *(["tests/backends/hosted_cupy", "src/gradwrap/cupy.py"] if find_spec("cupy") is None else []),
     # the docstrings of a backend are tests where its library is installed
     *(
         str(path.relative_to(ROOT))

@@ -9,7 +9,7 @@ nox.options.sessions = ["lint", "types", "tests"]
 # Types are checked, and the peers installed, on the oldest version that is supported.
 OLDEST = "3.11"
 NEWEST = "3.13"
-DOWNSTREAM = ("tests/test_typing.py", "tests/test_downstream.py")
+DOWNSTREAM = ("tests/tools/test_typing.py", "tests/tools/test_downstream.py")
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])

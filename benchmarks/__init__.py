@@ -1,11 +1,10 @@
-"""Benchmarks: gradwrap beside hand-written NumPy gradients and four other libraries.
+"""Benchmarks that compare gradwrap with gradients written by hand, and with four other libraries.
 
 ``python -m benchmarks`` prints one table, ``python -m benchmarks.overhead`` a smaller one;
 ``python -m benchmarks.gpu`` is for machines with a GPU.
 
-Importing the package limits every library to one thread, and JAX to the CPU. That has to come
-first, because BLAS and XLA read these variables when they are loaded. The GPU's benchmarks take it
-back.
+Importing the package limits every library to one thread, and JAX to the CPU. That must come first,
+because BLAS and XLA read these variables when they are loaded. The benchmarks for GPUs undo it.
 """
 
 import os

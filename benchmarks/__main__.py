@@ -20,7 +20,7 @@ SEED = 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmarks, print the table; 1 if a library's gradient was wrong or failed."""
+    """Run the benchmarks and print the table; return 1 if a gradient was wrong or failed."""
     options = _parse(argv)
     notes: list[str] = []
     failures: list[str] = []
@@ -113,7 +113,7 @@ def _measure(
             run = peer.prepare(workload, args)
             check(peer.arrays(run()), right)
             runs[peer.name] = run
-        except Exception as error:  # noqa: BLE001  whatever one library does, the others go on
+        except Exception as error:  # noqa: BLE001  if one library fails, the others go on
             fault = f"{type(error).__name__}: {error}"
             failures.append(f"{peer.title} FAILED on {workload.name}: {fault}")
     return interleave(runs, effort)

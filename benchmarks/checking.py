@@ -1,4 +1,4 @@
-"""Whether a gradient is right: the same as the one by hand, to rounding."""
+"""Check a gradient against the one written by hand, up to rounding."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 
 
 def check(got: Sequence[Array], right: Sequence[Array]) -> None:
-    """Raise a ValueError that says in which way a gradient is wrong, if it is."""
+    """Raise a ValueError that says how a gradient is wrong, if it is."""
     if len(got) != len(right):
         raise ValueError(f"{len(got)} gradients instead of {len(right)}")
     for i, (a, b) in enumerate(zip(got, right, strict=True)):

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.overhead``: costs that no gradient's time shows.
+"""``python -m benchmarks.overhead`` measures costs that the time of a gradient does not show.
 
-What ``import gradwrap`` adds to the imports that it rests on; what one call through NumPy's
-dispatch adds; and whether a long tape is walked, and given back, in linear time.
+These are the time that ``import gradwrap`` adds to the imports it needs, the time that one call
+through NumPy's dispatch adds, and whether a long tape is walked, and freed, in linear time.
 """
 
 import gc
@@ -29,7 +29,7 @@ IMPORT_ROUNDS = 7
 CALLS = 500
 ROUNDS = 15
 SHORT, LONG = 100_000, 1_000_000
-SLACK = 1.2  # a linear time, measured on a machine that does other things too
+SLACK = 1.2  # for a linear time, measured on a machine that does other things too
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def import_time() -> tuple[float, int]:
-    """Return the least milliseconds over fresh processes, and how many libraries came along."""
+    """Return the least milliseconds over fresh processes, and the count of other libraries."""
     fresh = [sys.executable, "-c", IMPORT]
     least, names = float("inf"), ""
     for _ in range(IMPORT_ROUNDS):
@@ -70,7 +70,7 @@ def concatenate() -> float:
 
     a, b = np.arange(2000.0), np.ones(2000)
     v, w = gw.wrap(a, requires_grad=True), gw.wrap(b, requires_grad=True)
-    # The stubs of NumPy do not know that it hands the call over to the arrays' own type.
+    # NumPy's stubs do not say that it passes the call on to the arrays' own type.
     call: Any = np.concatenate
     plain, tracked = float("inf"), float("inf")
     for _ in range(ROUNDS):

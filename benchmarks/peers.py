@@ -1,7 +1,7 @@
-"""The libraries, one small adaptor each: how its gradient of a workload is asked for.
+"""The libraries, each with a small adaptor that computes its gradient of a workload.
 
-The other libraries are imported only when asked for, and are untyped here: what is ``Any`` in
-the benchmarks is so because of them. Each is used as its documentation shows first.
+The other libraries are imported only when they are used, and are untyped here, which is why the
+benchmarks use ``Any``. Each is used in the way that its documentation shows first.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ import numpy as np
 from .workloads import Array, Workload
 
 Run: TypeAlias = Callable[[], Any]
-"""Computes the gradients once; the time of a call is what is measured."""
+"""Computes the gradients once; the benchmarks measure the time of a call."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Peer:
 
 
 def by_hand() -> Peer:
-    """The gradient written by hand, which the others are compared with."""
+    """Return the gradient written by hand, with which the others are compared."""
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
         return partial(workload.by_hand, np, *args)
@@ -40,7 +40,7 @@ def by_hand() -> Peer:
 
 
 def _derivative(transforms: Any, workload: Workload, fun: Any) -> Any:
-    """What a workload asks for, by a library that names its transforms as JAX does."""
+    """Return the derivative of a workload, by a library that names its transforms as JAX does."""
     argnums = workload.argnums
     if workload.transform == "jacobian":
         return _as_tuple(transforms.jacrev(fun, argnums[0]))
@@ -67,7 +67,7 @@ def _mapped_axes(workload: Workload) -> tuple[int | None, ...]:
 
 
 def _looped(gradient: Any, workload: Workload, stack: Any) -> Any:
-    """One example after the other."""
+    """Run one example after the other."""
     axes = _mapped_axes(workload)
 
     def run(*args: Any) -> Any:
@@ -82,7 +82,7 @@ def _looped(gradient: Any, workload: Workload, stack: Any) -> Any:
 
 
 def gradwrap() -> Peer:
-    """gradwrap, given NumPy itself and NumPy arrays."""
+    """Use gradwrap, with NumPy itself and NumPy arrays."""
     import gradwrap as gw
 
     transforms = SimpleNamespace(
@@ -96,7 +96,7 @@ def gradwrap() -> Peer:
 
 
 def autograd() -> Peer:
-    """HIPS autograd: its own version of NumPy, NumPy arrays."""
+    """Use HIPS autograd, with its own version of NumPy, and NumPy arrays."""
     library: Any = import_module("autograd")
     namespace: Any = import_module("autograd.numpy")
 
@@ -111,10 +111,10 @@ def autograd() -> Peer:
 
 
 def torch() -> Peer:
-    """PyTorch, eager: the arrays' own memory as tensors, and a fresh tape at each call."""
+    """Use PyTorch, eager, on tensors that share the arrays' memory, with a new tape per call."""
     library: Any = import_module("torch")
     library.set_num_threads(1)
-    # The only function of the workloads that PyTorch has by another name.
+    # The only function of the workloads whose name differs in PyTorch.
     namespace = SimpleNamespace(**{**vars(library), "max": library.amax})
 
     transforms = SimpleNamespace(**vars(library.func), stack=library.stack)
@@ -138,7 +138,7 @@ def torch() -> Peer:
 
 
 def jax() -> Peer:
-    """JAX under jit, compiled before it is timed, in double precision where the data are."""
+    """Use JAX under jit, compiled before it is timed, in double precision if the data are."""
     library: Any = import_module("jax")
     namespace: Any = import_module("jax.numpy")
     library.config.update("jax_enable_x64", True)
@@ -168,7 +168,7 @@ def jax() -> Peer:
 
 
 def mygrad() -> Peer:
-    """MyGrad: its own version of NumPy, tensors that share the arrays' memory."""
+    """Use MyGrad, with its own version of NumPy, on tensors that share the arrays' memory."""
     library: Any = import_module("mygrad")
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:

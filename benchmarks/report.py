@@ -1,4 +1,4 @@
-"""The table: one row per workload, aligned as text and valid as Markdown."""
+"""Write the table: one row per workload, aligned as text and valid as Markdown."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ LEFT_OUT = "-"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table with aligned columns, the first to the left."""
+    """Return a Markdown table with aligned columns, the first of them left-aligned."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
@@ -21,7 +21,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three digits that count, and never an exponent."""
+    """Return a number with three significant digits, and without an exponent."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
@@ -31,7 +31,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def against(value: float, bound: float | None) -> str:
-    """Return ``<= bound`` and whether the value keeps it; nothing where there is no bound."""
+    """Return ``<= bound`` and whether the value meets it; an empty text if there is no bound."""
     if bound is None:
         return ""
     return f"<= {bound:g} {'met' if value <= bound else 'NOT MET'}"

@@ -1,16 +1,16 @@
-"""How time is measured.
+"""Measure times.
 
-Everything that is compared is timed in turns, round after round, in one process: a slow spell of
-the machine meets all alike. A sample is the mean of enough calls to last `SAMPLE_SECONDS`; the
-least sample counts, as the one that was disturbed least. The garbage collector is on, as in
-any program, and is run once before each sample, outside the time, so that nobody pays for the
+All candidates are timed in turns, round after round, in one process, so that a slow spell of the
+machine affects all of them. A sample is the mean of enough calls to last `SAMPLE_SECONDS`. The
+least sample counts, since it was disturbed least. The garbage collector is on, as in any program,
+and is run once before each sample, outside the measured time, so that no candidate pays for the
 cycles that another left behind.
 
-A full run and one with ``--no-peers`` differ in two ways. In a full run five libraries' modules
-are alive, and the collector walks them whenever a tape of many small objects sets it off: the
-Python loops take longer. And once PyTorch is imported, large blocks are kept that would else go
-back to the system at each call: work on 8 MB arrays takes up to half the time, by hand too. The
-bounds are meant for the full run.
+A full run and one with ``--no-peers`` differ in two ways. In a full run the modules of five
+libraries are in memory, and the collector walks them whenever a tape of many small objects triggers
+it, so that the Python loops take longer. And once PyTorch is imported, large blocks are kept that
+would otherwise return to the system at each call, so that work on 8 MB arrays takes as little as
+half the time, by hand too. The bounds are meant for the full run.
 """
 
 import gc
@@ -24,7 +24,7 @@ SAMPLE_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: ``seconds`` for each candidate, but not fewer than ``least`` rounds."""
+    """The effort of a measurement: ``seconds`` per candidate, but at least ``least`` rounds."""
 
     rounds: int
     seconds: float
@@ -38,8 +38,7 @@ QUICK = Effort(rounds=5, seconds=0.6, least=2)
 def interleave(runs: Mapping[str, Callable[[], object]], effort: Effort) -> dict[str, float]:
     """Return the seconds that one call of each takes, measured in turns.
 
-    A candidate that has used up its time leaves the turns, so that a slow one does not keep the
-    others waiting.
+    A candidate that has used up its time is skipped, so that a slow one does not delay the others.
     """
     calls = {name: _calls(run) for name, run in runs.items()}
     best = dict.fromkeys(runs, math.inf)
@@ -55,7 +54,7 @@ def interleave(runs: Mapping[str, Callable[[], object]], effort: Effort) -> dict
 
 
 def _calls(run: Callable[[], object]) -> int:
-    """How many calls last a sample; the first one, which finds the caches empty, tells little."""
+    """Return how many calls make a sample; the first call, with empty caches, says little."""
     seconds = sample(run)
     if seconds < SAMPLE_SECONDS:
         seconds = min(seconds, sample(run, 10))

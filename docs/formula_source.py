@@ -1,4 +1,4 @@
-"""A formula as it is written in the table: from a function back to its source text."""
+"""Find the source text of a formula, as it is written in the table."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Place = tuple[int, int]  # line and column, as in the syntax tree
 
 
 def text_of(function: FunctionType, words: tuple[str, ...]) -> str:
-    """The formula where it is a single expression; else a call of the function, with its words."""
+    """Return a formula that is a single expression, or else a call of the function."""
     expression = expression_of(function)
     return f"{function.__name__}({', '.join(words)})" if expression is None else expression
 
 
 def expression_of(function: FunctionType) -> str | None:
-    """What a lambda, or a function of a single `return`, returns, without `xp`; else None."""
+    """Return the expression of a lambda, or of a single `return`, without `xp`; else None."""
     steps = steps_of(function)
     return steps[0] if len(steps) == 1 else None
 
 
 def steps_of(function: FunctionType) -> list[str]:
-    """What a function returns, after the assignments that it makes for that; empty for others."""
+    """Return a function's assignments and what it returns; an empty list if it does more."""
     *assignments, last = _body(definition_of(function))
     returned = last.value if isinstance(last, ast.Return) else None
     if returned is None or not all(isinstance(step, ast.Assign) for step in assignments):
@@ -39,12 +39,12 @@ def steps_of(function: FunctionType) -> list[str]:
 
 
 def helpers_of(function: FunctionType) -> list[Helper]:
-    """What of gradwrap the text of a formula calls: itself, where it is no expression."""
+    """Return what a formula calls of gradwrap, or the formula itself if it is not an expression."""
     return [function] if expression_of(function) is None else named_in(function)
 
 
 def named_in(function: FunctionType) -> list[Helper]:
-    """The functions and classes of gradwrap that the source of a function names."""
+    """Return the functions and classes of gradwrap that the source of a function names."""
     nodes = [node for step in _body(definition_of(function)) for node in ast.walk(step)]
     names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
     found = (function.__globals__.get(name) for name in names)
@@ -52,12 +52,12 @@ def named_in(function: FunctionType) -> list[Helper]:
 
 
 def summary_of(function: object) -> str:
-    """The first paragraph of a docstring, in one line; empty where there is none."""
+    """Return the first paragraph of a docstring in one line, or an empty text without one."""
     return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
 
 
 def definition_of(function: FunctionType) -> Definition:
-    """The node of a function in the syntax tree of its file, by the positions in its code.
+    """Find the node of a function in the syntax tree of its file, by the positions in its code.
 
     Several lambdas may begin in one line, so the line alone does not do. A lambda within a lambda
     is told from the outer one by its parameters.
@@ -82,7 +82,7 @@ def definition_of(function: FunctionType) -> Definition:
 
 
 class _WithoutNamespace(ast.NodeTransformer):
-    """`xp.cos(x)` becomes `cos(x)`, and `helper(xp, g, x)` becomes `helper(g, x)`."""
+    """Turns `xp.cos(x)` into `cos(x)`, and `helper(xp, g, x)` into `helper(g, x)`."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if _is_xp(node.value):
@@ -117,7 +117,7 @@ def _parameters(node: Definition) -> list[str]:
 
 
 def _span(position: tuple[int | None, ...]) -> tuple[Place, Place] | None:
-    """Where the text of an instruction begins and ends; None for one that has no text."""
+    """Return where the text of an instruction begins and ends, or None if it has no text."""
     line, end_line, column, end_column = position
     if line is None or end_line is None or column is None or end_column is None:
         return None
@@ -135,7 +135,7 @@ def _holds(node: Definition, start: Place, end: Place) -> bool:
 
 
 def _body(node: Definition) -> list[ast.stmt]:
-    """The statements of a function, its docstring aside."""
+    """Return the statements of a function, without its docstring."""
     if isinstance(node, ast.Lambda):
         return [ast.Return(node.body)]
     return node.body[1:] if ast.get_docstring(node) else node.body

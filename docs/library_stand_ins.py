@@ -1,4 +1,4 @@
-"""Modules in the place of array libraries, so that their rows can be read without them."""
+"""Stand-ins for array libraries, so that their rows can be read without them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["stand_in"]
 
 
 def stand_in(libraries: Sequence[str]) -> None:
-    """From now on, `import` of these libraries gives modules in which every name is a class."""
+    """Let `import` of these libraries return modules in which every name is a class."""
     sys.meta_path.insert(0, _Finder(libraries))
 
 
 class _Anything(type):
-    """A class whose every attribute is such a class: good for a base, a key or a decorator."""
+    """A class whose attributes are all such classes; it serves as base, key or decorator."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -48,4 +48,4 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _Library(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run."""
+        """Do nothing: there is nothing to run."""

@@ -1,4 +1,4 @@
-"""Writes `ops.md`, the page of all operations, from the table itself.
+"""Write `ops.md`, the page of all operations, from the table of rules.
 
 python docs/make_ops.py            write the page
 python docs/make_ops.py --check    fail, and show the difference, if the page is not current
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import gradwrap.backends
 import gradwrap.rules
 from formula_source import Helper, helpers_of, named_in, steps_of, summary_of, text_of
-from gradwrap.core.forward import jvp_source
 from gradwrap.core.namespace import composites
 from gradwrap.core.registry import GENERIC, find_op, ops
 from gradwrap.core.rule import Formula, Rule, passes, zero
@@ -35,8 +34,8 @@ PAGE = Path(__file__).parent / "ops.md"
 NOTHING = "–"
 DIFFERENT = "Rows that differ on a library"
 LIBRARIES = ("cupy", "dask", "jax", "torch")
-SHORT = 2  # assignments that a formula may need and still be shown
-TITLES = {  # the chapters, in this order; one that is not here comes last, under its own name
+SHORT = 2  # the most assignments before a formula that is still shown
+TITLES = {  # the chapters, in this order; others come last, under their own names
     "elementwise": "Elementwise",
     "reductions": "Reductions",
     "manipulation": "Manipulation",
@@ -58,34 +57,33 @@ HEAD = """\
 
 # Operations
 
-The table has {total} operations: {differentiable} have a derivative, {without} have none and say
-why. {composed} functions [are written in terms of others](#written-in-terms-of-others), and need
-no rule. This page is generated from the rules by `python docs/make_ops.py`, and the tests fail if
-it is not current.
+The table has {total} operations: {differentiable} have a derivative, and {without} have none and
+say why. {composed} functions [are written in terms of others](#written-in-terms-of-others), and
+need no rule. `python docs/make_ops.py` generates this page from the rules, and the tests fail if it
+is not up to date.
 
 How to read a row:
 
-- **Cotangent** is the row's formula as it is written, less the namespace `xp`: what flows back to
-  each array argument when `g` flows back from the output `out` (VJP). It is written as for real
-  arrays. The engine conjugates around it for complex ones (rows marked *adjoint* do that
-  themselves), and sums over the axes that broadcasting has added. – marks an argument that is not
-  differentiable.
-- **Saves** is what is kept in memory from the call until the backward pass. `x_meta` is the shape,
-  dtype and device of `x`, not its values.
-- **JVP** is the forward mode's formula, for the tangent `t` of an argument, or what it follows
-  from:
+- **Cotangent** is the row's formula as it is written, without the namespace `xp`: what flows back
+  to each array argument when `g` flows back from the output `out` (VJP). It is written as for real
+  arrays. For complex ones the engine conjugates before and after it (rows marked *adjoint* do that
+  themselves); it also sums over the axes that broadcasting has added. – marks an argument that is
+  not differentiable.
+- **Saves** lists what is kept in memory from the call until the backward pass. `x_meta` is the
+  shape, dtype and device of `x`, not its values.
+- **JVP** is forward mode's formula for the tangent `t` of an argument, or what it follows from:
   *as VJP*, the formulas on the left with `t` for `g`, summed over the arguments;
   *itself*, the operation on the tangent;
   *by product*, the operation with one argument at a time replaced by its tangent;
   *weights*, the cotangent of ones, times the tangent, summed;
   *transposed twice*, the VJP of the VJP, which is linear in `g`.
-- **Order** is how often a row can be differentiated: any number of times, or as often as it says.
-- **Remarks** has the convention at kinks and degenerate points.
+- **Order** says how many times a row can be differentiated.
+- **Remarks** states the convention at kinks and degenerate points.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; 1 if the page was to be checked and is not current."""
+    """Write or check the page; return 1 if a check finds it out of date."""
     parser = argparse.ArgumentParser(description="Write docs/ops.md from the table of rules.")
     parser.add_argument("--check", action="store_true", help="only compare; 1 if not current")
     checks = parser.parse_args(arguments).check
@@ -111,7 +109,7 @@ def enter_all_rows() -> None:
 
 
 def page() -> str:
-    """The text of the page, for the rows that have been entered."""
+    """Return the text of the page, for the rows that have been entered."""
     rows = [op.rules.get(GENERIC) or next(iter(op.rules.values())) for op in ops()]
     differentiable = sum(row.differentiable for row in rows)
     head = HEAD.format(
@@ -126,7 +124,7 @@ def page() -> str:
 
 
 def chapter_of(module: str, rows: Sequence[Rule]) -> str:
-    """A chapter: its rows, what their formulas call, and the rows without a derivative."""
+    """Return a chapter: its rows, what their formulas call, and the rows without a derivative."""
     lines = [
         f"## {_title(module)}",
         "",
@@ -150,19 +148,19 @@ def chapter_of(module: str, rows: Sequence[Rule]) -> str:
 
 
 def differentiable_row(rule: Rule) -> list[str]:
-    """The cells of a row of the table."""
+    """Return the cells of a row of the table."""
     limit = "any" if rule.order is None else str(rule.order)
     return [_call(rule), cotangents(rule), saves(rule), jvp(rule), limit, remarks(rule)]
 
 
 def cotangents(rule: Rule) -> str:
-    """The formula of each array argument."""
+    """Return the formula of each array argument."""
     return _by_argument(rule, rule.formulas, "g")
 
 
 def jvp(rule: Rule) -> str:
-    """The forward mode's formulas, or what they follow from."""
-    source = jvp_source(rule)
+    """Return the formulas of forward mode, or what they follow from."""
+    source = rule.kind.describe(rule)
     if source == "own":
         return _by_argument(rule, rule.jvps, "t")
     if source == "as VJP" and not rule.holomorphic:
@@ -171,7 +169,7 @@ def jvp(rule: Rule) -> str:
 
 
 def saves(rule: Rule) -> str:
-    """The arrays, or what is kept of them, that the formulas name."""
+    """Return the names of the values that the formulas save."""
     cells: list[str] = []
     for formula in rule.formulas:
         names = [] if formula is None else [n for n in formula.saved if n not in rule.statics]
@@ -180,7 +178,7 @@ def saves(rule: Rule) -> str:
 
 
 def remarks(rule: Rule) -> str:
-    """Conventions, and which arrays the operation is for."""
+    """Return the conventions, and the kinds of arrays that the operation takes."""
     notes = [_prose(rule.convention)]
     notes += ["adjoint"] * (not rule.holomorphic)
     notes += ["real arrays"] * rule.only_real + ["complex arrays"] * rule.only_complex
@@ -192,7 +190,7 @@ def remarks(rule: Rule) -> str:
 
 
 def where(functions: Iterable[FunctionType]) -> list[str]:
-    """The functions that formulas call, with what their docstrings say and their own formulas."""
+    """List the functions that formulas call, with their docstrings and their own formulas."""
     called = dict.fromkeys(helper for function in functions for helper in helpers_of(function))
     shown = (helper for helper in called if isinstance(helper, FunctionType) and _is_short(helper))
     found = called | dict.fromkeys(helper for function in shown for helper in named_in(function))
@@ -202,7 +200,7 @@ def where(functions: Iterable[FunctionType]) -> list[str]:
 
 
 def overrides(rows: Sequence[Rule]) -> Iterator[str]:
-    """What is different on each library, where the row above does not do."""
+    """Yield a section for each library whose rows differ."""
     usual = {row.name: row for row in rows}
     libraries: dict[str, list[Rule]] = {}
     for op in ops():
@@ -232,11 +230,11 @@ def _differences(library: str, rules: Sequence[Rule], usual: dict[str, Rule]) ->
 
 
 def composed() -> str:
-    """The functions without a rule of their own."""
+    """Return the section of the functions without a rule of their own."""
     lines = ["## Written in terms of others", ""]
     lines += [
-        "Functions of the wrapped namespace that call other functions of it. Their derivatives, of",
-        "any mode and order, are those of what they call.",
+        "These functions of the wrapped namespace call other functions of it. Their derivatives,",
+        "of any mode and order, follow from those.",
         "",
     ]
     functions = sorted(composites().items(), key=lambda pair: _place(pair[1].__module__))
@@ -252,7 +250,7 @@ def composed() -> str:
 
 
 def _by_argument(rule: Rule, formulas: Sequence[Formula | None], along: str) -> str:
-    """Formulas, each with the argument that it is for, where there are several arguments."""
+    """Return the formulas, each with its argument if there are several arguments."""
     texts = [_text(formula, along) for formula in formulas]
     if rule.is_joint and len(texts) == 1:
         return f"{', '.join(map(_code, rule.arrays))}: {texts[0]}" if rule.arrays[1:] else texts[0]
@@ -289,7 +287,7 @@ def _same_formulas(some: Sequence[Formula | None], others: Sequence[Formula | No
 
 
 def _functions(rule: Rule) -> list[FunctionType]:
-    """The functions that a row's formulas are, but for the one that changes nothing."""
+    """Return the functions of a row's formulas, except `passes`, which changes nothing."""
     formulas = [f for f in (*rule.formulas, *rule.jvps) if f is not None]
     return [_plain(f.function) for f in formulas if f.function is not passes]
 
@@ -304,7 +302,7 @@ def _plain(function: Callable[..., object]) -> FunctionType:
 
 
 def _explained(helper: Helper) -> str:
-    """What is called, what it returns where that is short, and what its docstring says."""
+    """Describe a function: its call, the value it returns if that is short, and its docstring."""
     told = _prose(summary_of(helper))
     if not isinstance(helper, FunctionType):
         return f"- `{helper.__name__}`: {told}"
@@ -318,7 +316,7 @@ def _explained(helper: Helper) -> str:
 
 
 def _is_short(function: FunctionType) -> bool:
-    """Whether a function is shown as a formula, with the assignments before it."""
+    """Return whether a function is short enough to be shown as a formula."""
     return 1 <= len(steps_of(function)) <= 1 + SHORT
 
 
@@ -339,12 +337,12 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """Code in a table, where a bar would end the cell."""
+    """Return code for a table, in which a bar would end the cell."""
     return "`" + text.replace("|", r"\|") + "`"
 
 
 def _prose(text: str) -> str:
-    """Plain text in Markdown; what is in backquotes stays as it is."""
+    """Escape plain text for Markdown, except the parts in backquotes."""
     parts = text.split("`")
     parts[::2] = [re.sub(r"([*_<|\\])", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [part.replace("|", r"\|") for part in parts[1::2]]

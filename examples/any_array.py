@@ -1,15 +1,15 @@
-"""One function, many kinds of arrays: NumPy's, array-api-strict's on several devices, CuPy's.
+"""Run one function on many kinds of arrays: NumPy's, array-api-strict's on several devices, CuPy's.
 
-`loss` takes its functions from its argument, `w.__array_namespace__()`, as the Python Array API
-standard has it. So does its gradient, and `fit` with it: each runs on the arrays that it is given,
-and what comes back is of the same library, dtype and device.
+`loss` gets its functions from its argument, by `w.__array_namespace__()`, as the Python Array API
+standard intends. So do its gradient and `fit`: they run on whatever arrays they are given, and
+return arrays of the same library, dtype and device.
 
-array-api-strict is the standard and nothing else. It refuses to mix dtypes or devices, or to be
-taken for NumPy, and its devices stand in for those that a test machine lacks: what runs on it has
-good prospects on a GPU. `python examples/any_array.py numpy cupy` runs it there.
+array-api-strict implements the standard and nothing else. It refuses to mix dtypes or devices, or
+to be converted to NumPy, and its devices stand in for those that a test machine lacks: a program
+that runs on it will probably run on a GPU. `python examples/any_array.py numpy cupy` runs it there.
 
-The data are the breast tumours of the UCI Machine Learning Repository, which scikit-learn ships:
-569 of them, 30 measurements each, malignant or benign.
+The data are 569 breast tumours of the UCI Machine Learning Repository, which scikit-learn ships.
+Each has 30 measurements and a diagnosis, malignant or benign.
 """
 
 import importlib
@@ -46,7 +46,7 @@ def fit(x: Array, y: Array, steps: int) -> Array:
 
 
 class Run(NamedTuple):
-    """What one kind of array has given."""
+    """The results on one kind of array."""
 
     gradient: Array
     weights: Array
@@ -54,7 +54,7 @@ class Run(NamedTuple):
 
 
 def kinds(library: str) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """A library's kinds of arrays: its namespace, and what to make them with."""
+    """Return a library's kinds of arrays: the namespace, and the options that make them."""
     if library == "strict":
         xp, place = array_api_strict, {"device": array_api_strict.Device("device1")}
     else:
@@ -102,7 +102,7 @@ def main(steps: int = 200, libraries: Sequence[str] = ("numpy", "strict")) -> di
 
 
 def to_numpy(a: Array) -> NDArray[np.float64]:
-    """Any array's numbers, from whatever device, to be compared."""
+    """Copy any array, from any device, to NumPy."""
     host = a.get() if hasattr(a, "get") else np.from_dlpack(a)
     return host.astype(np.float64)
 

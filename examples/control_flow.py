@@ -1,9 +1,9 @@
-"""Loops and branches that differ from run to run: what has run is what is differentiated.
+"""Differentiate loops and branches that differ from run to run.
 
-A planet's place follows from the time by Kepler's equation, M = E - e sin E, which has no solution
-in closed form. Newton's iteration stops when it is exact enough: after few steps for an orbit near
-to a circle, after more for a long ellipse. The shape of Mercury's orbit is then found from its
-distances to the sun on twelve days, through whatever iterations it took.
+Kepler's equation, M = E - e sin E, gives a planet's position at a time, but has no solution in
+closed form. Newton's iteration stops when it is accurate enough: after a few steps for an orbit
+that is nearly a circle, after more for a long ellipse. The shape of Mercury's orbit is then found
+from its distances to the sun on twelve days, by gradients through these iterations.
 """
 
 import math
@@ -17,7 +17,7 @@ MERCURY_AXIS, MERCURY_E, MERCURY_DAYS = 0.38710, 0.20563, 87.969
 
 
 def anomaly(mean: float, e: Any) -> tuple[Any, int]:
-    """The eccentric anomaly E, and the number of steps it took."""
+    """Return the eccentric anomaly E, and the number of steps it took."""
     steps = 0
     angle = mean + 0.0 * e if e < 0.8 else math.pi + 0.0 * e  # a long ellipse starts at the far end
     while True:
@@ -29,13 +29,13 @@ def anomaly(mean: float, e: Any) -> tuple[Any, int]:
 
 
 def distance(day: float, axis: Any, e: Any) -> Any:
-    """From the sun, in astronomical units, `day` days after perihelion."""
+    """Return the distance to the sun, in astronomical units, `day` days after perihelion."""
     angle, _ = anomaly(2.0 * math.pi * day / MERCURY_DAYS, e)
     return axis * (1.0 - e * np.cos(angle))
 
 
 class Result(NamedTuple):
-    """What came out, and the check."""
+    """The results, and the check of the gradient."""
 
     steps: list[int]
     gradient_error: float  # of dE/de, against sin E / (1 - e cos E)

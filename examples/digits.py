@@ -3,8 +3,8 @@
 The data are the 1,797 images of 8 x 8 pixels that the UCI Machine Learning Repository calls
 "Optical Recognition of Handwritten Digits"; scikit-learn ships them.
 
-Nothing in `scores` or `loss` knows of gradwrap: `gw.value_and_grad(loss)` is the whole of it. Nor
-do they know where the arrays are: `python examples/digits.py cupy` trains on a GPU.
+Nothing in `scores` or `loss` refers to gradwrap: `gw.value_and_grad(loss)` is all it takes. Nor do
+they depend on where the arrays are: `python examples/digits.py cupy` trains on a GPU.
 """
 
 import importlib
@@ -33,13 +33,13 @@ LINE_WIDTH = 79
 
 
 def scores(params: Params, images: Floats) -> Floats:
-    """Ten scores per image, of which the highest is the digit that the network reads."""
+    """Return ten scores per image; the highest is that of the digit that the network reads."""
     hidden = np.tanh(images @ params["w1"] + params["b1"])
     return hidden @ params["w2"] + params["b2"]
 
 
 def loss(params: Params, images: Floats, labels: Labels) -> np.floating:
-    """Mean cross-entropy, in nats: ln 10 = 2.3 for guessing, 0 for certainty."""
+    """Return the mean cross-entropy, in nats: ln 10 = 2.3 for guessing, 0 for certainty."""
     logits = scores(params, images)
     logits = logits - np.max(logits, axis=1, keepdims=True)
     log_norm = np.log(np.sum(np.exp(logits), axis=1))
@@ -63,7 +63,7 @@ def check_gradient(
     labels: Labels,
     array: Callable[[Any], Any],
 ) -> float:
-    """Compare slopes from the gradient with central differences; the largest relative error.
+    """Compare slopes from the gradient with central differences; return the largest relative error.
 
     One random direction in each parameter, and one in all of them at once.
     """
@@ -95,12 +95,12 @@ def accuracy(params: Params, images: Floats, labels: Labels) -> float:
 
 
 def keep_line(text: str) -> None:
-    """Print a line over the progress bar, which moves down."""
+    """Print a line in place of the progress bar, which moves down."""
     print(f"\r{text:<{LINE_WIDTH}}" if sys.stdout.isatty() else text)
 
 
 def progress(done: int, total: int) -> None:
-    """Draw a progress bar over itself; without a terminal, draw none."""
+    """Redraw the progress bar; do nothing without a terminal."""
     if sys.stdout.isatty():
         filled = 40 * done // total
         bar = f"[{'#' * filled}{'.' * (40 - filled)}] epoch {done} of {total}"
@@ -117,7 +117,7 @@ def show_digits(images: Floats, captions: list[str]) -> None:
 
 
 class Result(NamedTuple):
-    """What the training has come to."""
+    """The results of the training."""
 
     losses: list[float]  # one per epoch
     train_accuracy: float

@@ -1,17 +1,17 @@
-"""Three programs, six array libraries, one text.
+"""Run the same three programs on six array libraries.
 
-Each program takes its functions from its arguments, as the Python Array API standard has it, and
-knows no library; the gradients come from `gradwrap`, which knows the standard too. So all of it
-runs on whatever arrays it is given, and gives the numbers that NumPy gives:
+Each program gets its functions from its arguments, as the Python Array API standard intends, and
+names no library; neither does `gradwrap`, which computes the gradients. So the programs run on
+whatever arrays they are given, and return the same numbers as on NumPy:
 
 - *the width of a kernel*: ridge regression on a Gaussian kernel, whose width and ridge are chosen
   by gradient descent on the error for points that were left out; it solves a linear system;
 - *a recurrent network* learns to add up a sequence, step by step, in an ordinary loop;
-- *a chain of springs* is aimed: where to start so that after some time the last mass is where it
-  should be. Its state is read by slices and written in place.
+- *a chain of springs* is aimed: it finds a start from which the last mass reaches a given place
+  after some time. Its state is read by slices and written in place.
 
-A library that is not installed is left out, and so is CuPy without a GPU; the table says so. Names
-of libraries on the command line, as in `python examples/everywhere.py torch`, choose among them.
+A library that is not installed is skipped, and so is CuPy without a GPU; the table says so. To
+choose libraries, name them on the command line, as in `python examples/everywhere.py torch`.
 """
 
 import importlib
@@ -33,7 +33,7 @@ RANDOM = np.random.default_rng(0)
 
 
 def left_out_error(log_width: Array, log_ridge: Array, x: Array, y: Array) -> Array:
-    """Fit every second point, and measure the error at the others."""
+    """Fit every second point, and return the error at the others."""
     xp = array_api_compat.array_namespace(log_width, x, y)
 
     def kernel(a: Array, b: Array) -> Array:
@@ -98,7 +98,7 @@ START = {
 
 
 def miss(position: Array) -> Array:
-    """How far from 2 the last mass is, after the chain has swung, and how far it was bent."""
+    """Return how far the last mass misses 2 after the chain has swung, and how far it was bent."""
     xp = array_api_compat.array_namespace(position)
     at = position * 1.0
     velocity = xp.zeros_like(at)
@@ -127,14 +127,14 @@ PROGRAMS = {
 
 
 class Library(NamedTuple):
-    """How to make arrays, and how to read them when all is done."""
+    """The functions that make a library's arrays, and read them at the end."""
 
     array: Callable[[Any], Array]
     to_numpy: Callable[[Array], NDArray[np.float64]]
 
 
 def joined(arrays: list[Array]) -> Array:
-    """All elements in one vector."""
+    """Join all elements in one vector."""
     xp = array_api_compat.array_namespace(*arrays)
     return xp.concat([xp.reshape(array, (-1,)) for array in arrays])
 
@@ -144,7 +144,7 @@ NO_GPU = "finds no GPU"
 
 
 def library(name: str) -> Library:
-    """How to use a library; an ImportError where it is not installed."""
+    """Describe how to use a library; raise an ImportError if it is not installed."""
     if name == "dask":
         chunked = importlib.import_module("dask.array").from_array
 
@@ -168,7 +168,7 @@ def library(name: str) -> Library:
 
 
 def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """What each program comes to on each library that is installed."""
+    """Return the result of each program on each library that is installed."""
     results: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in PROGRAMS}
     print(f"{'largest difference from NumPy':<30}" + "".join(f"{n:>24}" for n in PROGRAMS))
     for name in dict.fromkeys(["numpy", *names]):

@@ -1,10 +1,10 @@
-"""A gradient of a gradient: a network that reads digits, and is not fooled by small changes.
+"""Train a network that reads digits not to be fooled by small changes, by a gradient of a gradient.
 
-Beside the loss, its own gradient with respect to the *images* is made small (Drucker and LeCun,
-"Improving generalization performance using double backpropagation", 1992). To train by such a
-penalty is to differentiate a gradient: `create_graph=True` records the backward pass itself.
+Training reduces not only the loss, but also the gradient of the loss with respect to the *images*
+(Drucker and LeCun, "Improving generalization performance using double backpropagation", 1992). Such
+a penalty needs the gradient of a gradient: `create_graph=True` records the backward pass itself.
 
-Tested on scikit-learn's digits, as they are and changed for the worse, pixel by pixel.
+The test uses scikit-learn's digits, unchanged and with each pixel changed for the worse.
 """
 
 from typing import Any, NamedTuple
@@ -26,14 +26,14 @@ def scores(params: list[Any], images: Any) -> Any:
 
 
 def loss(params: list[Any], images: Any, labels: Any) -> Any:
-    """Cross-entropy, summed over the images."""
+    """Return the cross-entropy, summed over the images."""
     found = scores(params, images)
     norm = np.log(np.sum(np.exp(found), axis=1))
     return np.sum(norm - found[np.arange(len(labels)), labels])
 
 
 def penalised(params: list[Any], images: Any, labels: Any, strength: float) -> Any:
-    """The mean loss, and the 1-norm of its gradient: what a small shift of all pixels can do."""
+    """Return the mean loss plus the 1-norm of its gradient: the effect of a small shift."""
     images = gw.wrap(images, requires_grad=True)
     value = loss(params, images, labels)
     (slope,) = gw.autograd.grad(value, images, create_graph=True)
@@ -60,7 +60,7 @@ def accuracy(params: list[Any], images: Floats, labels: Labels) -> float:
 
 
 class Result(NamedTuple):
-    """Accuracies by the strength of the penalty, on images as they are and changed."""
+    """Accuracies by the strength of the penalty, on unchanged and changed images."""
 
     clean: dict[float, float]
     changed: dict[float, float]
@@ -89,7 +89,7 @@ def main() -> Result:
     tape: list[Any] = [gw.wrap(p, requires_grad=True) for p in params]
     penalised(tape, images, labels, 0.1).backward()
     along: Floats = np.random.default_rng(2).normal(size=(64, 32))
-    h = 1e-7  # small: a norm has kinks
+    h = 1e-7  # small, because a norm has kinks
     ahead, behind = (
         penalised([gw.wrap(params[0] + s * along), params[1]], images, labels, 0.1).item()
         for s in (h, -h)

@@ -1,9 +1,9 @@
-"""Learning to learn: MAML's inner step, differentiated.
+"""Learn to learn, by differentiating MAML's inner step.
 
-A network is to fit a sine of unknown height and phase from ten points, after *one* step of gradient
-descent. What is learned is where to start (Finn, Abbeel and Levine, "Model-agnostic meta-learning",
+A network should fit a sine of unknown height and phase, given ten points, after *one* step of
+gradient descent. It learns where to start (Finn, Abbeel and Levine, "Model-agnostic meta-learning",
 2017): the loss after the step is differentiated with respect to the parameters before it, through
-the gradient that the step takes. `gw.vmap` runs the tasks of a batch side by side.
+the gradient that the step uses. `gw.vmap` runs the tasks of a batch side by side.
 """
 
 from typing import Any, NamedTuple
@@ -30,13 +30,13 @@ def loss(p: Params, x: Floats, y: Floats) -> np.floating:
 
 
 def adapted(p: Params, x: Floats, y: Floats) -> Params:
-    """The parameters after one step on a task."""
+    """Return the parameters after one step on a task."""
     slope = gw.grad(loss)(p, x, y)
     return {name: p[name] - INNER_RATE * slope[name] for name in p}
 
 
 def meta_loss(p: Params, x: Floats, y: Floats) -> np.floating:
-    """What is left after the step, on other points of each task; `x` is (tasks, 2, points)."""
+    """Return the loss after the step, on other points of each task; `x` is (tasks, 2, points)."""
 
     def left(x: Floats, y: Floats) -> Any:
         return loss(adapted(p, x[0], y[0]), x[1], y[1])
@@ -52,7 +52,7 @@ def tasks(rng: np.random.Generator, count: int) -> tuple[Floats, Floats]:
 
 
 class Result(NamedTuple):
-    """Mean squared errors on new tasks, and the check."""
+    """Mean squared errors on new tasks, and the check of the gradient."""
 
     before: float  # after one step from random parameters
     after: float  # after one step from the learned ones

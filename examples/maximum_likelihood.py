@@ -4,10 +4,10 @@ The data are those of Efron, Hastie, Johnstone and Tibshirani, "Least angle regr
 the progression of diabetes in 442 patients within a year, and ten measurements taken before it.
 scikit-learn ships them.
 
-1. Progression is Gaussian, linear in the measurements, with an unknown width sigma. Here the
-   answer is known in closed form (ordinary least squares), and the fit has to find it.
-2. The width, too, depends on the measurements. There is no closed form any more; all that changes
-   is one line of the likelihood.
+1. Progression is Gaussian, with a mean linear in the measurements and an unknown width sigma. Here
+   the answer is known in closed form (ordinary least squares), and the fit must find it.
+2. The width, too, depends on the measurements. There is no closed form any more, but only one line
+   of the likelihood changes.
 
 Standard errors come from the second derivatives, which are gradients of the gradient.
 """
@@ -27,13 +27,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def gaussian_nll(residuals: Floats, log_sigma: Floats) -> np.floating:
-    """Negative log-likelihood of Gaussian residuals, in nats per observation."""
+    """Return the negative log-likelihood of Gaussian residuals, in nats per observation."""
     z: Floats = residuals / np.exp(log_sigma)
     return np.mean(0.5 * z**2 + log_sigma) + 0.5 * math.log(2 * math.pi)
 
 
 def hessian(fun: Callable[[Floats], np.floating], x: Floats) -> Floats:
-    """Second derivatives of `fun` at `x`: the gradient of each component of the gradient."""
+    """Return the Hessian of `fun` at `x`: the gradient of each component of the gradient."""
 
     def row(unit: Floats) -> Floats:
         def slope(z: Floats) -> np.floating:
@@ -86,7 +86,7 @@ class Result(NamedTuple):
 def main() -> Result:
     data = load_diabetes()
     n, k = data.data.shape
-    # Columns of mean 0 and standard deviation 1, after one of ones.
+    # The first column is ones; the others have mean 0 and standard deviation 1.
     x = np.column_stack([np.ones(n), data.data / data.data.std(axis=0)])
     y = data.target
     names = ["intercept", *data.feature_names, "log sigma"]
@@ -101,7 +101,7 @@ def main() -> Result:
 
     first = fit(constant_width, start, n)
 
-    # What the textbooks say: least squares, and the inverse of the Fisher information.
+    # The textbooks' answer: least squares, and the inverse of the Fisher information.
     beta = np.linalg.lstsq(x, y)[0]
     sigma = math.sqrt(np.mean((y - x @ beta) ** 2))
     known = np.append(beta, math.log(sigma))

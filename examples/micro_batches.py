@@ -1,9 +1,9 @@
-"""Two habits of people who train large networks: micro-batches, and frozen layers.
+"""Train with two techniques for large networks: micro-batches and frozen layers.
 
-- *Accumulating over micro-batches*: a batch that does not fit in memory is taken in parts. Each
-  part has a backward pass of its own, and `grad` adds them up to the gradient of the whole batch.
-- *Freezing*: `requires_grad = False` on a parameter, and nothing is recorded or computed for it.
-  Here the first layer is random and stays so; in the second half it is trained as well.
+- *Micro-batches*: a batch that does not fit in memory is processed in parts. Each part has its own
+  backward pass, and `grad` accumulates the gradient of the whole batch.
+- *Freezing*: if a parameter has `requires_grad = False`, nothing is recorded or computed for it.
+  Here the first layer is random and frozen in the first half, and trained in the second.
 
 The data are scikit-learn's handwritten digits.
 """
@@ -21,7 +21,7 @@ LEARNING_RATE = 1.0
 
 
 def loss_sum(params: dict[str, Any], images: Any, labels: Any) -> Any:
-    """Cross-entropy, in nats, summed over the images: sums of parts are sums of the whole."""
+    """Return the cross-entropy, in nats, summed over the images, so that parts add up."""
     hidden = np.tanh(images @ params["first"])
     scores = hidden @ params["last"]
     scores = scores - np.max(scores, axis=1, keepdims=True)
@@ -30,7 +30,7 @@ def loss_sum(params: dict[str, Any], images: Any, labels: Any) -> Any:
 
 
 class Result(NamedTuple):
-    """What the training has come to."""
+    """The results of the training."""
 
     losses: list[float]
     gradient_error: float  # of the micro-batches' sum, against the whole batch at once

@@ -1,7 +1,7 @@
-"""The loop of PyTorch's tutorials, on NumPy arrays: forward, backward, step, reset.
+"""Run the loop of PyTorch's tutorials on NumPy arrays: forward, backward, step, reset.
 
-A cubic is fitted to the sine by gradient descent. Least squares gives the same answer in closed
-form, so that one can see how far the loop has come.
+Gradient descent fits a cubic to the sine. Least squares gives the same answer in closed form, which
+shows how close the loop has come.
 """
 
 import math
@@ -16,7 +16,7 @@ LEARNING_RATE = 0.4
 
 
 class Result(NamedTuple):
-    """What the loop has come to."""
+    """The results of the loop."""
 
     losses: list[float]
     distance: float  # largest difference from the coefficients of least squares

@@ -1,7 +1,7 @@
-"""A recurrent network learns to foretell the letters of scikit-learn's documentation.
+"""Train a recurrent network to predict the letters of scikit-learn's documentation.
 
-The text is one long sequence. Its hidden state is carried on from window to window, but
-backpropagation is cut between them by `detach`: time and memory for a step are those of a window.
+The text is one long sequence. The hidden state is carried from window to window, but `detach` cuts
+backpropagation between them, so that a step needs only the time and memory of one window.
 """
 
 from itertools import pairwise
@@ -20,7 +20,7 @@ LEARNING_RATE, DECAY = 0.01, 0.95
 
 
 def run(params: dict[str, Any], state: Any, letters: Labels) -> tuple[Any, Any]:
-    """Mean surprise at each next letter, in bits, and the state after the last; (time, stream)."""
+    """Return the mean surprise at each next letter, in bits, and the last state; (time, stream)."""
     surprise: Any = 0.0
     streams: int = letters.shape[1]
     rows = np.arange(streams)
@@ -33,7 +33,7 @@ def run(params: dict[str, Any], state: Any, letters: Labels) -> tuple[Any, Any]:
 
 
 class Result(NamedTuple):
-    """What the training has come to."""
+    """The results of the training."""
 
     bits: list[float]  # per letter, one for each epoch
     gradient_error: float  # against a gradient at a constant state

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.gpu``: the tests that need a GPU, the benchmarks, and the record of both.
+"""``python -m benchmarks.gpu`` runs the tests that need a GPU and the benchmarks, and records both.
 
 Exit code: 0 if all tests passed and all bounds were met, 1 if not, 2 if there is no GPU to use.
 """
@@ -29,7 +29,7 @@ TEST_SECONDS = 240
 def main(
     argv: Sequence[str] | None = None, *, find: Callable[[], Device] = gpu, page: Path = PAGE
 ) -> int:
-    """Do it."""
+    """Run the tests and the benchmarks, and enter the record; return the exit code."""
     given = sys.argv[1:] if argv is None else argv
     options = _parse(given)
     out = options.out or page
@@ -117,15 +117,15 @@ def _parse(argv: Sequence[str] | None) -> _Options:
 
 
 def _free_the_libraries() -> None:
-    """Take back what the package has set for the CPU's benchmarks: one thread, JAX on the CPU."""
+    """Undo the package's settings for the benchmarks on a CPU: one thread, JAX on the CPU."""
     for name, value in ONE_THREAD.items():
         if os.environ.get(name) == value:
             del os.environ[name]
-    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # the memory is for all
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # all share the memory
 
 
 def _use_the_checkout() -> None:
-    """Where gradwrap is not installed, take it from here; so do the tests' processes."""
+    """Use gradwrap from this checkout if it is not installed; so do the processes of the tests."""
     if importlib.util.find_spec("gradwrap") is None:
         sys.path.insert(0, str(ROOT / "src"))
         path = os.environ.get("PYTHONPATH")

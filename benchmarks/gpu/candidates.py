@@ -1,7 +1,7 @@
-"""Whose gradient is timed on a GPU, and how it is asked for.
+"""The candidates whose gradients are timed on a GPU.
 
-All work on copies of the same data on the same device, with float32 products in full precision:
-CuPy's and PyTorch's default, which JAX is told.
+All work on copies of the same data on the same device, with float32 products in full precision.
+That is the default of CuPy and PyTorch; JAX is told to do so.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ OWN = "gradwrap"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to the gradient: ``prepare`` gives the call to time, ``arrays`` brings its result."""
+    """A way to compute the gradient: ``prepare`` returns the timed call, ``arrays`` its result."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Candidate:
 
 
 def by_hand(device: Device) -> Candidate:
-    """The gradient written by hand, which the others are compared with."""
+    """Return the gradient written by hand, with which the others are compared."""
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
         return partial(workload.by_hand, device.xp, *map(device.put, args))
@@ -44,7 +44,7 @@ def by_hand(device: Device) -> Candidate:
 
 
 def gradwrap(device: Device) -> Candidate:
-    """gradwrap, given a function that calls NumPy, and arrays of the device."""
+    """Use gradwrap, with a function that calls NumPy, on arrays of the device."""
     import gradwrap as gw
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
@@ -55,12 +55,12 @@ def gradwrap(device: Device) -> Candidate:
 
 
 def torch(device: Device) -> Candidate:
-    """PyTorch, eager, with a fresh tape at each call."""
+    """Use PyTorch, eager, with a new tape for each call."""
     library: Any = import_module("torch")
     if device.kind == "cuda" and not library.cuda.is_available():
         raise ImportError("this build of it sees no GPU")
     library.backends.cuda.matmul.allow_tf32 = False
-    # The only function of the workloads that PyTorch has by another name.
+    # The only function of the workloads whose name differs in PyTorch.
     namespace = SimpleNamespace(**{**vars(library), "max": library.amax})
 
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
@@ -80,7 +80,7 @@ def torch(device: Device) -> Candidate:
 
 
 def jax(device: Device) -> Candidate:
-    """JAX under jit, compiled before it is timed, in double precision where the data are."""
+    """Use JAX under jit, compiled before it is timed, in double precision if the data are."""
     library: Any = import_module("jax")
     namespace: Any = import_module("jax.numpy")
     if device.kind == "cuda" and library.default_backend() != "gpu":

@@ -1,4 +1,4 @@
-"""What is measured on a GPU: the workloads of the CPU's benchmarks, in sizes for one."""
+"""The cases measured on a GPU: the workloads of the CPU's benchmarks, in larger sizes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,12 +15,12 @@ from ..workloads.mlp import data as mlp_data
 
 MANY = 10_000_000
 BATCH = 4096
-TURNS = 10  # of eight ops; with more, what is kept for the way back would not fit everywhere
+TURNS = 10  # of eight ops; with more, the arrays saved for backward would not fit on every GPU
 
 
 @dataclass(frozen=True)
 class Case:
-    """A workload on the GPU, and what is asked of gradwrap beside its bound."""
+    """A workload on the GPU, and the requirements on gradwrap beside its bound."""
 
     workload: Workload
     few: Callable[[np.random.Generator], tuple[Array, ...]]
@@ -31,7 +31,7 @@ class Case:
 
 
 def _on_gpu(workload: Workload, bound: float | None) -> Workload:
-    """Without what has been measured on a CPU."""
+    """Return a workload without the figures measured on a CPU."""
     return replace(workload, bound=bound, expected={}, left_out={})
 
 

@@ -1,4 +1,4 @@
-"""Where the benchmarks run: how arrays get there and back, how time and memory are measured.
+"""The devices of the benchmarks: how arrays get there and back, how time and memory are measured.
 
 On a GPU, time is what passes between two CUDA events on the null stream: the first is recorded
 when the GPU is idle, the second when the last call has been launched. PyTorch launches on the null
@@ -20,7 +20,7 @@ from ..timing import sample
 from ..workloads import Array, Namespace
 
 Finish = Callable[[Any], object]
-"""Waits for a result, where the library does not launch on the null stream."""
+"""Waits for a result, if the library does not launch on the null stream."""
 
 
 class NoGpuError(RuntimeError):
@@ -29,7 +29,7 @@ class NoGpuError(RuntimeError):
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU; or, in the tests, the host in its place."""
+    """A GPU, or in the tests, the host in place of one."""
 
     kind: Literal["cuda", "cpu"]
     xp: Namespace
@@ -37,14 +37,14 @@ class Device:
     put: Callable[[Array], Any]
     fetch: Callable[[Any], Array]
     seconds: Callable[[Run, Finish, int], float]
-    """The mean time of so many calls in a row."""
+    """Measures the mean time of a number of calls in a row."""
     peak: Callable[[Run], int]
-    """The most bytes that one call has in use at a time, beyond its arguments."""
+    """Measures the most bytes that one call has in use at a time, beyond its arguments."""
     machine: Mapping[str, str]
 
 
 def gpu() -> Device:
-    """The current GPU, through CuPy; a `NoGpuError` where it cannot be used."""
+    """Return the current GPU, used through CuPy, or raise `NoGpuError`."""
     try:
         cupy: Any = import_module("cupy")
     except ImportError as error:
@@ -72,7 +72,7 @@ def gpu() -> Device:
 
 
 def host() -> Device:
-    """The host, on which the tests run what will run on a GPU."""
+    """Return the host, on which the tests run the code for a GPU."""
 
     def seconds(run: Run, finish: Finish, calls: int) -> float:
         return sample(lambda: finish(run()), calls)
@@ -81,7 +81,7 @@ def host() -> Device:
 
 
 def pool_peak(cupy: Any) -> Callable[[Run], int]:
-    """Count what CuPy's memory pool hands out and takes back during a call."""
+    """Count the memory that CuPy's pool allocates and frees during a call."""
 
     class Peak(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy is Any here
         name = "peak"
@@ -97,10 +97,10 @@ def pool_peak(cupy: Any) -> Callable[[Run], int]:
             self.peak = max(self.peak, self.used)
 
         def free_postprocess(self, *, pmem_id: int, **_: Any) -> None:
-            self.used -= self.sizes.pop(pmem_id, 0)  # 0: it is older than the call
+            self.used -= self.sizes.pop(pmem_id, 0)  # 0 if it is older than the call
 
     def peak(run: Run) -> int:
-        run()  # what libraries keep for themselves is there before
+        run()  # so that memory the libraries keep for themselves is already allocated
         gc.collect()
         counted = Peak()
         with counted:
@@ -138,7 +138,7 @@ def _machine(cupy: Any) -> dict[str, str]:
 
 
 def _driver() -> str:
-    """The driver's own version, as the kernel's module has it."""
+    """Return the version of the driver, as the kernel module states it."""
     try:
         text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8")
     except OSError:
@@ -148,7 +148,7 @@ def _driver() -> str:
 
 
 def installed(*packages: str) -> str:
-    """The version of the first of the packages that is installed."""
+    """Return the version of the first of the packages that is installed."""
     for package in packages:
         try:
             return version(package)

@@ -1,4 +1,4 @@
-"""Check each gradient against the one by hand, then time those that are right, in turns."""
+"""Check each gradient against the one by hand, then time the right ones in turns."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ QUICK = Effort(rounds=5, seconds=0.6, least=2)
 
 @dataclass(frozen=True)
 class Times:
-    """The seconds that one call takes."""
+    """The time of one call, in seconds."""
 
     best: float
     median: float
@@ -38,7 +38,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class Measured:
-    """What has come of a case."""
+    """The results of a case."""
 
     title: str
     times: Mapping[str, Times]
@@ -51,7 +51,7 @@ class Measured:
 def measure(
     device: Device, case: Case, candidates: Sequence[Candidate], effort: Effort, faults: list[str]
 ) -> Measured:
-    """Measure a case; what goes wrong is added to `faults`, and left out of the result."""
+    """Measure a case; add failures to `faults`, and leave those candidates out of the result."""
     workload = case.workload
     args = workload.data(np.random.default_rng(SEED))
     runs: dict[str, tuple[Run, Finish]] = {}
@@ -60,11 +60,11 @@ def measure(
         try:
             run = candidate.prepare(workload, args)
             got = candidate.arrays(run())
-            if right is None:  # by hand, which is the first
+            if right is None:  # the gradient by hand, which comes first
                 right = got
             check(got, right)
             runs[candidate.name] = run, candidate.finish
-        except Exception as error:  # noqa: BLE001  whatever one library does, the others go on
+        except Exception as error:  # noqa: BLE001  if one library fails, the others go on
             fault = f"{type(error).__name__}: {error}".splitlines()[0]
             faults.append(f"{candidate.title} FAILED on {workload.name}: {fault}")
     times = interleave(device, runs, effort)
@@ -80,7 +80,7 @@ def interleave(
     """Return the times of one call of each, measured in turns; see `benchmarks.timing`."""
     calls: dict[str, int] = {}
     for name, (run, finish) in runs.items():
-        device.seconds(run, finish, 1)  # a kernel that is not compiled yet is not counted
+        device.seconds(run, finish, 1)  # compiles the kernels, outside the measured time
         calls[name] = max(1, math.ceil(SAMPLE_SECONDS / device.seconds(run, finish, 1)))
     samples: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(effort.rounds):

@@ -1,4 +1,4 @@
-"""A run as a section of `docs/gpu.md`: Markdown, and what it says is kept or missed."""
+"""Write a run as a section of `docs/gpu.md`, and say which bounds it meets or misses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,23 +17,23 @@ FAILURES_SHOWN = 20
 
 @dataclass(frozen=True)
 class Record:
-    """All that a run has found."""
+    """The results of a run."""
 
     when: datetime
     command: str
     machine: Mapping[str, str]
     versions: Mapping[str, str]
     titles: Mapping[str, str]
-    """The candidates' names, and what they are called in the table."""
+    """The candidates' names, and their titles in the table."""
     measured: Sequence[Measured]
     tests: Outcome | str
-    """What has come of the tests, or why none was run."""
+    """The outcome of the tests, or why none was run."""
     faults: Sequence[str] = ()
     notes: Sequence[str] = field(default_factory=tuple)
 
 
 def section(record: Record) -> str:
-    """Write a record."""
+    """Return a record as a section in Markdown."""
     blocks = [
         f"### {record.when:%Y-%m-%d %H:%M} UTC, {record.machine['device']}",
         f"`{record.command}`",
@@ -53,7 +53,7 @@ def section(record: Record) -> str:
 
 
 def insert(page: str, text: str) -> str:
-    """The page with one more section, above those that are there."""
+    """Return the page with one more section, above the existing ones."""
     if HERE not in page:
         raise ValueError(f"the page has no line {HERE!r}, below which records are entered")
     start, end = NONE_YET
@@ -65,7 +65,7 @@ def insert(page: str, text: str) -> str:
 
 
 def misses(record: Record) -> Iterator[str]:
-    """What is not as it should be, in the order of the page."""
+    """Yield everything that failed or missed its bound, in the order of the page."""
     yield from _untested(record.tests)
     yield from (fault.partition(":")[0] for fault in record.faults)
     for row in record.measured:
@@ -108,7 +108,7 @@ def _tests(tests: Outcome | str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A test's name may have any character in it."""
+    """Replace the characters of a test's name that would break the Markdown."""
     return " ".join(text.split()).replace("`", "'").replace("|", "/")
 
 

@@ -1,4 +1,4 @@
-"""Run the tests that need a GPU, and count."""
+"""Run the tests that need a GPU, and count the outcomes."""
 
 import importlib.util
 import json
@@ -19,32 +19,32 @@ MOST_PROCESSES = 8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of the tests."""
+    """The outcome of the tests."""
 
     passed: int
     failed: Sequence[str]
-    """Their names, with what was wrong."""
+    """Their names, with the errors."""
     skipped: Sequence[str]
-    """Why, without repetitions."""
+    """The reasons, without repetitions."""
     skips: int
     not_run: Sequence[str]
     """Files that could not be imported, and why."""
     finished: bool
-    """Whether all were run in the time there was."""
+    """True if all tests were run within the time limit."""
 
 
 def on_gpu(tests: Path) -> list[Path]:
-    """The files with tests that run on a GPU: by the marker, or by the device that they ask for."""
+    """Return the files with tests for a GPU, which have the marker or request the device."""
     words = ("mark.gpu", "device_params")
     return [
         path
-        for path in sorted(tests.glob("test_*.py"))
+        for path in sorted(tests.rglob("test_*.py"))
         if any(word in path.read_text(encoding="utf-8") for word in words)
     ]
 
 
 def run_tests(files: Iterable[Path], seconds: float, *, marker: str = "gpu") -> Outcome:
-    """Run the tests with the marker in a process of their own, for so many seconds at most."""
+    """Run the tests with the marker in a separate process, for at most so many seconds."""
     command = [
         sys.executable,
         "-m",

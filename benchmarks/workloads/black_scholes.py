@@ -10,7 +10,7 @@ SLOPE = 1.702  # of the logistic function that stands for the normal distributio
 
 
 def price(np: Namespace, s: Traced, k: Traced, t: Traced, sigma: Traced) -> Traced:
-    """The total price of European calls, with a logistic approximation of the normal."""
+    """Return the total price of European calls, with the normal distribution taken as logistic."""
     spread = sigma * np.sqrt(t)
     d1 = (np.log(s / k) + (RATE + 0.5 * sigma * sigma) * t) / spread
     d2 = d1 - spread
@@ -20,7 +20,7 @@ def price(np: Namespace, s: Traced, k: Traced, t: Traced, sigma: Traced) -> Trac
 
 
 def price_by_hand(np: Namespace, s: Array, k: Array, t: Array, sigma: Array) -> tuple[Array, ...]:
-    """With respect to every argument, common subexpressions computed once."""
+    """Differentiate with respect to every argument, with common subexpressions computed once."""
     root = np.sqrt(t)
     spread = sigma * root
     drift = RATE + 0.5 * sigma * sigma
@@ -42,7 +42,7 @@ def price_by_hand(np: Namespace, s: Array, k: Array, t: Array, sigma: Array) -> 
 
 
 def data(rng: np.random.Generator, *, n: int = N) -> tuple[Array, ...]:
-    """Prices, strikes, times and volatilities as on a market."""
+    """Return prices, strikes, times and volatilities as on a market."""
     return (
         rng.uniform(80, 120, n),
         rng.uniform(80, 120, n),

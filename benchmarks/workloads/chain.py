@@ -1,4 +1,4 @@
-"""A chain of 1,000 ops: what one op costs (10 elements), and what copying costs (1e5)."""
+"""A chain of 1,000 ops, for the cost of one op (10 elements) and of copying (1e5 elements)."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ TURNS = 125  # of eight ops each
 
 
 def chain(np: Namespace, x: Traced, b: Traced, *, turns: int = TURNS) -> Traced:
-    """Eight unary and binary ops, again and again."""
+    """Apply eight unary and binary ops again and again."""
     y = x
     for _ in range(turns):
         y = np.sin(y)
@@ -25,7 +25,7 @@ def chain(np: Namespace, x: Traced, b: Traced, *, turns: int = TURNS) -> Traced:
 
 
 def chain_by_hand(np: Namespace, x: Array, b: Array, *, turns: int = TURNS) -> tuple[Array]:
-    """Keep in a list what the way back needs, then walk the list backward."""
+    """Keep the arrays for backward in a list, then walk the list backward."""
     y = x
     saved: list[tuple[Array, Array, Array]] = []
     for _ in range(turns):
@@ -46,7 +46,7 @@ def chain_by_hand(np: Namespace, x: Array, b: Array, *, turns: int = TURNS) -> t
 
 
 def data(rng: np.random.Generator, *, n: int) -> tuple[Array, ...]:
-    """Numbers of moderate size, which the chain keeps so."""
+    """Return numbers of moderate size, which remain so along the chain."""
     return rng.uniform(0.5, 1.5, n), rng.uniform(0.05, 0.1, n)
 
 

@@ -1,4 +1,4 @@
-"""A Jacobian by rows of a layer, and a Hessian: what a batched pass is for."""
+"""The Jacobian of a layer by rows, and a Hessian, which take one batched pass each."""
 
 import numpy as np
 
@@ -8,23 +8,23 @@ SIZE = 200
 
 
 def layer(np: Namespace, x: Traced, w: Traced) -> Traced:
-    """One layer of a network."""
+    """Compute one layer of a network."""
     return np.tanh(w @ x)
 
 
 def layer_by_hand(np: Namespace, x: Array, w: Array) -> tuple[Array, ...]:
-    """The rows of the matrix, scaled."""
+    """Return the rows of the matrix, scaled."""
     y = np.tanh(w @ x)
     return ((1 - y * y)[:, None] * w,)
 
 
 def bowl(np: Namespace, x: Traced, a: Traced) -> Traced:
-    """Log-sum-exp plus a quadratic form."""
+    """Compute log-sum-exp plus a quadratic form."""
     return np.log(np.sum(np.exp(x))) + 0.5 * (x @ (a @ x))
 
 
 def bowl_by_hand(np: Namespace, x: Array, a: Array) -> tuple[Array, ...]:
-    """The covariance of the softmax, plus the symmetric part of the matrix."""
+    """Return the covariance of the softmax plus the symmetric part of the matrix."""
     e = np.exp(x - np.max(x))
     p = e / np.sum(e)
     return (np.diag(p) - p[:, None] * p + 0.5 * (a + a.T),)

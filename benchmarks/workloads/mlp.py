@@ -1,4 +1,4 @@
-"""A three-layer perceptron in float32: time goes to matrix products."""
+"""A three-layer perceptron in float32, which spends its time in matrix products."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ SIZES = (784, 512, 256, 10)
 
 
 def loss(np: Namespace, x: Traced, y: Traced, *weights: Traced) -> Traced:
-    """Softmax cross entropy; ``y`` is one-hot."""
+    """Compute the softmax cross entropy; ``y`` is one-hot."""
     w1, b1, w2, b2, w3, b3 = weights
     h1 = np.tanh(x @ w1 + b1)
     h2 = np.tanh(h1 @ w2 + b2)
@@ -22,7 +22,7 @@ def loss(np: Namespace, x: Traced, y: Traced, *weights: Traced) -> Traced:
 
 
 def loss_by_hand(np: Namespace, x: Array, y: Array, *weights: Array) -> tuple[Array, ...]:
-    """Back-propagation as in a textbook."""
+    """Back-propagate as in a textbook."""
     w1, b1, w2, b2, w3, b3 = weights
     h1 = np.tanh(x @ w1 + b1)
     h2 = np.tanh(h1 @ w2 + b2)
@@ -37,7 +37,7 @@ def loss_by_hand(np: Namespace, x: Array, y: Array, *weights: Array) -> tuple[Ar
 
 
 def data(rng: np.random.Generator, *, batch: int = BATCH) -> tuple[Array, ...]:
-    """Normal images, labels by chance; weights as large as is usual, and no biases yet."""
+    """Return normal images, random labels, weights of the usual size, and zero biases."""
     x = rng.normal(size=(batch, SIZES[0])).astype(np.float32)
     y = np.eye(SIZES[-1], dtype=np.float32)[rng.integers(0, SIZES[-1], batch)]
     arrays: list[Array] = [x, y]

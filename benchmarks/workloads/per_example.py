@@ -1,4 +1,4 @@
-"""The gradient of each example of a batch, all at once and one after the other."""
+"""The gradients of each example of a batch, all at once or one after the other."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ SIZES = (64, 32, 10)
 def loss(  # noqa: PLR0913  the parameters of two layers
     np: Namespace, w1: Traced, b1: Traced, w2: Traced, b2: Traced, x: Traced, y: Traced
 ) -> Traced:
-    """Softmax cross entropy of one example; ``y`` is one-hot."""
+    """Compute the softmax cross entropy of one example; ``y`` is one-hot."""
     h = np.tanh(x @ w1 + b1)
     z = h @ w2 + b2
     return np.log(np.sum(np.exp(z))) - np.sum(y * z)
@@ -20,7 +20,7 @@ def loss(  # noqa: PLR0913  the parameters of two layers
 def gradients_by_hand(  # noqa: PLR0913  the arguments of the function
     np: Namespace, w1: Array, b1: Array, w2: Array, b2: Array, x: Array, y: Array
 ) -> tuple[Array, ...]:
-    """Back-propagation for the whole batch, without the sums over it."""
+    """Back-propagate the whole batch, without the sums over it."""
     h = np.tanh(x @ w1 + b1)
     e = np.exp(h @ w2 + b2)
     g2 = e / np.sum(e, axis=1, keepdims=True) - y

@@ -1,4 +1,4 @@
-"""A recurrent network in float32: many small ops, some of them matrix products."""
+"""A recurrent network in float32, with many small ops, some of them matrix products."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ HIDDEN = 32
 
 
 def loss(np: Namespace, x: Traced, h: Traced, *weights: Traced) -> Traced:
-    """The square of the last state."""
+    """Return the square of the last state."""
     w, u, b = weights
     for step in range(STEPS):
         h = np.tanh(x[step] @ w + h @ u + b)
@@ -18,7 +18,7 @@ def loss(np: Namespace, x: Traced, h: Traced, *weights: Traced) -> Traced:
 
 
 def loss_by_hand(np: Namespace, x: Array, h: Array, *weights: Array) -> tuple[Array, ...]:
-    """Back-propagation through time, the states kept in a list."""
+    """Back-propagate through time, with the states kept in a list."""
     w, u, b = weights
     states = [h]
     for step in range(STEPS):

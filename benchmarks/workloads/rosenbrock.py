@@ -1,4 +1,4 @@
-"""The Rosenbrock function: by a Python loop over single elements, and vectorised."""
+"""The Rosenbrock function, by a Python loop over single elements and vectorised."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from .base import Array, Growth, Namespace, Traced, Workload
 
 
 def loop(np: Namespace, x: Traced) -> Traced:  # noqa: ARG001  nothing but operators
-    """Element by element, as it is first written down."""
+    """Compute the function element by element, as its definition reads."""
     total = 0.0
     for i in range(len(x) - 1):
         total = total + 100 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
@@ -16,7 +16,7 @@ def loop(np: Namespace, x: Traced) -> Traced:  # noqa: ARG001  nothing but opera
 
 
 def loop_by_hand(np: Namespace, x: Array) -> tuple[Array]:
-    """Element by element too: a loop is compared with a loop."""
+    """Compute the gradient element by element too, to compare a loop with a loop."""
     g = np.zeros_like(x)
     for i in range(len(x) - 1):
         xi = x[i]
@@ -27,12 +27,12 @@ def loop_by_hand(np: Namespace, x: Array) -> tuple[Array]:
 
 
 def vectorised(np: Namespace, x: Traced) -> Traced:
-    """The same function by slices."""
+    """Compute the same function by slices."""
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
 def vectorised_by_hand(np: Namespace, x: Array) -> tuple[Array]:
-    """The closed form, by slices."""
+    """Compute the closed form by slices."""
     g = np.zeros_like(x)
     d = x[1:] - x[:-1] ** 2
     g[:-1] -= 400 * x[:-1] * d + 2 * (1 - x[:-1])

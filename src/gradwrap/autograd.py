@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.grad_fn import GradFn
-from gradwrap.core.hooks import RemovableHandle
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.handles import RemovableHandle
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
@@ -19,14 +19,18 @@ if TYPE_CHECKING:
     from gradwrap.transforms.function import Function
     from gradwrap.transforms.mistakes import detect_anomaly
 else:
+    _LATER = {
+        "Function": "gradwrap.transforms.function",
+        "detect_anomaly": "gradwrap.transforms.mistakes",
+    }
 
     def __getattr__(name: str) -> object:
-        """What `torch.autograd` has too, and `gradwrap` imports at first use."""
-        if name not in {"Function", "detect_anomaly"}:
-            raise AttributeError(f"module 'gradwrap.autograd' has no attribute {name!r}")
-        import gradwrap
+        """Import what `torch.autograd` has too, and `gradwrap` imports at first use."""
+        import importlib
 
-        return getattr(gradwrap, name)
+        if name not in _LATER:
+            raise AttributeError(f"module 'gradwrap.autograd' has no attribute {name!r}")
+        return getattr(importlib.import_module(_LATER[name]), name)
 
 
 A = TypeVar("A")
@@ -173,7 +177,7 @@ def grad(  # noqa: PLR0913  PyTorch's signature
     if materialize_grads and allow_unused is False:
         raise BackwardError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            "allow_unused=False. Fix: leave allow_unused out."
+            "allow_unused=False. Fix: omit allow_unused."
         )
     tensors, gradients = _paired(outputs, grad_outputs)
     return _gradients_of(

@@ -1,39 +1,7 @@
-"""Every error that gradwrap raises itself: one class per cause.
+"""The errors that gradwrap raises itself, one class per cause.
 
-Each derives from the built-in exception that NumPy, PyTorch or JAX users expect in its place.
+Each derives from the built-in exception that users of NumPy, PyTorch or JAX expect in its place.
 """
-
-from __future__ import annotations
-
-__all__ = [
-    "AnomalyError",
-    "ArgnumsError",
-    "BackwardError",
-    "BatchedValueError",
-    "BufferChangedError",
-    "CheckpointError",
-    "GradwrapError",
-    "GraphFreedError",
-    "HookResultError",
-    "InPlaceError",
-    "MissingToolError",
-    "MixedDevicesError",
-    "MixedLibrariesError",
-    "NoRuleError",
-    "NonDifferentiableInputError",
-    "NonScalarOutputError",
-    "NotAnArrayError",
-    "OutArgumentError",
-    "PytreeError",
-    "RuleDefinitionError",
-    "RuleResultError",
-    "SavedArrayError",
-    "TangentError",
-    "TrackedValueError",
-    "VmapAxesError",
-    "VmapFallbackError",
-    "VmapFallbackWarning",
-]
 
 
 class GradwrapError(Exception):
@@ -45,19 +13,19 @@ class ArgnumsError(GradwrapError, TypeError, ValueError):
 
 
 class NonDifferentiableInputError(GradwrapError, TypeError, RuntimeError):
-    """An integer, bool or object array was to be differentiated."""
+    """A derivative was requested with respect to an integer, bool or object array."""
 
 
 class NonScalarOutputError(GradwrapError, TypeError, RuntimeError):
-    """A gradient was asked of an output that is not a real scalar."""
+    """A gradient was requested of an output that is not a real scalar."""
 
 
 class NotAnArrayError(GradwrapError, TypeError):
-    """Something that is not an array stands where one is needed."""
+    """A value that is not an array was given where an array is needed."""
 
 
 class TrackedValueError(GradwrapError, TypeError):
-    """A tracked value was about to leave the graph unnoticed."""
+    """A tracked value was about to leave the graph silently."""
 
 
 class OutArgumentError(GradwrapError, TypeError):
@@ -85,42 +53,42 @@ class TangentError(GradwrapError, TypeError, ValueError):
 
 
 class MixedLibrariesError(GradwrapError, TypeError):
-    """Arrays of two libraries met in one operation."""
+    """One operation was given arrays of two libraries."""
 
 
 class MixedDevicesError(GradwrapError, ValueError):
-    """Arrays of two devices met in one operation."""
+    """One operation was given arrays on two devices."""
 
 
 class MissingToolError(GradwrapError, ImportError, RuntimeError):
-    """A package or a program that is needed is not installed."""
+    """A required package or program is not installed."""
 
 
 class InPlaceError(GradwrapError, RuntimeError, TypeError, ValueError):
-    """An in-place change that cannot be recorded."""
+    """An in-place change cannot be recorded."""
 
 
 class GraphFreedError(GradwrapError, RuntimeError):
-    """A second backward through a graph that the first one has freed."""
+    """Backward was called again on a graph that the first call has freed."""
 
 
 class HookResultError(GradwrapError, RuntimeError, TypeError):
-    """A hook returned something that cannot stand for the gradient it was given."""
+    """A hook returned a value that cannot replace the gradient it was given."""
 
 
 class SavedArrayError(GradwrapError, RuntimeError, TypeError, ValueError):
-    """`saved_tensors_hooks` was given no functions, or `unpack` gave back another array."""
+    """`saved_tensors_hooks` was not given functions, or `unpack` returned an array that differs."""
 
 
 class BufferChangedError(GradwrapError, RuntimeError):
-    """An array that backward needs was overwritten after an operation had saved it."""
+    """An array that backward needs was overwritten after an operation saved it."""
 
 
 class AnomalyError(GradwrapError, FloatingPointError, RuntimeError):
-    """A backward pass made a NaN or an infinity under `detect_anomaly`.
+    """A backward pass created a NaN or an infinity under `detect_anomaly`.
 
-    `op` is the name of the operation whose derivative did, `stack` the lines of the call that
-    recorded it, as text; empty if it was recorded outside of `detect_anomaly`.
+    `op` is the name of the operation whose derivative created it. `stack` has the lines of the call
+    that recorded it, as text; it is empty if that happened outside `detect_anomaly`.
     """
 
     def __init__(self, message: str, op: str = "", stack: str = "") -> None:
@@ -130,19 +98,19 @@ class AnomalyError(GradwrapError, FloatingPointError, RuntimeError):
 
 
 class CheckpointError(GradwrapError, RuntimeError):
-    """A checkpointed function did something else when it was run again in backward."""
+    """A checkpointed function behaved differently when it was run again in backward."""
 
 
 class BackwardError(GradwrapError, RuntimeError, ValueError):
-    """`backward` was called on, or with, something it cannot start from."""
+    """`backward` cannot start from the value it was called on, or the gradient it was given."""
 
 
 class BatchedValueError(GradwrapError, TypeError, ValueError):
-    """One value was asked of an array that `vmap` maps over."""
+    """A single value was requested from an array that `vmap` maps over."""
 
 
 class VmapAxesError(GradwrapError, ValueError, TypeError):
-    """`in_axes` or `out_axes` do not fit the arrays, or the arrays each other."""
+    """`in_axes` or `out_axes` do not match the arrays, or the arrays do not match each other."""
 
 
 class VmapFallbackError(GradwrapError, NotImplementedError):

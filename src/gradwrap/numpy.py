@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 
-from gradwrap.backends.creating import creating as _creating
-from gradwrap.backends.creating import first_variable as _first_variable
-from gradwrap.backends.joining_keys import joining as _joining
-from gradwrap.core.kinds import TUPLE as _TUPLE
+from gradwrap.backends.drop_in_creation import creation_functions as _creation_functions
+from gradwrap.backends.drop_in_creation import first_variable as _first_variable
+from gradwrap.backends.drop_in_joining import joining as _joining
+from gradwrap.core.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         return xp.reshape(xp.asarray(results), shape)
 
 
-_OURS: dict[str, Any] = {**_creating(_numpy), **_joining(_numpy), "vectorize": _Vectorize}
+_OURS: dict[str, Any] = {**_creation_functions(_numpy), **_joining(_numpy), "vectorize": _Vectorize}
 
 
 if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error

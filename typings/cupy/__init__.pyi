@@ -1,5 +1,5 @@
 # Stubs of CuPy, which has no types of its own: what gradwrap and its users touch. The modules are
-# CuPy's; `tests/test_stubs.py` compares them with the library.
+# CuPy's; `tests/tools/test_stubs.py` compares them with the library.
 import builtins
 from collections.abc import Callable
 from types import ModuleType

@@ -1,11 +1,13 @@
 """Array libraries: a module each, with only what differs there from the standard.
 
-array-api-strict has none: `core.backend.Backend` and the generic table serve it as it stands,
-like any other library that follows the standard.
+array-api-strict needs none, like any other library that follows the standard: the generic table
+and `core.backend.Backend` serve it unchanged.
 """
 
 from __future__ import annotations
 
+import functools
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufuncs, special_functions
@@ -14,48 +16,38 @@ from gradwrap.core import protocol
 from gradwrap.core.backend import register_backend
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.core.backend import Backend
 
 __all__ = ["register_all"]
 
 
+LIBRARIES = {
+    "torch": "TorchBackend",
+    "jax": "JaxBackend",
+    "dask": "DaskBackend",
+    "cupy": "CupyBackend",
+}
+"""The modules of the libraries that are imported by others alone, and the class in each."""
+
+
 def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
-    register_backend("torch", _torch)
-    register_backend("jax", _jax)
-    register_backend("dask", _dask)
-    register_backend("cupy", _cupy)
+    for name, backend in LIBRARIES.items():
+        register_backend(name, functools.partial(_make, name, backend))
     numpy_ufuncs.register_all()
     special_functions.register_all()
     protocol.install(_numpy_handlers)
 
 
-# A library is imported when its first array is met: it has been imported then.
-
-
-def _torch(xp: Any, kind: type) -> Backend:
-    from gradwrap.backends.torch import TorchBackend
-
-    return TorchBackend(xp, kind)
-
-
-def _cupy(xp: Any, kind: type) -> Backend:
-    from gradwrap.backends.cupy import CupyBackend
-
-    return CupyBackend(xp, kind)
-
-
-def _jax(xp: Any, kind: type) -> Backend:
-    from gradwrap.backends.jax import JaxBackend
-
-    return JaxBackend(xp, kind)
-
-
-def _dask(xp: Any, kind: type) -> Backend:
-    from gradwrap.backends.dask import DaskBackend
-
-    return DaskBackend(xp, kind)
+def _make(name: str, backend: str, xp: Any, kind: type) -> Backend:
+    """Make a library's backend when its first array is met, which has imported the library."""
+    make: Callable[[Any, type], Backend] = getattr(
+        import_module(f"gradwrap.backends.{name}"), backend
+    )
+    return make(xp, kind)
 
 
 def _numpy_handlers() -> protocol.Handlers:

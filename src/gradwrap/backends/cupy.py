@@ -1,4 +1,4 @@
-"""What is different for CuPy: arrays on a GPU, where the host must not wait."""
+"""The backend of CuPy, whose arrays are on a GPU, for which the host must not wait."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends import cupy_protocol
+from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
 from gradwrap.backends.numpy import SCALAR_TYPES
-from gradwrap.backends.overriding import differing
 from gradwrap.core.backend import Backend
 from gradwrap.core.devices import to_device
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.placing import placers
 from gradwrap.core.registry import register
-from gradwrap.core.scatter import is_basic_key, scatter_add_generic, zeros_of
+from gradwrap.core.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class CupyBackend(Backend):
         self.node: Any = streams.node
 
     def class_attributes(self) -> dict[str, Any]:
-        """What CuPy's ufuncs, kernels and reductions ask for."""
+        """Return the attributes that CuPy's ufuncs, kernels and reductions ask for."""
         return cupy_protocol.class_attributes()
 
     def is_array(self, value: object) -> bool:
@@ -95,7 +96,7 @@ class CupyBackend(Backend):
         return known
 
     def _at(self, array: Any) -> AbstractContextManager[Any]:
-        """Where an array is."""
+        """Return the context of the device of an array."""
         return self.device(array) if self.has_several_devices else nullcontext()
 
     def copy(self, array: Any) -> Any:
@@ -192,7 +193,7 @@ def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
 
 register(
     [
-        differing(
+        adapted(
             "setitem",
             _setitem_cotangents,
             native=_setitem,
@@ -201,7 +202,7 @@ register(
                 lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
             ),
         ),
-        differing(
+        adapted(
             "to_device",
             lambda xp, g, x_meta: _to_device(xp, g, x_meta.device),
             native=_to_device,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.creating import creating, first_variable
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
-from gradwrap.backends.joining_keys import joining
+from gradwrap.backends.drop_in_creation import creation_functions, first_variable
+from gradwrap.backends.drop_in_joining import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
@@ -30,15 +30,15 @@ __all__ = ["DropIn", "Ufunc"]
 
 SUBMODULES = ("fft", "linalg")
 OTHER_NAMES = {"row_stack": "vstack"}
-"""What NumPy has under two names, of which one is not asked for by its protocol."""
+"""Functions of NumPy with two names, of which its protocol knows the other."""
 
 
 class DropIn:
-    """What a name of `cupy` stands for; found once, and kept."""
+    """The functions of `cupy` for tracked values, each of which is made at first use."""
 
     def __init__(self, module: ModuleType) -> None:
         self._found: dict[str, Any] = {
-            **creating(cupy),
+            **creation_functions(cupy),
             **joining(cupy),
             "asnumpy": _asnumpy,
             "get_array_module": functools.partial(_array_module, module),
@@ -77,7 +77,7 @@ class Submodule(ModuleType):
 
 
 def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:
-    """A function that takes tracked values; anything else as it is."""
+    """Return a function that takes tracked values in place of CuPy's; other objects unchanged."""
     if isinstance(known, cupy.ufunc):
         return Ufunc(known)
     if isinstance(known, (type, ModuleType)) or not callable(known):
@@ -108,7 +108,7 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
 
 
 def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an argument may be one to write to, which is not to be taken apart."""
+    """Tell whether an argument may be written to, which must then stay a variable."""
     return isinstance(kwargs.get("out"), AnyVariable) or any(
         isinstance(a, AnyVariable) for a in args[2:]
     )
@@ -191,6 +191,9 @@ def _array_module(module: ModuleType, *args: Any) -> Any:
     return module if found is cupy else found
 
 
+METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
+
+
 class Ufunc:
     """A ufunc of CuPy; with tracked values it does, methods included, what NumPy's does."""
 
@@ -204,7 +207,8 @@ class Ufunc:
         return repr(self._known)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._known, name)
+        found = getattr(self._known, name)
+        return functools.partial(self._method, found) if name in METHODS else found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         variable = first_variable([*args, *kwargs.values()])
@@ -212,30 +216,11 @@ class Ufunc:
             return self._known(*args, **kwargs)
         return elementwise_kernel(variable, self._known, *args, **kwargs)
 
-    def _method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _method(self, known: Any, *args: Any, **kwargs: Any) -> Any:
         variable = first_variable([*args, *kwargs.values()])
         if variable is None:
-            return getattr(self._known, method)(*args, **kwargs)
+            return known(*args, **kwargs)
+        method = known.__name__
         if not isinstance(self._counterpart, np.ufunc):
             raise NoRuleError(f"cupy.{self.__name__}.{method} has no rule for tracked values.")
         return protocol.call_ufunc(type(variable), self._counterpart, method, args, kwargs)
-
-    def reduce(self, *args: Any, **kwargs: Any) -> Any:
-        """Fold an array along an axis."""
-        return self._method("reduce", args, kwargs)
-
-    def accumulate(self, *args: Any, **kwargs: Any) -> Any:
-        """The partial results of `reduce`."""
-        return self._method("accumulate", args, kwargs)
-
-    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
-        """Fold slices of an array."""
-        return self._method("reduceat", args, kwargs)
-
-    def outer(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to all pairs of elements."""
-        return self._method("outer", args, kwargs)
-
-    def at(self, *args: Any, **kwargs: Any) -> None:
-        """In place, once for each time that an index names an element."""
-        return self._method("at", args, kwargs)  # type: ignore[no-any-return]  # None

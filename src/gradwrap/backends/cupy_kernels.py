@@ -1,8 +1,7 @@
-"""Formulas of elementwise rows that are several small operations, as one kernel.
+"""Kernels for formulas of elementwise rows: one in place of several small operations.
 
 A kernel is made of the formula itself, when it is first called on arrays of one real dtype. For
-anything else (complex numbers, half precision, a pass that is itself recorded, `vmap`) the formula
-runs as it stands in the table.
+other arguments (complex numbers, half precision, variables) the formula of the table runs.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.rule import Formula
 
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ else:
 
 __all__ = ["fused", "is_fused"]
 
-ALSO_ELEMENTWISE = frozenset({"clip"})
-"""Rows of another kind whose formulas are elementwise."""
-
 LETTERS = frozenset("fd")
 COMMON_NUMBERS = frozenset({-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4})
 """Exponents and the like that are worth a kernel each, where a formula branches on the number."""
@@ -40,7 +36,7 @@ COTANGENT, RESULT = "g_in", "g_out"
 
 def fused(rule: Rule) -> Rule:
     """The rule with its chains of operations fused; the rule itself where there are none."""
-    if rule.checked or (rule.kind != "elementwise" and rule.name not in ALSO_ELEMENTWISE):
+    if rule.checked or not rule.kind.is_elementwise:
         return rule
     formulas = tuple(
         formula if formula is None else _fused(rule, index, formula)
@@ -54,7 +50,7 @@ def fused(rule: Rule) -> Rule:
 
 
 def is_fused(formula: Formula) -> bool:
-    """Whether a formula of CuPy's launches one kernel where the table's would launch several."""
+    """Tell whether a formula of CuPy's launches one kernel where the table's launches several."""
     return hasattr(formula.function, "kernels")
 
 

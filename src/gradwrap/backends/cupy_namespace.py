@@ -34,8 +34,8 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
     linalg = module_like(xp.linalg, pinv=_pinv, solve=_solve)
     fft = module_like(
         xp.fft,
-        fftfreq=_frequencies(xp.fft.fftfreq),
-        rfftfreq=_frequencies(xp.fft.rfftfreq),
+        fftfreq=_placed(xp.fft.fftfreq),
+        rfftfreq=_placed(xp.fft.rfftfreq),
     )
     if has_several_devices:
         made.__dict__.update({name: _placed(getattr(xp, name)) for name in CREATION})
@@ -73,9 +73,7 @@ def _placed(make: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(make)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if device is None:
-            return make(*args, **kwargs)
-        with cupy.cuda.Device(device):
+        with _on(device):
             return make(*args, **kwargs)
 
     return made
@@ -86,16 +84,8 @@ def _placed_like(make: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(make)
     def made(x: Any, /, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        with cupy.cuda.Device(x.data.device_id if device is None else device):
+        with _on(x.data.device_id if device is None else device):
             return make(x, *args, **kwargs)
-
-    return made
-
-
-def _frequencies(make: Callable[..., Any]) -> Callable[..., Any]:
-    def made(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
-        with _on(device):
-            return make(n, d=d, dtype=dtype)
 
     return made
 
@@ -111,7 +101,7 @@ def _asarray(
             return cupy.asarray(obj, dtype=dtype)
         made = cupy.array(obj, dtype=dtype, copy=copy)
     if not copy and made is not obj:
-        raise ValueError("this cannot be made an array without a copy. Fix: leave copy=False out.")
+        raise ValueError("this cannot be made an array without a copy. Fix: omit copy=False.")
     return made
 
 

@@ -15,7 +15,7 @@ from gradwrap.backends import numpy_protocol
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 from gradwrap.backends.numpy_ufuncs import ufunc_of
 from gradwrap.core import protocol
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.looping import is_innermost_batch, looped
 from gradwrap.core.registry import ops, register_function, search_function
 from gradwrap.core.variable import AnyVariable
@@ -36,7 +36,7 @@ __all__ = ["class_attributes", "elementwise_kernel", "reduction_kernel"]
 
 
 def class_attributes() -> dict[str, Any]:
-    """What the classes of CuPy's variables have for CuPy to find."""
+    """Return the attributes that CuPy looks for on variables."""
     return {
         "__array__": _array,
         "__cupy_override_elementwise_kernel__": elementwise_kernel,
@@ -116,13 +116,13 @@ def _with_outputs(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _as_ufunc(
     cls: Any, ufunc: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What NumPy's ufunc of the same name would do, and say."""
+    """Call NumPy's ufunc of the same name, whose rules and messages are right here too."""
     kwargs = _with_outputs(kernel, args, kwargs)
     return protocol.call_ufunc(cls, ufunc, "__call__", args[: kernel.nin], kwargs)
 
 
 def _as_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A kernel that NumPy has no counterpart of: one with a rule of its own, or none."""
+    """Call a kernel without a counterpart in NumPy, which may have a rule of its own."""
     try:
         return _recorded_kernel(cls, kernel, args, kwargs)
     except (BatchedValueError, NoRuleError):

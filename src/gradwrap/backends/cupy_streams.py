@@ -1,4 +1,4 @@
-"""CuPy's streams and devices: backward runs where forward ran, and the host waits for neither.
+"""CuPy's streams and devices: backward runs where forward ran, and the host never waits.
 
 An operation is queued on the current stream of its device. As long as that is the one default
 stream of the one device, nothing is kept. Otherwise a node knows its place, and a backward pass
@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Self
 
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.node import Node
 from gradwrap.core.placing import PlacedNode
 from gradwrap.errors import MixedDevicesError
@@ -34,7 +34,7 @@ DEFAULT = 0
 
 
 def device_count() -> int:
-    """How many devices there are; none where there is no driver."""
+    """Count the devices; there is none without a driver."""
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError:
@@ -98,7 +98,7 @@ class Streams:
         return device == self._home and cupy.cuda.get_current_stream(device).ptr == DEFAULT
 
     def placement(self) -> Journey | None:
-        """For a backward pass that starts now."""
+        """Return the journey of a backward pass that starts now; None where it needs none."""
         if self._has_none or (not self._in_use and self._is_usual(cupy.cuda.Device().id)):
             return None
         home = Place(self._home or 0, cupy.cuda.Stream.null)

@@ -1,4 +1,4 @@
-"""What is different for Dask: arrays in chunks, computed later, some of unknown shape.
+"""The backend of Dask, whose arrays are in chunks, computed later, some of unknown shape.
 
 The tape stays with the caller, chunks stay with the workers: all that is here builds more of
 Dask's task graph, and computes nothing.
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.overriding import differing
-from gradwrap.backends.steps import forwards, indexing_rules
+from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.backward_slices import forwards, indexing_rules
 from gradwrap.core.backend import Backend
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.modules import module_like
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic
@@ -37,7 +37,7 @@ class DaskBackend(Backend):
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
 
     def class_attributes(self) -> dict[str, Any]:
-        """Dask asks for this before it takes what it does not know for a constant."""
+        """Return the method that Dask asks for before it takes an unknown object for a constant."""
         return {"__dask_tokenize__": _token}
 
     def copy(self, array: Any) -> Any:
@@ -245,10 +245,10 @@ def _over(xp: Any, count: Any) -> Any:
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
-        differing("sum", _sum),
-        differing("mean", _mean),
-        differing("var", _var),
-        differing("std", _std),
+        adapted("sum", _sum),
+        adapted("mean", _mean),
+        adapted("var", _var),
+        adapted("std", _std),
     ],
     backend="dask",
 )

@@ -1,15 +1,15 @@
-"""What is different for JAX."""
+"""The backend of JAX, whose arrays cannot be written to."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.overriding import differing
+from gradwrap.backends.adapted_rows import adapted
 from gradwrap.core.backend import Backend
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.registry import register
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _write(array: Any, key: Any, value: Any) -> Any:
 
 register(
     [
-        differing(
+        adapted(
             "setitem",
             _setitem_cotangents,
             native=_setitem,

@@ -1,4 +1,4 @@
-"""What is different for NumPy."""
+"""The backend of NumPy."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.spelling import SPELLED
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import AnyVariable

@@ -9,7 +9,7 @@ import numpy as np
 from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import native, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -17,7 +17,7 @@ from gradwrap.errors import NoRuleError, OutArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
 
 __all__ = ["COMPOSED", "PERFORM", "at"]
 

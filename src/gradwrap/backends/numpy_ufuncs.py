@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.kinds import elementwise, multilinear, nondifferentiable
 from gradwrap.core.registry import GENERIC, Op, ops, register, register_function
-from gradwrap.core.rule import elementwise, general, nondifferentiable
 
 NUMPY_UFUNCS = [
     elementwise(
@@ -59,12 +59,13 @@ NUMPY_UFUNCS = [
         domain=(0.6, 1.9),
         only_real=True,
     ),
-    general(
+    multilinear(
         "full_convolution",
         "a, v, /",
         lambda xp, g, a_meta, v: _correlation(xp, g, v, a_meta.shape[0]),
         lambda xp, g, a, v_meta: _correlation(xp, g, a, v_meta.shape[0]),
         native=lambda xp, a, v: xp.convolve(a, v),
+        batch="full_convolution",
         samples=("x(5), x(3)", "x(2), x(4)"),
     ),
     nondifferentiable("heaviside", "x1, x2, /", "piecewise constant", arrays=2),

@@ -1,8 +1,7 @@
-"""Special functions that are called as such: unmodified `scipy.special.erf(x)` reaches the row.
+"""Special functions of SciPy and CuPy: unmodified `scipy.special.erf(x)` reaches its row.
 
-SciPy's and CuPy's are ufuncs, which come to their library's protocol. Which operation they are is
-looked up by the function itself, once their module has been imported: names of CuPy's kernels are
-not always those of the functions.
+They are ufuncs, which come to their library's protocol. There the operation is looked up by the
+function itself, since names of CuPy's kernels are not always those of the functions.
 """
 
 from __future__ import annotations
@@ -13,12 +12,9 @@ from gradwrap.core.registry import find_op, ops, register_function, register_fun
 
 __all__ = ["register_all"]
 
-SAME = ("cbrt", "exp2", "expm1", "log1p")
-"""Functions that are operations without being special."""
-
 
 def register_all() -> None:
-    """Have the functions entered when somebody has imported their module."""
+    """Let the functions be registered once somebody has imported their module."""
     register_functions_later("scipy.special", _enter_scipy)
     register_functions_later("cupyx.scipy.special", _enter)
 
@@ -29,15 +25,11 @@ def _enter_scipy(module: Any) -> None:
 
 
 def _enter(module: Any) -> None:
-    named = {op.name.removeprefix("special."): op for op in ops() if op.name.startswith("special.")}
-    for name in SAME:
-        op = find_op(name)
-        assert op is not None
-        named[name] = op
-    for name, op in named.items():
-        function = getattr(module, name, None)
+    """Register each function of a module that is an operation of the table, special or not."""
+    for op in ops():
+        function = getattr(module, op.name.removeprefix("special."), None)
         if function is not None:
             register_function(function, op)
-    zeta = getattr(module, "_zeta", None)
-    if zeta is not None:
-        register_function(zeta, named["zeta"])
+    zeta, op_of_zeta = getattr(module, "_zeta", None), find_op("special.zeta")
+    if zeta is not None and op_of_zeta is not None:
+        register_function(zeta, op_of_zeta)

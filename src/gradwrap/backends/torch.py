@@ -1,14 +1,14 @@
-"""What is different for PyTorch."""
+"""The backend of PyTorch."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.overriding import differing
-from gradwrap.backends.steps import forwards, indexing_rules, read
+from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.backend import Backend
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key
 
@@ -23,14 +23,14 @@ VIEW_BY_COPY = "_gradwrap_stands_for_a_view"
 
 
 def _getitem(xp: Any, x: Any, key: Any) -> Any:
-    """Torch's slices only go forwards; one that goes backwards stands for the view of NumPy."""
+    """Index a tensor; the copy that a backward slice gives stands for the view of NumPy."""
     taken = read(xp, x, key)
     if is_basic_key(key) and forwards(key, x.shape)[1]:
         setattr(taken, VIEW_BY_COPY, True)
     return taken
 
 
-register([*indexing_rules(), differing("getitem", native=_getitem)], backend="torch")
+register([*indexing_rules(), adapted("getitem", native=_getitem)], backend="torch")
 
 
 class TorchBackend(Backend):
@@ -44,11 +44,11 @@ class TorchBackend(Backend):
         super().__init__("torch", xp, frozenset({torch.Tensor}))
 
     def to_hold(self, array: Any) -> Any:
-        """The tensor without torch's own autograd, which would record everything once more."""
+        """Return the tensor without torch's own autograd, which would record everything again."""
         return array.detach() if array.requires_grad else array
 
     def class_attributes(self) -> dict[str, Any]:
-        """Torch's functions and its tensors' operators ask for this before they refuse."""
+        """Return the method that torch's functions and operators ask for before they refuse."""
         return {"__torch_function__": classmethod(torch_function)}
 
     def device(self, array: Any) -> Any:

@@ -1,95 +1,48 @@
 """PyTorch's protocol: how `tensor * x` and unmodified `torch.sin(x)` reach an operation.
 
-What torch and the standard call by one name and mean by it the same goes to the standard's
-function; so does what differs in names alone. All else raises, and says where to find it.
+A function that torch and the standard have under one name, with one meaning, goes to the
+standard's function; so does one that differs in names alone. Others raise an error that says what
+to use.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
-from gradwrap.core.registry import find_op
+import numpy as np
+
+from gradwrap.core.operators import operation_of_method
+from gradwrap.core.registry import find_op, op_of_function
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 __all__ = ["torch_function"]
 
 OTHER_NAMES = {
-    "absolute": "abs",
     "amax": "max",
     "amin": "min",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
     "cat": "concat",
     "clamp": "clip",
     "concatenate": "concat",
     "div": "divide",
-    "eq": "equal",
-    "ge": "greater_equal",
-    "gt": "greater",
-    "le": "less_equal",
-    "linalg_det": "linalg.det",
-    "linalg_inv": "linalg.inv",
-    "linalg_slogdet": "linalg.slogdet",
-    "linalg_solve": "linalg.solve",
-    "lt": "less",
-    "mul": "multiply",
-    "ne": "not_equal",
-    "neg": "negative",
     "permute": "permute_dims",
-    "sub": "subtract",
-    "true_divide": "divide",
-    "__floordiv__": "floor_divide",
-    "__and__": "bitwise_and",
-    "__or__": "bitwise_or",
-    "__xor__": "bitwise_xor",
 }
-"""The standard's names of functions that torch calls otherwise."""
+"""The standard's names of functions that torch, and neither Python nor NumPy, calls otherwise."""
 
 SAME = frozenset(
-    [
-        *(
-            "all",
-            "any",
-            "broadcast_to",
-            "clip",
-            "concat",
-            "einsum",
-            "flip",
-            "matmul",
-            "max",
-            "mean",
-        ),
-        *("min", "moveaxis", "ones_like", "permute_dims", "prod", "reshape", "roll", "stack"),
-        *("sum", "tile", "tril", "triu", "vecdot", "where", "zeros_like"),
+    {
+        *("all", "any", "broadcast_to", "clip", "concat", "einsum", "flip", "matmul", "max"),
+        *("mean", "min", "moveaxis", "ones_like", "permute_dims", "prod", "reshape", "roll"),
+        *("stack", "sum", "tile", "tril", "triu", "vecdot", "where", "zeros_like"),
         *("linalg.det", "linalg.inv", "linalg.slogdet", "linalg.solve"),
-    ]
+    }
 )
-"""Those besides the elementwise ones that mean the same in torch and in the standard."""
+"""The functions, besides the elementwise ones, that mean the same in torch and in the standard."""
 
 OTHER_KEYWORDS = {"dim": "axis", "dims": "axis", "keepdim": "keepdims", "shifts": "shift"}
 FIRST = ("input", "tensors")
-KEYWORD_ONLY: dict[str, tuple[str, ...]] = {  # what torch takes by position too
-    "all": ("axis", "keepdims"),
-    "any": ("axis", "keepdims"),
-    "concat": ("axis",),
-    "flip": ("axis",),
-    "mean": ("axis", "keepdims"),
-    "max": ("axis", "keepdims"),
-    "min": ("axis", "keepdims"),
-    "prod": ("axis", "keepdims"),
-    "roll": ("shift", "axis"),
-    "stack": ("axis",),
-    "sum": ("axis", "keepdims"),
-    "tril": ("k",),
-    "triu": ("k",),
-}
 
 
 def torch_function(
@@ -102,7 +55,7 @@ def torch_function(
     """Answer `__torch_function__`."""
     kwargs = kwargs or {}
     name = getattr(function, "__name__", str(function))
-    standard = OTHER_NAMES.get(name, name)
+    standard = _standard_name(name)
     if name in ("max", "min") and (len(args) > 1 or "dim" in kwargs):
         standard = ""  # torch's gives positions too, or compares two tensors
     if not _means_the_same(standard):
@@ -110,25 +63,38 @@ def torch_function(
     args = (*(kwargs.pop(word) for word in FIRST if word in kwargs), *args)
     named = {OTHER_KEYWORDS.get(word, word): value for word, value in kwargs.items()}
     if "out" in named:
-        raise NoRuleError(f"torch.{name}(out=...) cannot be recorded. Fix: leave out=... out.")
-    words = KEYWORD_ONLY.get(standard, ())
-    named.update(zip(words, args[1:], strict=False))
-    args = args[:1] if words else args
+        raise NoRuleError(f"torch.{name}(out=...) cannot be recorded. Fix: omit out=.")
+    op = find_op(standard)
+    rule = None if op is None else op.rule_for("torch")
+    if rule is not None and rule.keyword_only:  # torch takes these by position too
+        count = len(rule.arrays)
+        words = [word for word in rule.statics if word != "dtype"]
+        args, by_position = args[:count], args[count:]
+        named.update(zip(words, by_position, strict=False))
     found = functools.reduce(getattr, standard.split("."), cls._namespace)
     return found(*args, **named)
 
 
+def _standard_name(name: str) -> str:
+    """Return the standard's name of a function of torch, by that of an operator or a ufunc."""
+    if hasattr(operator, name):  # which has no swapped ones, such as `rsub`
+        method = name if name.startswith("__") else f"__{name}__"
+        found = operation_of_method(method)
+        if found is not None:
+            return found.name
+    ufunc = op_of_function(getattr(np, name, None))
+    if ufunc is not None:
+        return ufunc.name
+    return OTHER_NAMES.get(name) or name.replace("linalg_", "linalg.")
+
+
 def _means_the_same(name: str) -> bool:
     op = find_op(name)
-    elementwise = op is not None and op.rule_for("torch") is not None and _is_elementwise(op)
-    return elementwise or name in SAME
-
-
-def _is_elementwise(op: Any) -> bool:
-    rule = op.rule_for("torch")
-    if rule.kind == "elementwise":
-        return True
-    return rule.kind == "nondifferentiable" and not rule.statics
+    rule = None if op is None else op.rule_for("torch")
+    is_elementwise = rule is not None and (
+        rule.kind.is_elementwise or not (rule.kind.is_differentiable or rule.statics)
+    )
+    return is_elementwise or name in SAME
 
 
 def _otherwise(

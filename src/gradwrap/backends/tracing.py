@@ -1,15 +1,15 @@
-"""A formula of the table as C: what it does to symbols is written down, and is one kernel.
+"""Formulas of the table as C code, for one kernel each.
 
-A formula runs once, with symbols for the arrays and for `xp`. Each operation is a line of C in
-the type `T` of the arrays, Python's numbers too: nothing is computed in double precision for
-arrays of single. What a formula cannot be traced through (a branch on a value, a function that is
-not in the list) leaves it as it is.
+A formula runs once, on symbols in place of the arrays and of `xp`. Each operation becomes a line
+of C in the type `T` of the arrays; Python's numbers become `T` too, so that nothing is computed in
+double precision for arrays of single precision. A formula that branches on a value, or calls a
+function without a line of C, stays as it is.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ class Untraceable(Exception):  # noqa: N818  it ends a trace, and is no error
 
 
 class _Kind:
-    """What an argument is: an array, or a number that is known when the kernel is called."""
+    """A kind of argument: an array, or a number that is known when the kernel is called."""
 
 
 ARRAY, NUMBER = _Kind(), _Kind()
@@ -35,7 +35,7 @@ class Traced:
 
     def __init__(self, lines: Sequence[str], result: str) -> None:
         self.operations: int = len(lines)
-        """How many kernels it would be, one by one."""
+        """The number of kernels that the formula would be otherwise."""
         self.lines: tuple[str, ...] = tuple(lines)
         self.result: str = result
 
@@ -51,28 +51,36 @@ class _Trace:
         self.lines: list[str] = []
         self._known: dict[tuple[str, str], _Symbol] = {}
 
-    def line(self, code: str, ctype: str = "T") -> _Symbol:
-        known = self._known.get((ctype, code))
+    def perform(
+        self, code: str, values: Sequence[Any], takes: str = "T", gives: str = "T"
+    ) -> _Symbol:
+        """Write the line of an operation on values of the C type `takes`."""
+        code = code.format(*(self.text(value, takes) for value in values))
+        known = self._known.get((gives, code))
         if known is None:
             name = f"t{len(self.lines)}"
-            self.lines.append(f"const {ctype} {name} = {code};")
-            known = self._known[ctype, code] = _Symbol(self, name, ctype)
+            self.lines.append(f"const {gives} {name} = {code};")
+            known = self._known[gives, code] = _Symbol(self, name, gives)
         return known
 
-    def text(self, value: Any) -> str:
-        """A value of the type T in C."""
+    def text(self, value: Any, ctype: str = "T") -> str:
+        """Return a value of a C type as an expression."""
         if isinstance(value, _Symbol):
-            if value.ctype != "T":
-                raise Untraceable("a truth value where a number is needed")
+            if value.ctype != ctype:
+                raise Untraceable(f"{value.ctype} where {ctype} is needed")
             return value.name
-        if type(value) not in (int, float) or not math.isfinite(value):
+        if ctype == "bool" or type(value) not in (int, float) or not math.isfinite(value):
             raise Untraceable(f"{value!r} has no literal")
         return f"T({value!r})"
 
-    def truth(self, value: Any) -> str:
-        if not isinstance(value, _Symbol) or value.ctype != "bool":
-            raise Untraceable("a number where a truth value is needed")
-        return value.name
+
+def _operator(code: str, takes: str = "T", gives: str = "T") -> Any:
+    """Make a method that writes the line of an operator."""
+
+    def operate(self: _Symbol, *other: Any) -> Any:
+        return self.trace.perform(code, (self, *other), takes, gives)
+
+    return operate
 
 
 class _Symbol:
@@ -89,77 +97,30 @@ class _Symbol:
     def __bool__(self) -> bool:
         raise Untraceable("a branch on a value")
 
-    def _arithmetic(self, symbol: str, left: Any, right: Any) -> Self:
-        text = self.trace.text
-        return self.trace.line(f"{text(left)} {symbol} {text(right)}")  # type: ignore[return-value]  # a line is a symbol
-
-    def _comparison(self, symbol: str, other: Any) -> _Symbol:
-        text = self.trace.text
-        return self.trace.line(f"{text(self)} {symbol} {text(other)}", "bool")
-
-    def __add__(self, other: Any) -> Any:
-        return self._arithmetic("+", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._arithmetic("+", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._arithmetic("-", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._arithmetic("-", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._arithmetic("*", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._arithmetic("*", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._arithmetic("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._arithmetic("/", other, self)
+    __add__ = _operator("{0} + {1}")
+    __radd__ = _operator("{1} + {0}")
+    __sub__ = _operator("{0} - {1}")
+    __rsub__ = _operator("{1} - {0}")
+    __mul__ = _operator("{0} * {1}")
+    __rmul__ = _operator("{1} * {0}")
+    __truediv__ = _operator("{0} / {1}")
+    __rtruediv__ = _operator("{1} / {0}")
+    __rpow__ = _operator("pow({1}, {0})")
+    __neg__ = _operator("-{0}")
+    __eq__ = _operator("{0} == {1}", gives="bool")
+    __ne__ = _operator("{0} != {1}", gives="bool")
+    __lt__ = _operator("{0} < {1}", gives="bool")
+    __le__ = _operator("{0} <= {1}", gives="bool")
+    __gt__ = _operator("{0} > {1}", gives="bool")
+    __ge__ = _operator("{0} >= {1}", gives="bool")
+    __and__ = _operator("{0} && {1}", "bool", "bool")
+    __or__ = _operator("{0} || {1}", "bool", "bool")
+    __invert__ = _operator("!{0}", "bool", "bool")
 
     def __pow__(self, other: Any) -> Any:
         if not isinstance(other, _Symbol) and other == 2:
-            return self * self
-        return self.trace.line(f"pow({self.trace.text(self)}, {self.trace.text(other)})")
-
-    def __rpow__(self, other: Any) -> Any:
-        return self.trace.line(f"pow({self.trace.text(other)}, {self.trace.text(self)})")
-
-    def __neg__(self) -> Any:
-        return self.trace.line(f"-{self.trace.text(self)}")
-
-    def __eq__(self, other: object) -> Any:
-        return self._comparison("==", other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._comparison("!=", other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._comparison("<", other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._comparison("<=", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._comparison(">", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._comparison(">=", other)
-
-    def __and__(self, other: Any) -> Any:
-        truth = self.trace.truth
-        return self.trace.line(f"{truth(self)} && {truth(other)}", "bool")
-
-    def __or__(self, other: Any) -> Any:
-        truth = self.trace.truth
-        return self.trace.line(f"{truth(self)} || {truth(other)}", "bool")
-
-    def __invert__(self) -> Any:
-        return self.trace.line(f"!{self.trace.truth(self)}", "bool")
+            return self.trace.perform("{0} * {0}", (self,))
+        return self.trace.perform("pow({0}, {1})", (self, other))
 
 
 class _Array(_Symbol):
@@ -172,29 +133,13 @@ class _Array(_Symbol):
         return DTYPE
 
 
-FUNCTIONS = {
-    "abs": "fabs({})",
-    "acos": "acos({})",
-    "acosh": "acosh({})",
-    "asin": "asin({})",
-    "asinh": "asinh({})",
-    "atan": "atan({})",
-    "atanh": "atanh({})",
-    "cos": "cos({})",
-    "cosh": "cosh({})",
-    "exp": "exp({})",
-    "expm1": "expm1({})",
-    "floor": "floor({})",
-    "log": "log({})",
-    "log1p": "log1p({})",
-    "log10": "log10({})",
-    "log2": "log2({})",
+SAME_IN_C = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "floor"),
+    *("log", "log1p", "log10", "log2", "sin", "sinh", "sqrt", "tan", "tanh"),
+)
+FUNCTIONS = {name: f"{name}({{0}})" for name in SAME_IN_C} | {
+    "abs": "fabs({0})",
     "sign": "{0} == {0} ? T(({0} > T(0)) - ({0} < T(0))) : {0}",
-    "sin": "sin({})",
-    "sinh": "sinh({})",
-    "sqrt": "sqrt({})",
-    "tan": "tan({})",
-    "tanh": "tanh({})",
 }
 """Functions of one number: the standard's name, and what it is in C, also of NaN."""
 
@@ -209,12 +154,12 @@ class _Namespace:
         code = FUNCTIONS.get(name)
         if code is None:
             raise Untraceable(f"{name} is not in the list")
-        return lambda x: self._trace.line(code.format(self._trace.text(x)))
+        return lambda x: self._trace.perform(code, (x,))
 
     def astype(self, x: Any, dtype: Any) -> Any:
         if dtype is not DTYPE or not isinstance(x, _Symbol):
             raise Untraceable("a cast to another dtype")
-        return self._trace.line(f"T({x.name})") if x.ctype == "bool" else x
+        return self._trace.perform("T({0})", (x,), "bool") if x.ctype == "bool" else x
 
     def isdtype(self, dtype: Any, kind: Any) -> bool:
         if dtype is not DTYPE:
@@ -224,12 +169,12 @@ class _Namespace:
     def real(self, x: Any) -> Any:
         return x
 
-    def conj(self, x: Any) -> Any:
-        return x
+    conj = real
 
     def where(self, condition: Any, x1: Any, x2: Any) -> Any:
-        text = self._trace.text
-        return self._trace.line(f"{self._trace.truth(condition)} ? {text(x1)} : {text(x2)}")
+        return self._trace.perform(
+            f"{self._trace.text(condition, 'bool')} ? {{0}} : {{1}}", (x1, x2)
+        )
 
     def zeros_like(self, x: Any) -> Any:
         return 0

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gradwrap.core.wrapper import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradwrap.typing import ArrayNamespace, Namespace
     from gradwrap.typing.attributes import HasDevice, HasDType, Holds
+    from gradwrap.typing.namespace import ArrayNamespace
 
 __all__ = ["Attributes"]
 
-A = TypeVar("A")
 D = TypeVar("D")
 
 
-class Attributes(Generic[A]):
+class Attributes:
     """What is asked of the native array, and the parts and views that are operations."""
 
     __slots__ = ()
@@ -60,14 +59,6 @@ class Attributes(Generic[A]):
         namespace: Any = self._namespace  # beyond the standard
         moved: Self = namespace.to_device(self, device, stream=stream)
         return moved
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
-        """The namespace whose functions record; the same object for all arrays of a library."""
-        namespace: Any = self._namespace
-        if api_version is not None:
-            namespace._check_version(api_version)
-        found: Namespace[A] = namespace
-        return found
 
     @property
     def nbytes(self) -> int:

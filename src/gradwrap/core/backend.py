@@ -16,20 +16,30 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.devices import device
-from gradwrap.core.kinds import type_of
-from gradwrap.core.meta import Meta
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.modules import module_like
-from gradwrap.core.node import Node
+from gradwrap.core.scatter import scatter_add_generic
+from gradwrap.core.space import Meta
+from gradwrap.core.wrapper import Wrapper, snapshot
 from gradwrap.errors import MissingToolError, NotAnArrayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
-    from gradwrap.core.variable import Variable
 
-__all__ = ["Backend", "backend_of", "backend_of_namespace", "find_backend", "register_backend"]
+__all__ = [
+    "Backend",
+    "WrappedBackend",
+    "backend_of",
+    "backend_of_namespace",
+    "find_backend",
+    "own_buffers",
+    "rebind",
+    "register_backend",
+    "wrapper_class",
+]
 
 PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
@@ -53,8 +63,8 @@ class Backend:
     has_operators: bool = True
     """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
 
-    node: Any = Node
-    """What makes the node of an operation on its arrays: `Node`, or what is called like it."""
+    node: Any = None
+    """What makes the node of an operation on its arrays; None: `Node` itself."""
 
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
@@ -63,7 +73,7 @@ class Backend:
     """The modules of extensions of the standard that its namespace does not have below it."""
 
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
-        self.wrapper_classes: dict[type[Variable[Any]], type[Variable[Any]]] = {}
+        self.wrapper_classes: dict[type[Any], type[Any]] = {}
         self.name = name
         self.xp = xp
         self.array_types = array_types
@@ -104,16 +114,20 @@ class Backend:
         return self.dtype_kind(array.dtype)[0]
 
     def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
-        """Describe `array`; an equal description is reused, to be tested by identity."""
+        """Describe `array`, which is on the device of `like`; an equal description is reused.
+
+        So whether two arrays are of one space can be tested by identity.
+        """
         shape = array.shape
         dtype = array.dtype
         if (
             like is not None
-            and like.shape == shape
-            and (like.dtype is dtype or like.dtype == dtype)
             and like.level == level
+            and (like.dtype is dtype or like.dtype == dtype)
         ):
-            return like
+            if like.shape == shape:
+                return like
+            return Meta(tuple(shape), dtype, like.device, level, like.is_complex)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:
@@ -213,9 +227,7 @@ class Backend:
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
-        from gradwrap.core.scatter import scatter_add_generic
-
-        return scatter_add_generic(self, buffer, key, values)
+        return scatter_add_generic(self.xp, buffer, key, values)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Whether `array`, which was taken from `source`, may share its buffer."""
@@ -296,3 +308,125 @@ def known_classes() -> list[Any]:
     with lock:
         backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
         return [known for b in backends for known in b.wrapper_classes.values()]
+
+
+def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
+    """Give every gradient a buffer of its own, which its owner may write to.
+
+    A formula may hand on the cotangent it was given, or a view of it; so two gradients can
+    come out as one array.
+    """
+    taken = {id(start) for start in starts}
+    for position, gradient in enumerate(gradients):
+        if gradient is None or isinstance(gradient, Wrapper):
+            gradients[position] = snapshot(gradient)
+            continue
+        backend = backend_of(gradient)
+        if id(gradient) in taken or not backend.owns_buffer(gradient):
+            gradients[position] = backend.copy(gradient)
+        taken.add(id(gradients[position]))
+
+
+# Wrappers as arrays ------------------------------------------------------------------------------
+
+
+class WrappedBackend(Backend):
+    """Variables as the data of other variables: the backend of a transform inside a transform."""
+
+    has_operators = False
+
+    def __init__(self, inner: Any) -> None:
+        base: Backend = inner._backend
+        super().__init__(base.name, inner._namespace, frozenset({inner}))
+        self._base = base
+        self.node: Any = base.node
+        self.depth: int = base.depth + 1
+        self.native_types: frozenset[type] = base.native_types
+        self.plain_types: frozenset[type] = base.plain_types
+        self.namespaces: NamespaceByType = AlwaysNamespace(inner._namespace)
+        self._inner: Any = inner
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, self._inner)
+
+    def device(self, array: Any) -> Any:
+        return array.device if isinstance(array, Wrapper) else self._base.device(array)
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        return self._base.dtype_kind(dtype)
+
+    def is_numeric(self, array: Any) -> bool:
+        return self._base.is_numeric(array)
+
+    def rule_of(self, op: Op) -> Any:
+        return self._base.rule_of(op)
+
+    def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
+        call: Callable[..., Any] = self._inner._bind(op).call
+        return call
+
+    def class_attributes(self) -> dict[str, Any]:
+        return self._base.class_attributes()
+
+    def copy(self, array: Any) -> Any:
+        return self.xp.copy(array)
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return self._base.may_be_view(array._data, source._data)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
+
+
+class AlwaysNamespace(NamespaceByType):
+    """The wrapped namespace, whatever the type of the cotangent: it takes native arrays too."""
+
+    def __init__(self, namespace: Any) -> None:
+        super().__init__(namespace)
+        self._wrapped = namespace
+
+    def __missing__(self, kind: type) -> Any:
+        return self._wrapped
+
+
+def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
+    """The class of the wrappers of a kind (`Variable`, `Dual`, `Batched`) of a backend's arrays."""
+    known = backend.wrapper_classes.get(kind)
+    if known is not None:
+        return known
+    with lock:
+        if kind not in backend.wrapper_classes:
+            attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
+            made: Any = type(kind.__name__, (kind,), attributes)
+            made._backend = backend
+            made._bindings = {}
+            made._kind = kind
+            made._sibling = classmethod(_sibling)
+            made._around = classmethod(_around)
+            made._namespace = made._namespace_class(made, f"gradwrap.{backend.name}")
+            made._open_doors()
+            by_type[made] = WrappedBackend(made)
+            backend.wrapper_classes[kind] = made
+    return backend.wrapper_classes[kind]
+
+
+def _sibling(cls: Any, kind: type[Any]) -> type[Any]:
+    """The class of another kind of wrapper of the same arrays."""
+    return wrapper_class(kind, cls._backend)
+
+
+def _around(cls: Any, inner: type[Any]) -> type[Any]:
+    """The class of this kind whose data are of the class `inner`: a transform inside another."""
+    backend = find_backend(inner)
+    assert backend is not None
+    known = backend.wrapper_classes.get(cls._kind)
+    return wrapper_class(cls._kind, backend) if known is None else known
+
+
+def rebind(op: Op) -> None:
+    """Forget what was compiled for an operation whose rules have changed."""
+    for cls in known_classes():
+        cls._bindings.pop(op, None)
+        cls._forget_functions(op)
+        cls._namespace._rebind(op.name)
+        cls._forget_operators()

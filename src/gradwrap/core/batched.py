@@ -2,55 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.batched_namespace import BatchedNamespace
-from gradwrap.core.batching import perform_batched
-from gradwrap.core.dual import uncompiled_operator
-from gradwrap.core.fast_batched import fast_batched
-from gradwrap.core.kinds import SEQUENCE, rebuilt
-from gradwrap.core.meta import Meta, size_of
+from gradwrap.core.batch import Batch, Batches, perform_batched
+from gradwrap.core.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.looping import looped
+from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.record import around, perform, untracked
+from gradwrap.core.space import Meta, size_of
 from gradwrap.core.variable import Variable
 from gradwrap.core.wrapper import UNTRACKED
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from gradwrap.core.bound import BoundOp
 
-    from gradwrap.core.record import BoundOp
-
-__all__ = ["Batch", "Batched"]
+__all__ = ["Batched"]
 
 A = TypeVar("A")
 
 
-class Batch:
-    """In the place of a node: the data have a batch axis, the first.
+class _BatchedNamespace(WrappedNamespace):
+    """The namespace of a batch: a function without a rule runs example by example."""
 
-    `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
-    diagonal where the data are a diagonal matrix (`gradwrap.core.diagonals`); `is_unit` where
-    that is the unit matrix, as what the columns of a Jacobian start from is.
-    """
-
-    __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
-
-    def __init__(
-        self,
-        meta: Meta,
-        size: int,
-        fallback: str,
-        diagonal: Any = None,
-        *,
-        is_unit: bool = False,
-    ) -> None:
-        self.meta: Meta = meta
-        self.size: int = size
-        self.fallback: str = fallback
-        self.diagonal: Any = diagonal
-        self.is_unit: bool = is_unit
+    def _find(self, path: str) -> Any:
+        found = super()._find(path)
+        if self._has_rule(path) or not isinstance(found, functools.partial):
+            return found
+        return functools.partial(looped, found, path)
 
 
 class Batched(Variable[A]):
@@ -60,20 +41,8 @@ class Batched(Variable[A]):
 
     _writes_in_place = False
     _is_batched = True
-    _namespace_class = BatchedNamespace
-
-    @classmethod
-    def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        bound.quick = fast_batched(bound, bound.apply)
-        return bound.quick or bound.apply
-
-    @classmethod
-    def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
-        general = uncompiled_operator(bound, swapped=swapped)
-        if not swapped:
-            return fast_batched(bound, general) or general
-        quick = fast_batched(bound, _swapped(general))
-        return general if quick is None else _swapped(quick)
+    _level = Batches
+    _namespace_class = _BatchedNamespace
 
     @classmethod
     def _interpret(
@@ -170,7 +139,3 @@ class Batched(Variable[A]):
     def __iter__(self) -> Any:
         """The elements along the first axis of each example."""
         return (self[i] for i in range(len(self)))
-
-
-def _swapped(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    return lambda x1, x2: function(x2, x1)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import find_backend
-from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
+from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResultError
 
 if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
     from gradwrap.core.node import Node
+    from gradwrap.core.space import Meta
 
 __all__ = ["check_differentiable", "check_gradient", "check_result", "check_tangent"]
 

@@ -13,20 +13,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
+from gradwrap.core.wrapper import level_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.record import BoundOp
+    from gradwrap.core.bound import BoundOp
 
 __all__ = ["on_diagonals"]
 
 
 def on_diagonals(bound: BoundOp) -> Callable[..., Any] | None:
-    """What an operation makes of diagonal matrices; the function gives None where it needs more."""
-    make = _BY_NAME.get(bound.name)
-    return None if make is None else make(bound)
+    """The operation on diagonal matrices; the function gives None where it needs their data.
+
+    It takes the arrays, then the statics, by position. The row names the arguments at which zero
+    gives zero, whatever the others are, or has a word for it.
+    """
+    said = bound.rule.diagonal
+    if said is None:
+        return None
+    make = _WORDS.get(said)
+    return _scaled(bound, frozenset(said.split())) if make is None else make(bound)
 
 
 def diagonal_of(value: Any) -> Any:
@@ -59,37 +67,24 @@ def _rank_of_plain(bound: BoundOp, value: Any) -> int | None:
     return 0 if kind in PYTHON_SCALARS else len(value.shape)
 
 
-def _negative(bound: BoundOp) -> Callable[..., Any]:
-    def negative(x: Any) -> Any:
-        return _kept(bound, x, bound.native(diagonal_of(x)))
+def _scaled(bound: BoundOp, names: frozenset[str]) -> Callable[..., Any]:
+    """The operation on the diagonals: off them it takes zero to zero."""
+    arrays = bound.rule.arrays
 
-    return negative
+    def scaled(*values: Any) -> Any:
+        diagonals = [diagonal_of(value) for value in values]
+        batch = next(v for v, d in zip(values, diagonals, strict=True) if d is not None)
+        for name, value, diagonal in zip(arrays, values, diagonals, strict=True):
+            if diagonal is None:
+                is_scale = _rank_of_plain(bound, value) in (0, 1)
+            else:
+                is_scale = name in names and level_of(value) == level_of(batch)
+            if not is_scale:
+                return None
+        pairs = zip(values, diagonals, strict=True)
+        return _kept(bound, batch, bound.native(*(v if d is None else d for v, d in pairs)))
 
-
-def _divide(bound: BoundOp) -> Callable[..., Any]:
-    def divide(x1: Any, x2: Any) -> Any:
-        one = diagonal_of(x1)
-        if one is None or _rank_of_plain(bound, x2) not in (0, 1):
-            return None
-        return _kept(bound, x1, bound.native(one, x2))
-
-    return divide
-
-
-def _multiply(bound: BoundOp) -> Callable[..., Any]:
-    native = bound.native
-
-    def multiply(x1: Any, x2: Any) -> Any:
-        one, two = diagonal_of(x1), diagonal_of(x2)
-        if one is not None and two is not None:
-            is_one_batch = x1._node.meta.level == x2._node.meta.level
-            return _kept(bound, x1, native(one, two)) if is_one_batch else None
-        batch, diagonal, other = (x1, one, x2) if two is None else (x2, two, x1)
-        if _rank_of_plain(bound, other) not in (0, 1):
-            return None
-        return _kept(bound, batch, native(diagonal, other))
-
-    return multiply
+    return scaled
 
 
 def _add(bound: BoundOp) -> Callable[..., Any]:
@@ -133,7 +128,7 @@ def _matmul(bound: BoundOp) -> Callable[..., Any]:
 
 
 def _sum(bound: BoundOp) -> Callable[..., Any]:
-    def sum_of(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+    def sum_of(x: Any, axis: Any, dtype: Any, keepdims: Any) -> Any:
         if axis not in (None, 0, -1) or dtype is not None or keepdims:
             return None
         return _made(bound, x, diagonal_of(x))
@@ -141,11 +136,8 @@ def _sum(bound: BoundOp) -> Callable[..., Any]:
     return sum_of
 
 
-_BY_NAME: dict[str, Callable[[BoundOp], Callable[..., Any]]] = {
+_WORDS: dict[str, Callable[[BoundOp], Callable[..., Any]]] = {
     "add": _add,
-    "divide": _divide,
     "matmul": _matmul,
-    "multiply": _multiply,
-    "negative": _negative,
     "sum": _sum,
 }

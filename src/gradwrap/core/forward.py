@@ -1,49 +1,42 @@
 """Forward mode: an array with its tangent, and how an operation pushes tangents forward.
 
-A `Dual` is a variable whose place in the graph is taken by its tangent. It has all of the doors of
-a variable; an operation on it is performed on the data, and its derivative, which the same row of
-the table gives, is applied to the tangents at once. Nothing is recorded.
+A `Dual` is a wrapper whose place in the graph is taken by its tangent. It has all of the doors of
+a variable. An operation on it is performed on the data, and its derivative, which follows from the
+same row of the table, is applied to the tangents at once. Nothing is recorded.
 
-What of a row gives its JVP:
-
-===============  ===========================================================================
-kind             JVP
-===============  ===========================================================================
-any              the formulas of `jvp=`, where the row has them
-elementwise      the formulas of the cotangent: the derivative of each element is a number
-linear           the operation itself, on the tangent
-multilinear      the operation with one argument replaced by its tangent, for each of them
-reduction        the weights, which are the cotangent of ones, times the tangent, summed
-all others       the transpose of the transpose: the VJP is linear in the cotangent, and its
-                 own VJP with respect to that is the JVP
-===============  ===========================================================================
+The kind of the row writes the term of each argument (`gradwrap.core.kinds`). Where it has none, the
+tangent is the transpose of the transpose: the VJP is linear in the cotangent, and its own VJP with
+respect to that is the JVP.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import copy
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.kinds import SEQUENCE, rebuilt
-from gradwrap.core.modes import new_level
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.call import WORDS, Call, deepest, indented, tuple_of
+from gradwrap.core.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.kinds import weighted
+from gradwrap.core.levels import new_level
 from gradwrap.core.node import Leaf
-from gradwrap.core.record import Values, namespace_of, no_rule, perform, record, untracked
-from gradwrap.core.rule import passes, zero
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.record import interpret, no_rule, record, untracked
+from gradwrap.core.rule import Formula
+from gradwrap.core.space import fit_tangent, zeros_of
 from gradwrap.core.variable import Variable
+from gradwrap.core.wrapper import Wrapper, native
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
-    from gradwrap.core.record import BoundOp
-    from gradwrap.core.rule import Formula, Rule
+    from gradwrap.core.bound import BoundOp
+    from gradwrap.core.rule import Rule
+    from gradwrap.core.space import Meta
 
-__all__ = ["Tangent", "fitted", "jvp_source", "push_forward", "transposed_twice"]
+__all__ = ["AnyDual", "Dual", "Tangent", "transposed_twice"]
 
-JVPSource = Literal["own", "as VJP", "itself", "by product", "weights", "transposed twice"]
+A = TypeVar("A")
 
 
 class Tangent:
@@ -56,165 +49,235 @@ class Tangent:
         self.value: Any = value
 
 
+# The usual call -----------------------------------------------------------------------------------
+
+
+class Forward(Call):
+    """Forward mode: the terms of the tracked arguments, added up."""
+
+    def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
+        super().__init__(bound, other)
+        kind = self.rule.kind
+        self.terms: list[str | None] = [
+            kind.push(self.rule, index) for index in range(len(self.rule.arrays))
+        ]
+        self.active: list[int] = [index for index, term in enumerate(self.terms) if term != ""]
+
+    def usual(self) -> bool:
+        return not self.rule.checked and None not in self.terms
+
+    def scope(self) -> dict[str, Any]:
+        bound = self.bound
+        own = {
+            f"j{index}": formula.function
+            for index, formula in enumerate(self.rule.jvps)
+            if formula is not None
+        }
+        return (
+            super().scope()
+            | own
+            | {
+                "Tangent": Tangent,
+                "added": _added,
+                "any_complex": lambda arrays: _any_complex(bound, arrays),
+                "calls": _Calls(bound),
+                "deepest": deepest,
+                "dual": dual,
+                "no_tangent": _zeros_like,
+                "spaces": bound.namespaces,
+                "weighted": weighted,
+            }
+        )
+
+    def before(self) -> list[str]:
+        if not self.active:
+            return []
+        untracked = indented([*self.perform(), self.result("plain(out)")])
+        if self.rule.variadic:
+            lines = ["if level == -2:", *untracked]
+        elif len(self.active) == 1:
+            x = self.rule.arrays[self.active[0]]
+            lines = [f"if {x}_n is None:", *untracked, f"like = {x}_n.meta; level = like.level"]
+        else:
+            lines = [*self.level_of(self.active), "if level == -2:", *untracked]
+        lines += [f"if level <= silent(): {self.elsewhere}"]
+        if self.rule.kind.real_only(self.rule):
+            data = tuple_of(f"{a}_d" for a in self.rule.arrays)
+            lines += [f"if any_complex({data}): {self.elsewhere}"]
+        return lines
+
+    def ending(self) -> list[str]:
+        if not self.active:
+            return [self.result("plain(out)")]
+        lines = []
+        if self.rule.real_steps:
+            lines += [f"if not any_complex((out, )): {self.result('plain(out)')}"]
+        lines += self.tangent()
+        if self.rule.same and len(self.rule.arrays) == 1 and self.rule.outputs == 1:
+            lines += [
+                "if pushed.dtype is like.dtype and pushed.shape == out.shape:",
+                f"    {self.result('V(out, Tangent(like, pushed))')}",
+            ]
+        like = "None" if self.rule.casts else "like"
+        return [*lines, self.result(f"dual(bound, out, level, {like}, pushed)")]
+
+    def tangent(self) -> list[str]:
+        """Lines that find the tangent of the output."""
+        rule = self.rule
+        lines: list[str] = []
+        if rule.variadic:
+            x = rule.arrays[0]
+            value = "no_tangent(data) if node is None else node.value"
+            lines += [f"{x}_t = [{value} for node, data in zip({x}_n, {x}_d)]"]
+            return [*lines, f"pushed = {self.terms[0]}"]
+        for x in rule.arrays:
+            if any(f"{x}_meta" in formula.saved for formula in self._formulas()):
+                lines += [
+                    f"{x}_meta = {x}_n.meta if {x}_n is not None else described({x}_d, level)"
+                ]
+        if len(self.active) == 1:
+            x = rule.arrays[self.active[0]]
+            return [*lines, f"{x}_t = {x}_n.value", f"pushed = {self.terms[self.active[0]]}"]
+        add = "pushed + more" if rule.outputs == 1 and not rule.checked else "added(pushed, more)"
+        lines += ["pushed = None"]
+        for index in self.active:
+            x = rule.arrays[index]
+            lines += [f"if {x}_n is not None:", f"    {x}_t = {x}_n.value"]
+            if index == self.active[0]:
+                lines += [f"    pushed = {self.terms[index]}"]
+            else:
+                lines += [
+                    f"    more = {self.terms[index]}",
+                    f"    pushed = more if pushed is None else {add}",
+                ]
+        return lines
+
+    def _formulas(self) -> list[Formula]:
+        chosen = self.rule.jvps or self.rule.formulas
+        return [formula for formula in chosen if formula is not None]
+
+
+class _Calls(dict[type, Any]):
+    """The operation on arrays like a tangent, by its type: it may be another transform's wrapper."""
+
+    def __init__(self, bound: BoundOp) -> None:
+        super().__init__()
+        self._bound = bound
+
+    def __missing__(self, kind: Any) -> Any:
+        bound = self._bound
+        found = kind._bind(bound.op).call if issubclass(kind, Wrapper) else bound.native
+        self[kind] = found
+        return found
+
+
+def dual(bound: BoundOp, out: Any, level: int, like: Meta | None, t: Any) -> Any:
+    """The results of an operation with their tangents, brought to their shapes and dtypes."""
+    if isinstance(out, SEQUENCE):
+        tangents = [None] * len(out) if t is None else t
+        parts = [
+            dual(bound, part, level, like, one) for part, one in zip(out, tangents, strict=True)
+        ]
+        return rebuilt(out, parts)
+    backend = bound.backend
+    if t is None or not hasattr(out, "dtype") or not backend.dtype_kind(out.dtype)[0]:
+        return untracked(bound, out)
+    if t.shape != out.shape or t.dtype != out.dtype:
+        t = fit_tangent(bound.namespaces[type(t)], t, out)
+    return bound.variable_class(out, Tangent(backend.meta(out, level, like), t))
+
+
+# Everything else ----------------------------------------------------------------------------------
+
+
 def push_forward(  # noqa: PLR0913  all there is to a call
     bound: BoundOp,
     level: int,
     data: Sequence[Any],
-    nodes: Sequence[Tangent | None],
+    nodes: Sequence[Any],
     statics: tuple[Any, ...],
     out: Any,
 ) -> Any:
     """The results of an operation with their tangents; `data` and `out` are of lower levels."""
-    tangents = [None if node is None else node.value for node in nodes]
-    several = isinstance(out, SEQUENCE)
-    outs = tuple(out) if several else (out,)
-    if bound.rule.real_steps and not _any_complex(bound, outs):
+    rule = bound.rule
+    outs = tuple(out) if isinstance(out, SEQUENCE) else (out,)
+    if rule.real_steps and not _any_complex(bound, outs):
         return untracked(bound, out)
-    pushed = _tangents(bound, level, data, nodes, tangents, statics, out)
-    xp = namespace_of(bound, [*data, *tangents, *outs])
-    wrapped: list[Any] = []
-    for part, tangent in zip(outs, pushed, strict=True):
-        if tangent is None or not _is_float(bound, part):
-            wrapped.append(untracked(bound, part))
-        else:
-            meta = bound.backend.meta(part, level)
-            whole = fitted(xp, bound.backend, tangent, part)
-            wrapped.append(bound.variable_class(part, Tangent(meta, whole)))
-    if not several:
-        return wrapped[0]
-    return rebuilt(out, wrapped)
-
-
-def _tangents(  # noqa: PLR0913  all there is to a call
-    bound: BoundOp,
-    level: int,
-    data: Sequence[Any],
-    nodes: Sequence[Any],
-    tangents: list[Any],
-    statics: tuple[Any, ...],
-    out: Any,
-) -> Sequence[Any]:
-    """The tangent of each output; None for zero."""
-    rule = bound.rule
-    words = Values(bound, level, data, nodes, statics, out)
-    xp = namespace_of(bound, [*data, *tangents, *(out if isinstance(out, SEQUENCE) else (out,))])
-    source = jvp_source(rule)
-    if source == "as VJP" and not rule.holomorphic and _any_complex(bound, data):
-        source = "transposed twice"
-    if source == "own" and not _has_jvp(rule, tangents):
-        source = "transposed twice"
-    if source == "own":
-        if rule.variadic:
-            given = _with_zeros(bound, data, tangents)
-            total = _applied(rule.jvps[0], xp, given, words)
-        else:
-            total = _summed(bound, rule.jvps, xp, tangents, words)
-        return total if isinstance(out, SEQUENCE) and total is not None else [total]
-    if source == "as VJP":
-        return [_summed(bound, rule.formulas, xp, tangents, words)]
-    if source == "itself":
-        return [perform(bound, [tangents[0]], statics)]
-    if source == "by product":
-        return [_product_rule(bound, data, tangents, statics)]
-    if source == "weights":
-        return [_of_reduction(bound, xp, data[0], tangents[0], words)]
-    return _transposed_twice(bound, data, tangents, statics, out)
-
-
-def jvp_source(rule: Rule) -> JVPSource:
-    """Which line of the table above a row's JVP follows from.
-
-    An elementwise function that is not holomorphic has it from its VJP for real arrays alone.
-    """
-    if rule.jvps:
-        return "own"
-    if rule.kind == "elementwise":
-        return "as VJP"
-    if rule.kind == "linear" and not rule.variadic:
-        return "itself"
-    if rule.kind == "multilinear":
-        return "by product"
-    if rule.kind == "reduction" and {"axis", "keepdims"} <= set(rule.statics):
-        return "weights"
-    return "transposed twice"
-
-
-def _has_jvp(rule: Rule, tangents: Sequence[Any]) -> bool:
-    """Whether the row has a formula for each tangent; else all of it follows from the VJP."""
-    if rule.variadic or not rule.jvps:
-        return bool(rule.jvps)
-    formulas = (*rule.jvps, *[None] * (len(tangents) - len(rule.jvps)))
-    return all(
-        tangent is None or formula is not None
-        for tangent, formula in zip(tangents, formulas, strict=True)
-    )
-
-
-def _applied(formula: Formula | None, xp: Any, tangent: Any, words: Values) -> Any:
-    assert formula is not None
-    return formula.function(xp, tangent, *(words[name] for name in formula.saved))
-
-
-def _summed(
-    bound: BoundOp,
-    formulas: Sequence[Formula | None],
-    xp: Any,
-    tangents: Sequence[Any],
-    words: Values,
-) -> Any:
-    """What each argument's tangent contributes, added up."""
-    total: Any = None
-    for index, tangent in enumerate(tangents):
-        if tangent is None:
-            continue
-        formula = formulas[index] if index < len(formulas) else None
-        if formula is None:
-            rule = bound.rule
+    for index, node in enumerate(nodes):
+        if node is not None and not rule.variadic and rule.lacks(index):
             raise no_rule(rule.name, bound.backend.name, rule.arrays[index], rule.arrays)
-        if formula.function is zero:
-            continue
-        part = tangent if formula.function is passes else _applied(formula, xp, tangent, words)
-        if total is None:
-            total = part
-        elif isinstance(part, SEQUENCE):
-            total = [a + b for a, b in zip(total, part, strict=True)]
-        else:
-            total = total + part
-    return total
+    terms = [
+        rule.kind.push(rule, 0 if rule.variadic else index)
+        for index, node in enumerate(nodes)
+        if node is not None
+    ]
+    if None in terms or (rule.kind.real_only(rule) and _any_complex(bound, data)):
+        t = _transposed_twice(bound, data, nodes, statics, out)
+    else:
+        t = _pusher(bound)(data, nodes, statics, out, level)
+    return dual(bound, out, level, None, t)
 
 
-def _product_rule(
-    bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any], statics: tuple[Any, ...]
-) -> Any:
-    total: Any = None
-    for index, tangent in enumerate(tangents):
-        if tangent is not None:
-            part = perform(bound, [*data[:index], tangent, *data[index + 1 :]], statics)
-            total = part if total is None else total + part
-    return total
+def _pusher(bound: BoundOp) -> Callable[..., Any]:
+    """The function that applies the terms to any mixture of tangents, written when first needed."""
+    known: Callable[..., Any] | None = getattr(bound, "push", None)
+    if known is not None:
+        return known
+    writer = Forward(bound, native)
+    writer.rule = rule = _with_free_names(bound.rule)
+    writer.terms = [rule.kind.push(rule, index) or "" for index in range(len(rule.arrays))]
+    writer.active = [index for index, term in enumerate(writer.terms) if term]
+    names = [[f"{a}_{part}" for a in rule.arrays] for part in "dn"]
+    targets = [one[0] if rule.variadic else tuple_of(one) for one in names]
+    lines = [f"{', '.join([*targets, tuple_of(rule.statics)])} = data, nodes, statics"]
+    lines += [*writer.tangent(), "return pushed"] if writer.active else ["return None"]
+    scope = writer.scope()
+    exec("\n".join(["def push(data, nodes, statics, out, level):", *indented(lines)]), scope)  # noqa: S102  written here
+    bound.push = scope["push"]  # type: ignore[attr-defined]  # kept with the binding
+    return scope["push"]  # type: ignore[no-any-return]  # of the scope
 
 
-def _of_reduction(bound: BoundOp, xp: Any, x: Any, tangent: Any, words: Values) -> Any:
-    """Each output is a sum over elements, to first order: by the weights, which are its VJP."""
-    rule = bound.rule
-    weights = _applied(rule.formulas[0], xp, xp.ones_like(words["out"]), words)
-    product = (xp.conj(weights) if _conjugates(bound, x) else weights) * tangent
-    summed = xp.sum(product, axis=words["axis"], keepdims=words["keepdims"], dtype=product.dtype)
-    return xp.real(summed) if _conjugates(bound, x) else summed
+def _with_free_names(rule: Rule) -> Rule:
+    """The same row with other names for the parameters that are words of the written text."""
+    if WORDS.isdisjoint(rule.parameters):
+        return rule
+
+    def free(name: str) -> str:
+        base, meta, _ = name.partition("_meta")
+        return f"{base}_{meta}" if base in rule.parameters and base in WORDS else name
+
+    def renamed(formulas: Sequence[Formula | None]) -> tuple[Formula | None, ...]:
+        return tuple(
+            None if f is None else Formula(f.function, tuple(free(name) for name in f.saved))
+            for f in formulas
+        )
+
+    made = copy.copy(rule)
+    made.parameters, made.arrays, made.statics = (
+        tuple(free(name) for name in names)
+        for names in (rule.parameters, rule.arrays, rule.statics)
+    )
+    made.keyword_only = frozenset(free(name) for name in rule.keyword_only)
+    made.formulas, made.jvps = renamed(rule.formulas), renamed(rule.jvps)
+    return made
 
 
-def _conjugates(bound: BoundOp, x: Any) -> bool:
-    return not bound.holomorphic and _any_complex(bound, [x])
+def _added(first: Any, second: Any) -> Any:
+    """The sum of two tangents, or of those of several outputs."""
+    if isinstance(first, SEQUENCE):
+        return [a + b for a, b in zip(first, second, strict=True)]
+    return first + second
 
 
 def _transposed_twice(
     bound: BoundOp,
     data: Sequence[Any],
-    tangents: Sequence[Any],
+    nodes: Sequence[Any],
     statics: tuple[Any, ...],
     out: Any,
-) -> list[Any]:
+) -> Any:
     """Pull a variable cotangent back, and the tangents back through that."""
+    tangents = [None if node is None else node.value for node in nodes]
     reverse = bound.variable_class._sibling(Variable)._bind(bound.op)
     level = new_level()
     leaves = [
@@ -224,7 +287,7 @@ def _transposed_twice(
     recorded = record(reverse, level, data, leaves, statics, out)
     if isinstance(out, SEQUENCE):
         return transposed_twice(recorded, out, leaves, tangents)
-    return transposed_twice([recorded], [out], leaves, tangents)
+    return transposed_twice([recorded], [out], leaves, tangents)[0]
 
 
 def transposed_twice(
@@ -253,30 +316,43 @@ def transposed_twice(
     return [None if leaf is None else found.get(leaf) for leaf in cotangents]
 
 
-def _with_zeros(bound: BoundOp, data: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    return [
-        zeros_of(backend_of(item).xp, bound.backend.meta(item, 0)) if tangent is None else tangent
-        for item, tangent in zip(data, tangents, strict=True)
-    ]
-
-
-def fitted(xp: Any, backend: Backend, tangent: Any, out: Any) -> Any:
-    """Bring a tangent to its output's shape and dtype."""
-    if tuple(tangent.shape) != tuple(out.shape):
-        tangent = xp.broadcast_to(tangent, out.shape)
-    if tangent.dtype != out.dtype:
-        if backend.dtype_kind(tangent.dtype)[1] and not backend.dtype_kind(out.dtype)[1]:
-            tangent = xp.real(tangent)
-        if tangent.dtype != out.dtype:
-            tangent = xp.astype(tangent, out.dtype)
-    return tangent
-
-
-def _is_float(bound: BoundOp, part: Any) -> bool:
-    return hasattr(part, "dtype") and bool(bound.backend.dtype_kind(part.dtype)[0])
+def _zeros_like(data: Any) -> Any:
+    backend = backend_of(data)
+    return zeros_of(backend.xp, backend.meta(data, 0))
 
 
 def _any_complex(bound: BoundOp, arrays: Sequence[Any]) -> bool:
     return any(
         bound.backend.dtype_kind(array.dtype)[1] for array in arrays if hasattr(array, "dtype")
     )
+
+
+# The wrapper --------------------------------------------------------------------------------------
+
+
+class Dual(Variable[A]):
+    """An array with its tangent: what a function under `jvp` receives.
+
+    It has everything that a `Variable` has, but nothing is recorded: its tangent is in the place
+    of a node.
+    """
+
+    __slots__ = ()
+
+    _writes_in_place = False
+    _level = Forward
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        return interpret(bound, level, data, nodes, statics, push_forward)
+
+    def __repr__(self) -> str:
+        if self._node is None:
+            return f"Dual({native(self)!r})"
+        return f"Dual({native(self)!r}, tangent={native(self._node.value)!r})"
+
+
+AnyDual: Final[type[Any]] = Dual
+"""`Dual` to the rest of the library, as `AnyVariable` is `Variable`."""

@@ -1,13 +1,15 @@
-"""What `grad_fn` shows of a recorded operation: PyTorch's names for it."""
+"""The nodes of the recorded graph as their users see them, under PyTorch's names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.handles import register
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.hooks import RemovableHandle
+    from gradwrap.core.handles import Hooks, RemovableHandle
 
 __all__ = ["GradFn"]
 
@@ -42,9 +44,11 @@ class GradFn:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary to keep what one likes with the node."""
-        from gradwrap.core.hooks import hooks_of
+        return self.own_hooks().metadata
 
-        return hooks_of(self).metadata  # type: ignore[arg-type]  # a node or a leaf
+    def own_hooks(self) -> Hooks:
+        """The hooks of this node, made when they are first asked for."""
+        raise NotImplementedError
 
     def register_hook(
         self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
@@ -70,9 +74,7 @@ class GradFn:
         >>> y.sum().backward()
         (array([2.]), None) (array([1.]),)
         """
-        from gradwrap.core import hooks
-
-        return hooks.add(hooks.hooks_of(self).after, hook)  # type: ignore[arg-type]  # as above
+        return register(self.own_hooks().after, hook)
 
     def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
         """Call `hook(grad_outputs)` before the node runs in a backward pass.
@@ -95,9 +97,7 @@ class GradFn:
         >>> x.grad
         array(20.)
         """
-        from gradwrap.core import hooks
-
-        return hooks.add(hooks.hooks_of(self).before, hook)  # type: ignore[arg-type]  # as above
+        return register(self.own_hooks().before, hook)
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"

@@ -6,10 +6,12 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core import hooks, inplace
+from gradwrap.core import inplace
 from gradwrap.core.checking import check_differentiable, check_gradient
-from gradwrap.core.modes import TAPE_LEVEL
+from gradwrap.core.handles import register
+from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.node import Leaf, Node
+from gradwrap.core.tape import backward
 from gradwrap.core.wrapper import native
 from gradwrap.errors import BackwardError, InPlaceError
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.grad_fn import GradFn
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.handles import RemovableHandle
 
 __all__ = ["GraphMethods"]
 
@@ -49,7 +51,7 @@ class GraphMethods(Generic[A]):
         return native(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter
-    def data(self, value: A | Variable[A]) -> None:
+    def data(self, value: A | Self) -> None:
         array = native(value)
         if array is self._data:  # the second half of `x.data -= ...`
             return
@@ -177,7 +179,7 @@ class GraphMethods(Generic[A]):
 
     def backward(
         self,
-        gradient: A | Variable[A] | None = None,
+        gradient: A | Self | None = None,
         *,
         retain_graph: bool | None = None,
         create_graph: bool = False,
@@ -213,8 +215,6 @@ class GraphMethods(Generic[A]):
         >>> x.grad
         array([2., 4.])
         """
-        from gradwrap.core.tape import backward
-
         backward([self], [gradient], retain_graph, create_graph, inputs)
 
     # Hooks -------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ class GraphMethods(Generic[A]):
             )
         node = self._hookable()
         if isinstance(node, Node) and not self.retains_grad:
-            hooks.hooks_of(node).retained = weakref.ref(self)
+            node.own_hooks().retained = weakref.ref(self)
 
     @property
     def retains_grad(self) -> bool:
@@ -257,7 +257,7 @@ class GraphMethods(Generic[A]):
         found = None if type(node) is not Node or node.op.hooks is None else node.op.hooks.retained
         return found is not None and found() is self
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> hooks.RemovableHandle:
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call `hook(gradient)` in each backward pass, once the whole gradient is known.
 
         The gradient is a native array, or a variable in a pass with `create_graph`. The hook may
@@ -286,11 +286,9 @@ class GraphMethods(Generic[A]):
         >>> x.grad
         array([2., 3.])
         """
-        return hooks.add(hooks.hooks_of(self._hookable()).variable, hook)
+        return register(self._hookable().own_hooks().variable, hook)
 
-    def register_post_accumulate_grad_hook(
-        self, hook: Callable[[Any], Any]
-    ) -> hooks.RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call `hook(x)` with this leaf each time its `grad` has been added to.
 
         What the hook returns is ignored. It may use `x.grad`, change `x` in place, and set
@@ -324,7 +322,7 @@ class GraphMethods(Generic[A]):
                 "post accumulate grad hooks cannot be registered on non-leaf Variables. "
                 "Fix: use .register_hook, or .retain_grad() and read .grad."
             )
-        return hooks.add(hooks.hooks_of(node).accumulated, hook)
+        return register(node.own_hooks().accumulated, hook)
 
     def _hookable(self) -> Node | Leaf:
         if self._node is None:

@@ -9,129 +9,32 @@ the hooks after accumulation.
 
 from __future__ import annotations
 
-import weakref
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import SEQUENCE, type_of
-from gradwrap.core.modes import TAPE_LEVEL, next_sequence_number, no_grad
+from gradwrap.core.dynamic import SEQUENCE, type_of
+from gradwrap.core.levels import TAPE_LEVEL
+from gradwrap.core.modes import no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.record import BoundOp
 from gradwrap.core.wrapper import Wrapper, native, snapshot
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
-    from weakref import ReferenceType
 
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.handles import Hooks
+    from gradwrap.core.space import Meta
 
-__all__ = [
-    "Hooks",
-    "RemovableHandle",
-    "add",
-    "after_node",
-    "before_node",
-    "follow",
-    "held_back",
-    "hooks_of",
-    "leaf_hooks",
-    "on_variable",
-]
-
-
-class _Callbacks(dict[int, Any]):
-    """Functions in the order of their registration; a handle refers to them weakly."""
-
-    __slots__ = ("__weakref__",)
-
-
-class RemovableHandle:
-    """Takes a hook away again: by `remove()`, or at the end of a `with` block.
-
-    >>> import numpy as np, gradwrap as gw
-    >>> x = gw.wrap(np.array(2.0), requires_grad=True)
-    >>> with x.register_hook(lambda g: 10 * g):
-    ...     (3 * x).backward()
-    >>> (3 * x).backward()
-    >>> x.grad
-    np.float64(33.0)
-    """
-
-    __slots__ = ("_callbacks", "_number")
-
-    def __init__(self, callbacks: _Callbacks, hook: Callable[..., Any]) -> None:
-        self._callbacks = weakref.ref(callbacks)
-        self._number = next_sequence_number()
-        callbacks[self._number] = hook
-
-    def remove(self) -> None:
-        """Take the hook away; to do so twice is no error."""
-        callbacks = self._callbacks()
-        if callbacks is not None:
-            callbacks.pop(self._number, None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
-
-
-class Hooks:
-    """The hooks of one node or leaf, what it retains, and its `metadata`."""
-
-    __slots__ = ("accumulated", "after", "before", "metadata", "retained", "variable")
-
-    def __init__(self) -> None:
-        self.variable: _Callbacks = _Callbacks()
-        self.before: _Callbacks = _Callbacks()
-        self.after: _Callbacks = _Callbacks()
-        self.accumulated: _Callbacks = _Callbacks()
-        self.retained: ReferenceType[Any] | None = None
-        self.metadata: dict[Any, Any] = {}
-
-
-class _HookedOp(BoundOp):
-    """The binding of one node that has hooks: the operation's, but never on the fast path."""
-
-    __slots__ = ("hooks", "selects", "watch")
-
-    def __init__(self, op: BoundOp) -> None:
-        op.copy_to(self)
-        self.special = True
-        self.selects = op.selects
-        self.watch = op.watch
-        self.hooks = Hooks()
-
-
-def hooks_of(node: Node | Leaf) -> Hooks:
-    """The hooks of a node, made when they are first asked for."""
-    holder: Any = node if isinstance(node, Leaf) else node.op
-    if holder.hooks is None:
-        if isinstance(node, Leaf):
-            node.hooks = Hooks()
-        else:
-            node.op = _HookedOp(node.op)
-        return hooks_of(node)
-    return holder.hooks  # type: ignore[no-any-return]  # set above
-
-
-def add(callbacks: _Callbacks, hook: Callable[..., Any]) -> RemovableHandle:
-    if not callable(hook):
-        raise HookResultError(
-            f"a hook is a function; this is a {type(hook).__name__}. Fix: pass the function itself."
-        )
-    return RemovableHandle(callbacks, hook)
+__all__ = ["after_node", "before_node", "follow", "held_back", "leaf_hooks", "on_variable"]
 
 
 def follow(variable: Any, before: Any) -> None:
     """Let what `retain_grad` keeps be that of the variable as it is after a change in place."""
     hooks = before.op.hooks if isinstance(before, Node) else None
     if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
-        hooks_of(variable._node).retained, hooks.retained = hooks.retained, None
+        variable._node.own_hooks().retained, hooks.retained = hooks.retained, None
 
 
 # The backward pass ------------------------------------------------------------------------------
@@ -260,7 +163,7 @@ def _lowered(value: Any, level: int) -> Any:
         return inner
     if inner is value._data:
         return value
-    from gradwrap.core.classes import wrapper_class
+    from gradwrap.core.backend import wrapper_class
 
     return wrapper_class(type_of(value)._kind, backend_of(inner))(inner, value._node)
 

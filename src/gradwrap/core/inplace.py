@@ -13,17 +13,17 @@ through it writes to the base; writing to the base takes its living views again.
 from __future__ import annotations
 
 import operator
-import weakref
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.hooks import follow
-from gradwrap.core.kinds import SEQUENCE, TUPLE, type_of
-from gradwrap.core.modes import TAPE_LEVEL, silent_up_to
+from gradwrap.core.levels import TAPE_LEVEL, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.record import apply, record_in_place
-from gradwrap.core.registry import find_op
+from gradwrap.core.registry import find_op, op_of_symbol
 from gradwrap.core.scatter import is_basic_key
+from gradwrap.core.views import INDEX, PERMUTATION, living_views
 from gradwrap.core.wrapper import (
     Wrapper,
     batched_parts,
@@ -35,75 +35,35 @@ from gradwrap.core.wrapper import (
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from gradwrap.core.record import BoundOp
 
-__all__ = ["link", "operate", "replace_data", "set_item"]
+__all__ = ["operate", "replace_data", "set_item"]
 
 V = TypeVar("V", bound=Any)
 
-PERMUTATION = "permutation"
-INDEX = "index"
-_PRUNE_FROM = 32
 _operator: Any = operator  # most of which has no types
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    "add": (_operator.add, _operator.iadd),
-    "subtract": (_operator.sub, _operator.isub),
-    "multiply": (_operator.mul, _operator.imul),
-    "divide": (_operator.truediv, _operator.itruediv),
-    "floor_divide": (_operator.floordiv, _operator.ifloordiv),
-    "remainder": (_operator.mod, _operator.imod),
-    "pow": (_operator.pow, _operator.ipow),
-    "matmul": (_operator.matmul, _operator.imatmul),
-    "bitwise_and": (_operator.and_, _operator.iand),
-    "bitwise_or": (_operator.or_, _operator.ior),
-    "bitwise_xor": (_operator.xor, _operator.ixor),
-    "bitwise_left_shift": (_operator.lshift, _operator.ilshift),
-    "bitwise_right_shift": (_operator.rshift, _operator.irshift),
+    "+": (_operator.add, _operator.iadd),
+    "-": (_operator.sub, _operator.isub),
+    "*": (_operator.mul, _operator.imul),
+    "/": (_operator.truediv, _operator.itruediv),
+    "//": (_operator.floordiv, _operator.ifloordiv),
+    "%": (_operator.mod, _operator.imod),
+    "**": (_operator.pow, _operator.ipow),
+    "@": (_operator.matmul, _operator.imatmul),
+    "&": (_operator.and_, _operator.iand),
+    "|": (_operator.or_, _operator.ior),
+    "^": (_operator.xor, _operator.ixor),
+    "<<": (_operator.lshift, _operator.ilshift),
+    ">>": (_operator.rshift, _operator.irshift),
 }
-"""The operators of an operation: for a new array, and for the array itself."""
-
-
-# Views ------------------------------------------------------------------------------------------
-
-
-def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-    """Remember that `result` is a view of `source`, if it is one."""
-    if (
-        type(result) is cls
-        and type(source) is cls
-        and cls._backend.may_be_view(result._data, source._data)
-        and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
-    ):
-        result._view = (source, bound.op, statics)
-        views: Any = getattr(source, "_views", None)
-        if views is None:
-            views = source._views = []
-        elif len(views) >= _PRUNE_FROM and not len(views) & (len(views) - 1):
-            views[:] = [view for view in views if view() is not None]
-        views.append(weakref.ref(result))
-    return result
-
-
-def _selects_copy(key: Any, result: Any) -> bool:
-    """Whether a library that does not tell copies by indexing with this key, as NumPy does."""
-    parts = key if isinstance(key, TUPLE) else (key,)
-    if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
-        return True
-    return not result.shape and not any(part is Ellipsis for part in parts)
-
-
-def _living_views(variable: Any) -> Iterator[Any]:
-    for reference in getattr(variable, "_views", None) or ():
-        view = reference()
-        if view is not None:
-            yield view
+"""Python's operators of a symbol: for a new array, and for the array itself."""
 
 
 def _refresh_views(variable: Any, *, recorded: bool) -> None:
     """Take the living views of a variable again, after it was written to."""
-    for view in _living_views(variable):
+    for view in living_views(variable):
         _, op, statics = view._view
         again = apply(type_of(variable)._bind(op), [variable], statics)
         view._data = again._data
@@ -215,10 +175,10 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
     )
 
 
-def operate(variable: V, op_name: str, other: Any) -> V:
-    """`variable op= other`, recorded."""
+def operate(variable: V, symbol: str, other: Any) -> V:
+    """`variable += other`, and the like, recorded."""
     if not hasattr(type_of(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
-        changed: V = _BINARY[op_name][0](variable, other)  # a NumPy scalar cannot change
+        changed: V = _BINARY[symbol][0](variable, other)  # a NumPy scalar cannot change
         return changed
     cls = type(variable)
     if cls._is_foreign(other):
@@ -228,20 +188,19 @@ def operate(variable: V, op_name: str, other: Any) -> V:
         other = cls._stacked(other)
     is_mapped = any(True for _ in batched_parts([variable, other]))
     if highest_level([variable, other]) <= silent_up_to() and not is_mapped:
-        _operate_silently(variable, op_name, other)
+        _operate_silently(variable, symbol, other)
         return variable
-    op = find_op(op_name)
-    assert op is not None
+    op = op_of_symbol(symbol, 2)
     result = cls._bind(op).call(variable, other)
     if result.shape != variable.shape:
         raise InPlaceError(
-            f"{op_name} in place: the result has shape {result.shape}, "
+            f"{op.name} in place: the result has shape {result.shape}, "
             f"the array has {variable.shape}. Fix: write x = x ... to get a new array."
         )
     if result.dtype != variable.dtype:
         if not _can_hold(variable, result.dtype):
             raise InPlaceError(
-                f"{op_name} in place: the result has dtype {result.dtype}, the array has "
+                f"{op.name} in place: the result has dtype {result.dtype}, the array has "
                 f"{variable.dtype}. Fix: write x = x ... to get a new array."
             )
         result = result.astype(variable.dtype)
@@ -249,9 +208,9 @@ def operate(variable: V, op_name: str, other: Any) -> V:
     return variable
 
 
-def _operate_silently(variable: Any, op_name: str, other: Any) -> None:
+def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     """Change the values alone, by the library's own operator."""
-    change = _BINARY[op_name][1]
+    change = _BINARY[symbol][1]
     innermost = variable
     while innermost._backend.depth:
         innermost = innermost._data
@@ -359,7 +318,7 @@ def _owns_buffer(variable: Any) -> bool:
 def _own_views(variable: Any, root: Any) -> int:
     """How many living views refer to the array of `root`, and nothing else to theirs."""
     count = 0
-    for view in _living_views(variable):
+    for view in living_views(variable):
         base = getattr(view._data, "base", None)
         if base is root._data and _references(view) == _OWN_REFERENCES:
             count += 1

@@ -6,11 +6,10 @@ node off its fast path, with formulas that have their result looked at.
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.scatter import OutputPart, Scattered
 from gradwrap.core.wrapper import innermost
 from gradwrap.errors import AnomalyError
@@ -20,12 +19,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.node import Leaf, Node
 
-__all__ = ["Inspection", "Wanted", "inspection_of", "wanted"]
-
-SELECTING = frozenset(
-    {"where", "getitem", "setitem", "take", "clip", "maximum", "minimum", "take_along_axis"}
-)
-"""Operations that hand back a cotangent of zero to what they did not take."""
+__all__ = ["Inspection", "Wanted"]
 
 
 class Wanted:
@@ -44,16 +38,6 @@ class Wanted:
         """The same with some of it changed."""
         words: dict[str, bool] = {name: getattr(self, name) for name in Wanted.__slots__}
         return Wanted(**{**words, **changes})
-
-
-wanted: ContextVar[Wanted | None] = ContextVar("gradwrap_wanted", default=None)
-"""What this context asks of its backward passes; None: nothing."""
-
-
-def inspection_of(roots: Sequence[tuple[Node | Leaf, Any]]) -> Inspection | None:
-    """The inspection of a pass that starts now; None if there is none."""
-    asked = wanted.get()
-    return None if asked is None else Inspection(asked, roots)
 
 
 class Inspection:
@@ -77,7 +61,8 @@ class Inspection:
 
     def _follow(self, node: Node, edges: Any) -> None:
         """Remember which operation selected from what, to name it when a zero turns into NaN."""
-        selects = node.op.name in SELECTING
+        rule = node.op.rule
+        selects = rule is not None and rule.selects
         name = node.op.name if selects else self._selected_by.get(node.seq)
         if name is None:
             return
@@ -185,8 +170,8 @@ def _recorded_at(node: Any) -> str:
 
 
 def _is_elementwise(node: Node) -> bool:
-    rule = getattr(node.op, "rule", None)
-    return rule is not None and rule.kind == "elementwise"
+    rule = node.op.rule
+    return rule is not None and rule.kind.is_elementwise
 
 
 def _parts(cotangent: Any) -> Iterator[Any]:

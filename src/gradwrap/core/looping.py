@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import SEQUENCE, rebuilt, type_of
+from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.core.wrapper import batched_parts, example, highest_level, stripped
 from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
 

@@ -6,42 +6,19 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.modes import silent_up_to
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.levels import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
-from gradwrap.core.wrapper import Wrapper, key_with_batches
+from gradwrap.core.wrapper import Wrapper, innermost, key_with_batches
 from gradwrap.errors import NoRuleError
 
-__all__ = ["WrappedNamespace", "composite", "composites"]
+__all__ = ["WrappedNamespace", "asked_of_data", "composite", "composites"]
 
 Composite = Callable[..., Any]
-_composites: dict[str, Composite] = {}  # filled while the tables are imported
+# filled while the tables are imported
+_composites: dict[str, Composite] = {}
+_asked_of_data: set[str] = set()
 
-CREATION = frozenset(
-    [
-        "arange",
-        "empty",
-        "empty_like",
-        "eye",
-        "fft.fftfreq",
-        "fft.rfftfreq",
-        "ones",
-        "ones_like",
-        "zeros",
-        "zeros_like",
-    ]
-)
-ABOUT = frozenset(
-    [
-        "can_cast",
-        "finfo",
-        "iinfo",
-        "result_type",
-        "isdtype",
-        "broadcast_shapes",
-        "__array_namespace_info__",
-    ]
-)
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 EXTENSIONS = ("linalg", "fft", "special")
 
@@ -54,6 +31,11 @@ def composite(name: str) -> Callable[[Composite], Composite]:
         return function
 
     return define
+
+
+def asked_of_data(*names: str) -> None:
+    """Name functions about dtypes and shapes: they are asked of the innermost arrays."""
+    _asked_of_data.update(names)
 
 
 def composites() -> dict[str, Composite]:
@@ -130,9 +112,10 @@ class WrappedNamespace:
 
     def _has_rule(self, path: str) -> bool:
         """Whether a function is an operation of the table, or written in terms of others."""
-        return find_op(path) is not None or path in _composites
+        return find_op(path) is not None or path in _composites or path in _asked_of_data
 
     def _find(self, path: str) -> Any:
+        """The function of a (dotted) name, as it is kept from then on."""
         cls = self._class
         backend = cls._backend
         if path not in _composites:
@@ -151,10 +134,8 @@ class WrappedNamespace:
         native = backend.native(path)
         if native is None:
             raise AttributeError(f"{self.__name__} has no attribute {path.rpartition('.')[2]}")
-        if path in ABOUT:
+        if path in _asked_of_data:
             return _like(functools.partial(_on_data, native), native)
-        if path in CREATION and path.endswith("_like"):  # of a shape and dtype, no values
-            return _like(functools.partial(_created, cls, native), native)
         if not callable(native) or isinstance(native, type):
             return native
         return _like(functools.partial(_without_rule, cls, path, native), native)
@@ -162,7 +143,7 @@ class WrappedNamespace:
 
 def _is_offered(name: str) -> bool:
     """Whether a name is passed on to the library: of the special ones, those of the standard."""
-    return not name.startswith("__") or name in ABOUT or name == "__array_api_version__"
+    return not name.startswith("__") or name in _asked_of_data or name == "__array_api_version__"
 
 
 def _is_listed(name: str) -> bool:
@@ -182,18 +163,10 @@ def _like(bound: Any, function: Callable[..., Any]) -> Any:
     return functools.update_wrapper(bound, function, ("__name__", "__doc__"), ())
 
 
-def _data_of(value: Any) -> Any:
-    return key_with_batches(value)
-
-
 def _on_data(native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function about arrays (dtypes, shapes) with the native arrays."""
-    return native(*(_data_of(a) for a in args), **{k: _data_of(v) for k, v in kwargs.items()})
-
-
-def _created(cls: Any, native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function that makes an array, and wrap the array, not tracked."""
-    return cls._plain(_on_data(native, *args, **kwargs))
+    """Call a function about arrays (dtypes, shapes) with the innermost arrays."""
+    named = {key: innermost(value) for key, value in kwargs.items()}
+    return native(*(innermost(arg) for arg in args), **named)
 
 
 def _without_rule(
@@ -207,7 +180,8 @@ def _without_rule(
                 f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
                 "or .detach() the argument if its gradient is not wanted."
             )
-    return cls._plain(_on_data(native, *args, **kwargs))
+    named = {key: key_with_batches(value) for key, value in kwargs.items()}
+    return cls._plain(native(*(key_with_batches(arg) for arg in args), **named))
 
 
 def _is_tracked(value: Any) -> bool:

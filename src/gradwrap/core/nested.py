@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.wrapper import Wrapper, holds_wrapper
 
 __all__ = ["stack_nested"]

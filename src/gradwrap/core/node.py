@@ -1,25 +1,30 @@
-"""The recorded graph: a node per operation, a leaf per array to be differentiated."""
+"""The recorded graph: a node for each operation, a leaf for each array to be differentiated.
+
+A node refers to those of its arguments, so a graph leads from results back to leaves. `grad_fn`
+shows nodes to their users, under PyTorch's names.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.bound import NodeOp
+from gradwrap.core.dynamic import TUPLE, type_of
 from gradwrap.core.grad_fn import GradFn
-from gradwrap.core.kinds import TUPLE, type_of
-from gradwrap.core.modes import next_sequence_number
+from gradwrap.core.handles import Hooks
+from gradwrap.core.levels import next_sequence_number
+from gradwrap.core.scatter import OutputPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
-    from gradwrap.core.hooks import Hooks
-    from gradwrap.core.meta import Meta
-    from gradwrap.core.record import BoundOp
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.handles import Hooks
+    from gradwrap.core.space import Meta
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
 
-__all__ = ["EDGE", "JOINT", "Leaf", "Node"]
+__all__ = ["EDGE", "JOINT", "Leaf", "Node", "OutputsMeta", "output_node"]
 
 EDGE = 4
 """The length of an edge."""
@@ -62,7 +67,7 @@ class Node(GradFn):
         saved: Any,
         index: int,
         meta: Meta,
-        op: BoundOp,
+        op: NodeOp,
         more: tuple[Any, ...] | None = None,
     ) -> None:
         self.seq: int = next_sequence_number()
@@ -71,7 +76,7 @@ class Node(GradFn):
         self.saved = saved
         self.index: int = index
         self.meta: Meta = meta
-        self.op: BoundOp = op
+        self.op: NodeOp = op
         self.more = more
 
     @property
@@ -90,7 +95,7 @@ class Node(GradFn):
         """The number of arguments; zero once the graph is freed."""
         edges = self.edges
         if not edges or not isinstance(edges[0][0], TUPLE):
-            rule = getattr(self.op, "rule", None)
+            rule = self.op.rule
             fixed = 0 if not edges or rule is None or rule.variadic else len(rule.arrays)
             return max((fixed, *(index + 1 for _, _, _, index in edges)))
         return len(edges[0][0])
@@ -119,6 +124,12 @@ class Node(GradFn):
             return self.parent, self.saved[0]
         return self, 0
 
+    def own_hooks(self) -> Hooks:
+        """The hooks of this node, in a binding of its own."""
+        if self.op.hooks is None:
+            self.op = self.op.changed(hooks=Hooks())
+        return self.op.hooks  # type: ignore[no-any-return]  # set above
+
     def free(self) -> None:
         """Let go of the arguments' nodes and of what the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None
@@ -134,18 +145,24 @@ class Leaf(GradFn):
 
     __slots__ = ("__weakref__", "hooks", "meta", "owner", "seq")
 
-    def __init__(self, meta: Meta, owner: ReferenceType[Variable[Any]] | None = None) -> None:
+    def __init__(self, meta: Meta, owner: ReferenceType[Any] | None = None) -> None:
         self.seq: int = next_sequence_number()
         self.meta: Meta = meta
-        self.owner: ReferenceType[Variable[Any]] | None = owner
+        self.owner: ReferenceType[Any] | None = owner
         self.hooks: Hooks | None = None
 
     def name(self) -> str:
         return "AccumulateGrad"
 
+    def own_hooks(self) -> Hooks:
+        """The hooks of this leaf."""
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
     @property
-    def variable(self) -> Variable[Any] | None:
-        """The leaf variable, if it is still there."""
+    def variable(self) -> Any:
+        """The leaf variable; None if it is gone."""
         return None if self.owner is None else self.owner()
 
     @property
@@ -155,3 +172,35 @@ class Leaf(GradFn):
     @property
     def shown(self) -> tuple[GradFn, int]:
         return self, 0
+
+
+# Several outputs ----------------------------------------------------------------------------------
+
+
+class OutputsMeta(tuple[Any, ...]):
+    """The descriptions of several outputs."""
+
+    __slots__ = ()
+
+    @property
+    def is_complex(self) -> bool:
+        return any(meta.is_complex for meta in self)
+
+    @property
+    def level(self) -> int:
+        return int(self[0].level)
+
+
+SELECT = NodeOp("output")
+"""The binding of the nodes that select one of several outputs; nothing is ever called."""
+SELECT.selects = SELECT.parts = True
+
+
+def output_node(source: Node, index: int, meta: Meta) -> Node:
+    """The node of one output of several."""
+    return Node(source, select_output, (index,), 0, meta, SELECT)
+
+
+def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
+    """Hand the cotangent of one output to the node of all."""
+    return OutputPart(index, g)

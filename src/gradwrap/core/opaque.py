@@ -7,45 +7,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.classes import variable_class
-from gradwrap.core.node import JOINT
-from gradwrap.core.record import BoundOp, OutputsMeta, new_node, output_node
+from gradwrap.core.bound import BoundOp, NodeOp
+from gradwrap.core.node import JOINT, OutputsMeta, output_node
+from gradwrap.core.record import new_node
+from gradwrap.core.variable import variable_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend, NamespaceByType
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.backend import Backend
     from gradwrap.core.node import Leaf, Node
     from gradwrap.core.rule import Rule
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.space import Meta
 
 __all__ = ["OpaqueOp", "output_nodes"]
 
 
-class OpaqueOp(BoundOp):
+class OpaqueOp(NodeOp):
     """The binding of such nodes; nothing is ever called through it.
 
     Its formula takes the cotangents as they are and returns finished ones: it checks them itself.
     Unless `materializes`, it is given None for an output that no cotangent arrived at.
     """
 
-    __slots__ = ()
-
     def __init__(
         self, name: str, backend: Backend, rule: Rule | None = None, *, materializes: bool = True
     ) -> None:
-        self.name = name
-        self.backend = backend
-        self.rule = rule  # type: ignore[assignment]  # none: what was saved is not arrays of a row
-        self.variable_class: type[Variable[Any]] = variable_class(backend)
-        self.namespaces: NamespaceByType = backend.namespaces
+        super().__init__(name, backend, variable_class(backend))
+        self.rule = rule
         self.materializes = materializes
-        self.holomorphic = False
-        self.consumes = False
-        self.check = False
-        self.parts = False
-        self.special = True
 
 
 def output_nodes(

@@ -1,19 +1,23 @@
-"""From a call to a node: the one place where operations are performed and recorded.
+"""From a call to a node: reverse mode's usual call, and the general call of every level.
 
-A `BoundOp` is an operation bound to a backend. Its `call` is compiled on first use for the usual
-case (`gradwrap.core.compile`); everything else comes to `apply` here: wrappers of several
-levels, sequences of arrays, several outputs, arrays that do not belong.
+`Tape` writes the call of the usual case (see `gradwrap.core.call`). Everything else comes to
+`apply`: wrappers of several levels, nested lists, indices that `vmap` maps over, arrays of another
+library. It finds the level that the call belongs to and hands it over to that level.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import SEQUENCE, rebuilt, type_of
-from gradwrap.core.modes import current_watch, silent_up_to
-from gradwrap.core.node import EDGE, JOINT, Leaf, Node
-from gradwrap.core.scatter import OutputPart, is_basic_key
+from gradwrap.core.bound import BoundOp
+from gradwrap.core.call import Call, indented, tuple_of
+from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
+from gradwrap.core.levels import current_watch, silent_up_to
+from gradwrap.core.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
+from gradwrap.core.rule import passes
+from gradwrap.core.scatter import is_basic_key
 from gradwrap.core.wrapper import (
     UNTRACKED,
     Wrapper,
@@ -30,10 +34,7 @@ from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend, NamespaceByType
-    from gradwrap.core.meta import Meta
-    from gradwrap.core.registry import Op
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.space import Meta
 
 __all__ = [
     "BoundOp",
@@ -53,101 +54,49 @@ __all__ = [
 ]
 
 
-class BoundOp:
-    """An operation on the arrays of one backend: its native function, rule and compiled call."""
-
-    __slots__ = (
-        "backend",
-        "call",
-        "check",
-        "consumes",
-        "forward",
-        "holomorphic",
-        "materializes",
-        "name",
-        "namespaces",
-        "native",
-        "op",
-        "parts",
-        "quick",
-        "rule",
-        "special",
-        "split",
-        "variable_class",
-    )
-
-    split: Callable[..., Any]
-    forward: Callable[..., Any]
-    hooks: Any = None  # a node with hooks has a binding of its own, which holds them
-    watch: Any = None  # a node that was watched has one too, and what is known of it
-    selects: bool = False  # whether its nodes select one output of several
-
-    def __init__(
-        self,
-        op: Op,
-        rule: Rule,
-        backend: Backend,
-        native: Callable[..., Any],
-        variable_class: Any,
-    ) -> None:
-        self.op: Op = op
-        self.name: str = rule.name
-        self.rule: Rule = rule
-        self.backend: Backend = backend
-        self.native: Callable[..., Any] = native
-        self.namespaces: NamespaceByType = backend.namespaces
-        self.holomorphic: bool = rule.holomorphic
-        self.consumes: bool = rule.consumes
-        self.materializes: bool = True  # zeros, not None, where no cotangent arrived
-        self.check: bool = rule.checked
-        self.parts: bool = rule.parts
-        self.special: bool = rule.checked or rule.consumes or rule.is_joint
-        self.variable_class: Any = variable_class
-        self.split, self.forward = _argument_handlers(rule)
-        self.call: Callable[..., Any] = self.apply
-        self.quick: Callable[..., Any] | None = None  # a call that is worth taking inside a level
-
-    def apply(self, *args: Any, **kwargs: Any) -> Any:
-        """Call with any mixture of arguments."""
-        arrays, statics = self.split(*args, **kwargs)
-        if self.check:
-            statics = _native_statics(self, statics)
-        result = apply(self, arrays, statics)
-        return self.linked(result, arrays, statics) if self.rule.views else result
-
-    def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
-        """The result, which writing to its source is to change where it is a view of that."""
-        kind = type_of(arrays[0])
-        return (
-            kind._linked(result, arrays[0], self, statics)
-            if isinstance(arrays[0], Wrapper)
-            else result
-        )
-
-    def copy_to(self, other: BoundOp) -> None:
-        """Let another binding, of a single node, be the same but for what is changed in it."""
-        for name in BoundOp.__slots__:
-            if hasattr(self, name):  # what selects an output has no rule
-                setattr(other, name, getattr(self, name))
-
-    def __repr__(self) -> str:
-        return f"<{self.name} on {self.backend.name}>"
+def apply_call(bound: BoundOp, *args: Any, **kwargs: Any) -> Any:
+    """Call an operation with any mixture of arguments."""
+    arrays, statics = bound.split(*args, **kwargs)
+    if bound.check:
+        statics = _native_statics(bound, statics)
+    return _apply_linked(bound, arrays, statics)
 
 
-def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Make the functions that take a call apart into (arrays, statics), and make it natively."""
-    names = ", ".join(rule.parameters)
-    arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
-    statics = "".join(f"{s}, " for s in rule.statics)
-    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307  the table's
-    split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
-    call = ", ".join(_passed(rule, name) for name in rule.parameters)
-    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307  the table's
-    return split, forward
+def _apply_linked(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """The general call; a result that is a view remembers what it is a view of."""
+    result = apply(bound, arrays, statics)
+    return bound.linked(result, arrays, statics) if bound.rule.views else result
 
 
-def _passed(rule: Rule, name: str) -> str:
-    return f"{name}={name}" if name in rule.keyword_only else name
+def bind_calls(bound: BoundOp, level: type[Call]) -> None:
+    """Give a binding its call, as a level writes it, and its general form."""
+    bound.apply = functools.partial(apply_call, bound)
+    bound.apply.__name__ = bound.name.rpartition(".")[2]  # type: ignore[attr-defined]  # a partial takes attributes
+    bound.apply.__wrapped__ = bound.split  # type: ignore[attr-defined]  # for its signature
+    bound.call = level(bound, _apply_linked).function() or bound.apply
+
+
+def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callable[..., Any]:
+    """The method of an operator: a type it does not know gets its own turn."""
+    rule = bound.rule
+    is_foreign = bound.variable_class._is_foreign
+
+    def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
+        if any(is_foreign(array) for array in arrays):
+            return NotImplemented
+        return _apply_linked(bound, arrays, statics)
+
+    names = rule.arrays[::-1] if swapped else (*rule.arrays, *rule.statics)
+    written = level(bound, apply_or_decline).function(", ".join(names))
+    if written is not None:
+        return written
+    count = len(rule.arrays)
+
+    def operate(*operands: Any) -> Any:
+        arrays = operands[:count]
+        return apply_or_decline(bound, arrays[::-1] if swapped else arrays, operands[count:])
+
+    return operate
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -229,19 +178,10 @@ def interpret(  # noqa: PLR0913  all there is to a call
 
 def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """An operation on native arrays, or on wrappers of lower levels, which record it."""
-    wrapper = None
-    for item in data:
-        if isinstance(item, Wrapper):
-            wrapper = type_of(item)
-            break
+    wrapper = next((item for item in data if isinstance(item, Wrapper)), None)
     if wrapper is None and bound.rule.key is not None:
-        wrapper = next((type_of(part) for part in batched_parts(statics)), None)
-    function = bound.native
-    if wrapper is not None:
-        bound = wrapper._bind(bound.op)
-        if bound.quick is None:
-            return apply(bound, data, statics)
-        function = bound.quick
+        wrapper = next(batched_parts(statics), None)
+    function = bound.native if wrapper is None else type_of(wrapper)._bind(bound.op).call
     arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
     return bound.forward(function, *arguments)
 
@@ -437,20 +377,6 @@ class Values:
         return self._bound.backend.meta(value, self._level)
 
 
-class OutputsMeta(tuple[Any, ...]):
-    """The descriptions of several outputs."""
-
-    __slots__ = ()
-
-    @property
-    def is_complex(self) -> bool:
-        return any(meta.is_complex for meta in self)
-
-    @property
-    def level(self) -> int:
-        return int(self[0].level)
-
-
 def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     """Record an operation of several outputs: one node, and one that selects for each output."""
     backend = bound.backend
@@ -486,37 +412,158 @@ def new_node(edges: list[Any], meta: Any, bound: BoundOp) -> Node:
         bound, edges = watch.observed(bound, edges)
     parent, formula, saved, index = edges[:EDGE]
     more = tuple(edges[EDGE:]) or None
-    return bound.backend.node(parent, formula, saved, index, meta, bound, more)  # type: ignore[no-any-return]  # a backend's own
+    return (bound.backend.node or Node)(parent, formula, saved, index, meta, bound, more)  # type: ignore[no-any-return]  # a backend's own
 
 
-def output_node(source: Node, index: int, meta: Meta) -> Node:
-    """The node of one output of several."""
-    return Node(source, select_output, (index,), 0, meta, SELECT)
+# The usual call ----------------------------------------------------------------------------------
 
 
-def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
-    """Hand the cotangent of one output to the node of all."""
-    return OutputPart(index, g)
+class Tape(Call):
+    """Reverse mode: a node with an edge to each tracked argument."""
 
+    def usual(self) -> bool:
+        rule = self.rule
+        return not rule.checked if rule.is_joint else rule.outputs == 1
 
-class _Select(BoundOp):
-    """The binding of the nodes that select an output; nothing is ever called."""
+    def scope(self) -> dict[str, Any]:
+        bound = self.bound
+        return super().scope() | {
+            "Node": bound.backend.node or Node,
+            "watched": record_watched,
+            "is_float": lambda meta: bound.backend.dtype_kind(meta.dtype)[0],
+            "several": _several,
+        }
 
-    selects: bool = True
+    def ending(self) -> list[str]:
+        rule = self.rule
+        if rule.is_joint:
+            return self._record_joint()
+        active = [i for i in range(len(rule.arrays)) if rule.formula_of(i) is not None]
+        if not active:
+            return [self.result("plain(out)")]
+        if len(active) == 1:
+            return self._record_one(active[0])
+        if len(active) == 2:
+            return self._record_two(active[0], active[1])
+        return self._record_many(active)
 
-    def __init__(self) -> None:
-        self.name = "output"
-        self.holomorphic = False
-        self.consumes = False
-        self.check = False
-        self.special = True
-        self.parts = True
-        self.namespaces: _NoNamespaces = _NoNamespaces()  # type: ignore[assignment]  # never calls a function
+    def _unless_silent(self, level: str) -> list[str]:
+        """The exit for what is not recorded, or not by this call because it is watched."""
+        data, nodes = (self._all(part) for part in ("d", "n"))
+        watched = f"watched(bound, {data}, {nodes}, {self.statics}, out)"
+        return [
+            f"if {level} <= silent():",
+            f"    if type(silent()) is int: {self.result('plain(out)')}",
+            f"    {self.result(watched)}",
+        ]
 
+    def _all(self, part: str) -> str:
+        """The data (`d`) or the nodes (`n`) of all arguments."""
+        names = [f"{a}_{part}" for a in self.rule.arrays]
+        return names[0] if self.rule.variadic else tuple_of(names)
 
-class _NoNamespaces(dict[type, None]):
-    def __missing__(self, kind: type) -> None:
-        return None
+    def _edge(self, index: int) -> str:
+        formula = self.rule.formula_of(index)
+        assert formula is not None
+        own = self.rule.arrays[index]
+        if len(formula.saved) == 1 and (formula.saved[0] in (*self.rule.arrays, "out")):
+            return f"{own}_n, f{index}, {self._saved(formula.saved[0], own)}, {index}"
+        saved = tuple_of(self._saved(name, own) for name in formula.saved)
+        return f"{own}_n, f{index}, {saved}, {index}"
 
+    def _saved(self, name: str, own: str) -> str:
+        if name in self.rule.arrays:
+            return f"{name}_d"
+        if name.endswith("_meta") and name not in self.rule.statics:
+            x = name.removesuffix("_meta")
+            if x == own:
+                return f"{x}_n.meta"
+            return f"({x}_n.meta if {x}_n is not None else meta_of({x}_d, {own}_n.meta.level))"
+        return name
 
-SELECT = _Select()
+    def _record_one(self, index: int) -> list[str]:
+        rule = self.rule
+        x = rule.arrays[index]
+        lines = [
+            f"if {x}_n is None: {self.result('plain(out)')}",
+            *self._unless_silent(f"{x}_n.meta.level"),
+        ]
+        if rule.same and len(rule.arrays) == 1:
+            lines += [f"meta = {x}_n.meta"]
+        else:
+            like = "" if rule.casts else f", {x}_n.meta"
+            lines += [f"meta = meta_of(out, {x}_n.meta.level{like})"]
+        if rule.real_steps:
+            lines += ["if not meta.is_complex:", "    return plain(out)"]
+        if rule.casts:
+            lines += ["if not is_float(meta):", "    return plain(out)"]
+        return [*lines, self.result(f"V(out, Node({self._edge(index)}, meta, bound))")]
+
+    def _record_two(self, first: int, second: int) -> list[str]:
+        rule = self.rule
+        a, b = rule.arrays[first], rule.arrays[second]
+        meta = f"meta_of(out, {a}_n.meta.level, {a}_n.meta)"
+        if rule.same and len(rule.arrays) == 2:
+            meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
+        edges = f"{self._edge(first)}, meta, bound, ({self._edge(second)})"
+        return [
+            f"if {a}_n is None:",
+            *indented(self._guarded(second, a)),
+            f"if {b}_n is None:",
+            *indented(self._guarded(first, b)),
+            f"if {a}_n.meta.level != {b}_n.meta.level: {self.elsewhere}",
+            *self._unless_silent(f"{a}_n.meta.level"),
+            f"meta = {meta}",
+            f"return V(out, Node({edges}))",
+        ]
+
+    def _guarded(self, index: int, scalar: str) -> list[str]:
+        """Record one of two arguments, where the other is not tracked."""
+        rule = self.rule
+        x = rule.arrays[index]
+        meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
+        lines = [f"if {x}_n is None: return plain(out)", *self._unless_silent(f"{x}_n.meta.level")]
+        if rule.same and len(rule.arrays) == 2:
+            formula = rule.formula_of(index)
+            lines += [f"if type({scalar}) in (float, int):"]
+            if formula is not None and formula.function is passes:
+                lines += [f"    if {x}_n.meta.level: return V(out, {x}_n)"]
+            lines += [f"    meta = {x}_n.meta", "else:", f"    meta = {meta}"]
+        else:
+            lines += [f"meta = {meta}"]
+        return [*lines, f"return V(out, Node({self._edge(index)}, meta, bound))"]
+
+    def _record_many(self, active: list[int]) -> list[str]:
+        lines = [*self.level_of(active), *self._unless_silent("level"), "edges = ()"]
+        for index in active:
+            x = self.rule.arrays[index]
+            lines += [f"if {x}_n is not None: edges += ({self._edge(index)})"]
+        meta = "meta_of(out, level, like)"
+        return [*lines, f"return V(out, Node(*edges[:4], {meta}, bound, edges[4:]))"]
+
+    def _record_joint(self) -> list[str]:
+        """Record a function whose one formula gives the cotangents of all arguments."""
+        rule = self.rule
+        formula = rule.formula_of(0)
+        assert formula is not None
+        lines = [] if rule.variadic else self.level_of(range(len(rule.arrays)))
+        lines += [f"if level == -2: {self.result('plain(out)')}", *self._unless_silent("level")]
+        if "metas" in formula.saved:
+            x = rule.arrays[0]
+            of_data = "meta_of(data, level, like)"
+            pairs = f"for node, data in zip({x}_n, {x}_d)"
+            lines += [f"metas = tuple([{of_data} if node is None else node.meta {pairs}])"]
+        saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
+        nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")
+        edge = f"{nodes}, f0, {saved}, -1"
+        if rule.outputs > 1:
+            return [*lines, f"return several(bound, level, [{edge}], out)"]
+        return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), bound))")]
+
+    def _saved_jointly(self, name: str) -> str:
+        if name in self.rule.arrays:
+            return f"tuple({name}_d)" if self.rule.variadic else f"{name}_d"
+        if name.endswith("_meta") and name not in self.rule.statics:
+            x = name.removesuffix("_meta")
+            return f"({x}_n.meta if {x}_n is not None else described({x}_d, level))"
+        return name

@@ -19,6 +19,7 @@ __all__ = [
     "load_all",
     "load_later",
     "op_of_function",
+    "op_of_symbol",
     "ops",
     "redefine",
     "register",
@@ -116,6 +117,15 @@ def find_op(name: str) -> Op | None:
         load_all()
         op = _ops.get(name)
     return op
+
+
+def op_of_symbol(symbol: str, arity: int) -> Op:
+    """The operation that a row has the symbol of an operator for, of one or two arrays."""
+    for op in tuple(_ops.values()):
+        rule = op.rules.get(GENERIC)
+        if rule is not None and rule.symbol == symbol and len(rule.arrays) == arity:
+            return op
+    raise KeyError(symbol)
 
 
 def op_of_function(function: Any) -> Op | None:

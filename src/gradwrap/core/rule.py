@@ -1,4 +1,7 @@
-"""Rules: one entry of the table says all there is to say about an operation's derivative.
+"""Rules: one row of the table holds all that the library knows of an operation.
+
+A row has a kind (`gradwrap.core.kinds`), a signature, formulas, and what is special about the
+operation: how it is batched, how NumPy spells it, where the harness samples it.
 
 The words of a formula are its parameter names. They say what it is given, and so what is saved:
 
@@ -26,24 +29,20 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.errors import RuleDefinitionError
 
 __all__ = [
+    "Batching",
     "Formula",
+    "Kind",
     "Rule",
-    "elementwise",
-    "general",
-    "joint",
-    "linear",
-    "multilinear",
-    "nondifferentiable",
+    "RuleOptions",
     "parameter_names",
     "passes",
-    "reduction",
     "zero",
 ]
 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias, TypedDict, Unpack
+    from typing import TypeAlias, TypedDict
 
     # A function written in `xp`. The numbers of parameters are there, so that a type checker takes
     # those of a lambda for Any, and refuses a formula without `g`.
@@ -58,9 +57,14 @@ if TYPE_CHECKING:
         | Callable[[Any, Any, Any, Any, Any, Any, Any, Any, Any], Any]
     )
 
-    class RuleOptions(TypedDict, total=False):
-        """What an entry may say besides its formulas; each is explained in `Rule`."""
+    Batching: TypeAlias = str | Callable[..., Any]
+    """How a batch of examples is performed: a word, or a function with the words of batching."""
 
+    class RuleOptions(TypedDict, total=False):
+        """The options of a row besides its formulas; each is explained in `Rule`."""
+
+        array_count: int
+        is_joint: bool
         variadic: bool
         holomorphic: bool
         same: bool
@@ -73,6 +77,9 @@ if TYPE_CHECKING:
         consumes: bool
         parts: bool
         key: str | None
+        batch: Batching | None
+        diagonal: str | None
+        selects: bool
         domain: tuple[float, float]
         samples: Sequence[str]
         probe: FormulaFunction | None
@@ -80,13 +87,12 @@ if TYPE_CHECKING:
         only_complex: bool
         order: int | None
         convention: str
+        reason: str
         checked: bool
+        provenance: str
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None
         scope: dict[str, Any] | None
         numpy: str | tuple[str, ...]
-
-    class _ElementwiseOptions(RuleOptions, total=False):
-        reason: str
 
 
 def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
@@ -113,8 +119,44 @@ class Formula:
         self.saved: tuple[str, ...] = saved
 
 
+class Kind:
+    """The mathematical structure of an operation, from which its tangent and its batching follow.
+
+    The kinds are in `gradwrap.core.kinds`. A kind knows nothing of wrappers: it writes terms, and
+    the levels put them into their calls.
+    """
+
+    name = ""
+    follows_for_real = ""
+    """What the term of a tangent is, in the words of the page of operations."""
+    is_differentiable = True
+    is_elementwise = False
+    """Each element of the result depends on the elements at its place alone."""
+
+    def push(self, rule: Rule, index: int) -> str | None:
+        """The term of one argument in the output's tangent, as an expression.
+
+        Its words are those of the formulas; `x_t` is the tangent of `x` and `x_d` its data. An
+        empty term is zero. None stands for a tangent that no expression gives: it is the VJP
+        transposed.
+        """
+        raise NotImplementedError
+
+    def real_only(self, rule: Rule) -> bool:
+        """Tell if the terms of `push` hold for real arrays only."""
+        raise NotImplementedError
+
+    def batch(self, rule: Rule) -> Batching:
+        """How the operation is performed on a batch, where the row does not say."""
+        raise NotImplementedError
+
+    def describe(self, rule: Rule) -> str:
+        """Where the tangent comes from, for the page of operations."""
+        raise NotImplementedError
+
+
 class Rule:
-    """All that is known about an operation: signature, formulas, how the harness samples it."""
+    """A row of the table: the kind of an operation, its signature, its formulas and its options."""
 
     def __init__(  # noqa: PLR0913  an entry of the table; every field by keyword
         self,
@@ -122,7 +164,7 @@ class Rule:
         signature: str,
         formulas: Sequence[FormulaFunction | None],
         *,
-        kind: str,
+        kind: Kind,
         array_count: int | None = None,
         is_joint: bool = False,
         variadic: bool = False,
@@ -137,6 +179,9 @@ class Rule:
         consumes: bool = False,
         parts: bool = False,
         key: str | None = None,
+        batch: Batching | None = None,
+        diagonal: str | None = None,
+        selects: bool = False,
         domain: tuple[float, float] = (-2.0, 2.0),
         samples: Sequence[str] = (),
         probe: Callable[..., Any] | None = None,
@@ -146,6 +191,7 @@ class Rule:
         convention: str = "",
         reason: str = "",
         checked: bool = False,
+        provenance: str = "library",
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None = None,
         scope: dict[str, Any] | None = None,
         numpy: str | tuple[str, ...] = (),
@@ -174,6 +220,9 @@ class Rule:
         self.consumes = consumes
         self.parts = parts
         self.key = key
+        self.said_batch: Batching | None = batch  # None: as follows from the kind
+        self.diagonal = diagonal  # the arguments at which zero gives zero, or a word of batching
+        self.selects = selects  # gives a cotangent of zero to what it did not take
         self.domain = domain
         self.samples: tuple[str, ...] = tuple(samples)
         self.probe = probe  # what the harness differentiates in place of the bare operation
@@ -185,6 +234,7 @@ class Rule:
         self.checked = checked
         # NumPy's functions that are this operation: numpy_functions/spelling.py reads them
         self.numpy: tuple[str, ...] = (numpy,) if isinstance(numpy, str) else numpy
+        self.provenance = provenance  # of the formulas: "library" or "user"
         # JVPs first: a VJP may follow from one, and it is the JVP that a message is about
         self.define_jvps(() if jvp is None else (jvp,) if callable(jvp) else tuple(jvp))
         self.define(formulas)
@@ -202,6 +252,11 @@ class Rule:
         )
 
     @property
+    def batch(self) -> Batching:
+        """How the operation is performed on a batch: as the row says, or as its kind does."""
+        return self.said_batch or self.kind.batch(self)
+
+    @property
     def differentiable(self) -> bool:
         return any(f is not None and f.function is not zero for f in self.formulas)
 
@@ -211,12 +266,8 @@ class Rule:
         return None if formula is None or formula.function is zero else formula
 
     def lacks(self, index: int) -> bool:
-        """Whether a tracked argument there is an error: differentiable op, no formula for it."""
-        return (
-            self.kind != "nondifferentiable"
-            and not self.is_joint
-            and (self.formulas[index] is None)
-        )
+        """Tell if a tracked argument there is an error: there is no formula for it."""
+        return self.kind.is_differentiable and not self.is_joint and self.formulas[index] is None
 
     def words(self) -> tuple[str, ...]:
         """The names a formula of this rule may use, besides `xp` and `g`."""
@@ -267,76 +318,3 @@ def _parameters_of(
         for text in (before, after)
     )
     return positional + by_keyword, by_keyword
-
-
-def elementwise(
-    name: str,
-    params: str,
-    *formulas: FormulaFunction | None,
-    **options: Unpack[_ElementwiseOptions],
-) -> Rule:
-    """An elementwise function: one formula per argument, `None` where it is not differentiable."""
-    signature = ", ".join(params.split()) + ", /"
-    options.setdefault("same", True)
-    return Rule(name, signature, formulas, kind="elementwise", **options)
-
-
-def linear(
-    name: str, signature: str, transpose: FormulaFunction, **options: Unpack[RuleOptions]
-) -> Rule:
-    """A function linear in its one array: its transpose is the whole derivative."""
-    return Rule(name, signature, (transpose,), kind="linear", **options)
-
-
-def reduction(
-    name: str, signature: str, formula: FormulaFunction, **options: Unpack[RuleOptions]
-) -> Rule:
-    """A function of one array along axes, not linear: max, prod, var ..."""
-    return Rule(name, signature, (formula,), kind="reduction", **options)
-
-
-def general(
-    name: str, signature: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
-) -> Rule:
-    """Any function, one formula per array argument (the first ones of the signature)."""
-    return Rule(name, signature, formulas, kind="general", **options)
-
-
-def multilinear(
-    name: str, signature: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
-) -> Rule:
-    """A function linear in each of its arrays by itself: a product."""
-    return Rule(name, signature, formulas, kind="multilinear", **options)
-
-
-def joint(
-    name: str,
-    signature: str,
-    formula: FormulaFunction,
-    arrays: int = 1,
-    **options: Unpack[RuleOptions],
-) -> Rule:
-    """Any function whose one formula returns the cotangents of all its array arguments."""
-    return Rule(
-        name,
-        signature,
-        (formula,),
-        kind="general",
-        array_count=arrays,
-        is_joint=True,
-        **options,
-    )
-
-
-def nondifferentiable(
-    name: str, signature: str, reason: str, arrays: int = 1, **options: Unpack[RuleOptions]
-) -> Rule:
-    """A function without a derivative, or with a zero one, and the reason for it."""
-    return Rule(
-        name,
-        signature,
-        (None,) * arrays,
-        kind="nondifferentiable",
-        reason=reason,
-        **options,
-    )

@@ -6,16 +6,13 @@ index returns a part, and the engine adds it into one buffer per array.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradwrap.core.kinds import SLICE, TUPLE, type_of
+from gradwrap.core.devices import device
+from gradwrap.core.dynamic import SLICE, TUPLE, type_of
 from gradwrap.core.wrapper import Wrapper
 
-if TYPE_CHECKING:
-    from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
-
-__all__ = ["OutputPart", "Scattered", "is_basic_key", "scatter_add_generic", "zeros_of"]
+__all__ = ["PARTS", "OutputPart", "Scattered", "is_basic_key", "scatter_add_generic"]
 
 
 class Scattered:
@@ -38,9 +35,8 @@ class OutputPart:
         self.value: Any = value
 
 
-def zeros_of(xp: Any, meta: Meta) -> Any:
-    """An array of zeros in the space of `meta`."""
-    return xp.zeros(meta.shape, dtype=meta.dtype, device=meta.device)
+PARTS = frozenset({Scattered, OutputPart})
+"""The classes of parts, which a formula may return in place of a cotangent."""
 
 
 def is_basic_key(key: Any) -> bool:
@@ -66,25 +62,24 @@ def _is_integer_scalar(part: Any) -> bool:
     )
 
 
-def scatter_add_generic(backend: Backend, buffer: Any, key: Any, values: Any) -> Any:
+def scatter_add_generic(xp: Any, buffer: Any, key: Any, values: Any) -> Any:
     """Add at indices by the standard's functions alone.
 
     The standard has no scatter-add. Keys that name no element twice add in place; for integer
     arrays, each flat position that the key names is found by indexing an array of positions,
     and equal positions are summed by a product with a one-hot matrix.
     """
-    xp = backend.xp
     if is_basic_key(key) or getattr(key, "dtype", None) == xp.bool:
         if isinstance(key, TUPLE):  # the standard has new axes in reading only
             key = tuple(part for part in key if part is not None)
         old = buffer[key]
         buffer[key] = old + xp.reshape(values, old.shape)
         return buffer
-    device = backend.device(buffer)
+    place = device(buffer)
     size = 1
     for length in buffer.shape:
         size *= length
-    everywhere = xp.arange(size, device=device)
+    everywhere = xp.arange(size, device=place)
     positions = _take_at(xp, xp.reshape(everywhere, buffer.shape), key)
     values = xp.reshape(xp.broadcast_to(values, positions.shape), (-1,))
     named = xp.reshape(positions, (-1,))[None, :] == everywhere[:, None]

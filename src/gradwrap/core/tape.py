@@ -1,86 +1,27 @@
-"""The imperative tape: leaves made by `wrap`, and `backward` with PyTorch's meaning."""
+"""The imperative tape: backward passes with PyTorch's meaning, and what arrives at its leaves."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.checking import check_differentiable
-from gradwrap.core.classes import variable_class
-from gradwrap.core.engine import backward_pass
+from gradwrap.core.backend import backend_of, find_backend, own_buffers
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
-from gradwrap.core.kinds import type_of
-from gradwrap.core.modes import TAPE_LEVEL, enable_grad, set_grad_enabled
+from gradwrap.core.levels import TAPE_LEVEL
+from gradwrap.core.modes import enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import native, snapshot
+from gradwrap.core.space import zeros_of
+from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
 
-__all__ = ["backward", "gradients_of", "own_buffers", "unwrap", "wrap"]
-
-A = TypeVar("A")
-
-
-@overload
-def wrap(array: Variable[A], requires_grad: bool = False) -> Variable[A]: ...
-@overload
-def wrap(array: A, requires_grad: bool = False) -> Variable[A]: ...
-def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
-    """Wrap a native array, so that operations on it can be recorded.
-
-    The buffer is shared, and never written to.
-
-    Parameters
-    ----------
-    array
-        An array of any library that follows the standard; any shape and numeric dtype.
-    requires_grad
-        Track it: `backward` of a result will add to its `grad`.
-
-    Raises
-    ------
-    NonDifferentiableInputError
-        `requires_grad` for a dtype that is not floating-point, or an object array.
-
-    Examples
-    --------
-    >>> import numpy as np, gradwrap as gw
-    >>> gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
-    Variable(array([1., 2.]), requires_grad=True)
-    """
-    if isinstance(array, AnyVariable):
-        if requires_grad:
-            array.requires_grad_()
-        known: Variable[Any] = array
-        return known
-    backend = backend_of(array)
-    if not backend.is_numeric(array):
-        check_differentiable(backend, array, "the wrapped array")
-    variable = variable_class(backend)(backend.to_hold(array))
-    if requires_grad:
-        variable.requires_grad_()
-    return variable
-
-
-@overload
-def unwrap(value: Variable[A]) -> A: ...
-@overload
-def unwrap(value: A) -> A: ...
-def unwrap(value: Any) -> Any:
-    """The native array of a variable; anything else as it is.
-
-    >>> import numpy as np, gradwrap as gw
-    >>> gw.unwrap(gw.wrap(np.ones(2)))
-    array([1., 1.])
-    """
-    return native(value)
+__all__ = ["backward", "gradients_of"]
 
 
 def backward(
@@ -200,14 +141,14 @@ def _run(
 
 
 def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:
-    variables = (inputs,) if isinstance(inputs, AnyVariable) else tuple(inputs)
+    variables = (inputs,) if isinstance(inputs, Wrapper) else tuple(inputs)
     if not variables:
         raise BackwardError(
             f"`inputs` argument to `{caller}()` cannot be empty. "
             "Fix: name the variables to differentiate for."
         )
     for variable in variables:
-        if not isinstance(variable, AnyVariable) or variable._node is None:
+        if not isinstance(variable, Wrapper) or variable._node is None:
             raise BackwardError(
                 f"One of the differentiated Variables does not require grad: inputs of {caller}(). "
                 "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
@@ -217,7 +158,7 @@ def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:
 
 def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
     """The node and the cotangent that a pass starts from, checked against the output."""
-    if not isinstance(output, AnyVariable) or output._node is None:
+    if not isinstance(output, Wrapper) or output._node is None:
         raise BackwardError(
             f"element {index} of tensors does not require grad and does not have a grad_fn. "
             "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
@@ -237,10 +178,10 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
         gradient = output._backend.ones_like(output._data)
-    elif isinstance(gradient, AnyVariable) and not create_graph:
+    elif isinstance(gradient, Wrapper) and not create_graph:
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)
-    if create_graph and not isinstance(gradient, AnyVariable):
+    if create_graph and not isinstance(gradient, Wrapper):
         gradient = type_of(output)(gradient)
     return output._node, gradient
 
@@ -276,20 +217,3 @@ def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
             "Fix: cast the gradient."
         )
     return gradient
-
-
-def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
-    """Give every gradient a buffer of its own, which its owner may write to.
-
-    A formula may hand on the cotangent it was given, or a view of it; so two gradients can
-    come out as one array.
-    """
-    taken = {id(start) for start in starts}
-    for position, gradient in enumerate(gradients):
-        if gradient is None or isinstance(gradient, AnyVariable):
-            gradients[position] = snapshot(gradient)
-            continue
-        backend = backend_of(gradient)
-        if id(gradient) in taken or not backend.owns_buffer(gradient):
-            gradients[position] = backend.copy(gradient)
-        taken.add(id(gradients[position]))

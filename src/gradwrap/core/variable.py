@@ -6,36 +6,54 @@ they share; the methods of an operation are bound to a class when they are first
 
 from __future__ import annotations
 
-import contextlib
 import operator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
-from gradwrap.core.array_methods import ArrayMethods
 from gradwrap.core.attributes import Attributes
-from gradwrap.core.backend import find_backend
-from gradwrap.core.compile import compile_call, compile_operator
+from gradwrap.core.backend import Backend, backend_of, find_backend, wrapper_class
+from gradwrap.core.bound import BoundOp
 from gradwrap.core.conversions import Conversions
+from gradwrap.core.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.graph_methods import GraphMethods
-from gradwrap.core.kinds import LIST, TUPLE, type_of
 from gradwrap.core.namespace import WrappedNamespace
+from gradwrap.core.nested import stack_nested
 from gradwrap.core.operators import Operators
-from gradwrap.core.record import BoundOp, interpret
-from gradwrap.core.registry import Op, changes, find_op
+from gradwrap.core.record import Tape, bind_calls, interpret
+from gradwrap.core.views import link
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
-__all__ = ["AnyVariable", "Variable"]
+    from gradwrap.core.call import Call
+    from gradwrap.core.registry import Op
+    from gradwrap.typing.array_methods import ArrayMethods
+    from gradwrap.typing.namespace import ExtendedNamespace
+
+__all__ = ["AnyVariable", "Variable", "variable_class"]
 
 A = TypeVar("A")
 
+if not TYPE_CHECKING:
+
+    class ArrayMethods(Generic[A]):
+        """Nothing: `Variable.__getattr__` finds the methods when they are first asked for."""
+
+        __slots__ = ()
+
 
 class Variable(
-    Wrapper, Attributes[A], ArrayMethods[A], Operators, Conversions, GraphMethods[A], Generic[A]
+    Wrapper,
+    Attributes,
+    ArrayMethods["Variable[Any]"],
+    Operators["Variable[Any]"],
+    Conversions,
+    GraphMethods[A],
+    Generic[A],
 ):
     """A native array, wrapped so that what is done to it can be recorded and differentiated.
 
@@ -50,6 +68,7 @@ class Variable(
     _namespace: Any = None
     _kind: Any = None
     _writes_in_place = True
+    _level: type[Call] = Tape
     _namespace_class: Any = WrappedNamespace
     _sibling: Any = None
     _around: Any = None
@@ -82,18 +101,9 @@ class Variable(
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
         bound = BoundOp(op, rule, cls._backend, native, cls)
-        bound.call = cls._compiled(bound)
+        bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)
         return bound
-
-    @classmethod
-    def _compiled(cls, bound: BoundOp) -> Callable[..., Any]:
-        """The function that stands for an operation in the namespace of this class."""
-        return compile_call(bound)
-
-    @classmethod
-    def _compiled_operator(cls, bound: BoundOp, *, swapped: bool) -> Callable[..., Any]:
-        return compile_operator(bound, swapped=swapped)
 
     @classmethod
     def _interpret(
@@ -120,7 +130,7 @@ class Variable(
 
     @classmethod
     def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-        return inplace.link(cls, result, source, bound, statics)
+        return link(cls, result, source, bound, statics)
 
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:
@@ -136,26 +146,17 @@ class Variable(
     @classmethod
     def _stacked(cls, values: Any) -> Any:
         """Make one array of nested lists, which may hold variables."""
-        from gradwrap.core.nested import stack_nested
-
         return stack_nested(cls, values)
 
-    def _operator(self, name: str, method: str, *, swapped: bool = False) -> Callable[..., Self]:
-        """Bind an operator to the class, in place of the general method."""
-        op = find_op(name)
-        assert op is not None, name
-        cls, before = type(self), changes()
-        function = self._compiled_operator(self._bind(op), swapped=swapped)
-        setattr(cls, method, function)
-        if changes() != before:
-            cls._forget(method)
-        return function
+    @classmethod
+    def _open_doors(cls) -> None:
+        """Bind NumPy's protocols to the class of a library, when it is made."""
+        protocol.open_doors(cls)
 
     @classmethod
-    def _forget(cls, method: str) -> None:
-        """Go back to the general method of an operator, if one was bound in its place."""
-        with contextlib.suppress(AttributeError):  # not bound, or another thread was here
-            delattr(cls, method)
+    def _forget_functions(cls, op: Op) -> None:
+        """Forget what is bound of NumPy's functions that may be of a changed operation."""
+        protocol.forget(cls, op)
 
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:
         function: Callable[..., Self] = getattr(self._namespace, op_name)
@@ -198,19 +199,14 @@ class Variable(
         return self.copy()
 
     def __reduce__(self) -> Any:
-        from gradwrap.core.tape import wrap
-
         if not self.is_leaf:
             raise TrackedValueError(
                 "Only leaves can be pickled; this array is the result of a recorded operation. "
                 "Fix: pickle x.detach() or x.data."
             )
-        return (wrap, (self.data, self.requires_grad))
+        return (_unpickled, (self.data, self.requires_grad))
 
     # Indexing and in-place ---------------------------------------------------------------------
-
-    def __getitem__(self, key: Any) -> Self:
-        return self._operator("getitem", "__getitem__")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         inplace.set_item(self, key, value)
@@ -237,6 +233,14 @@ class Variable(
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
+        """The namespace whose functions record; the same object for all arrays of a library."""
+        namespace: Any = self._namespace
+        if api_version is not None:
+            namespace._check_version(api_version)
+        found: Namespace[A] = namespace
+        return found
+
     def transpose(self, *axes: Any) -> Self:
         """The array with its axes permuted, in reverse order by default."""
         order = _integers(axes) or tuple(range(self.ndim))[::-1]
@@ -257,8 +261,22 @@ class Variable(
     clone = copy
 
 
+def variable_class(backend: Backend) -> type[Variable[Any]]:
+    """The class of the variables that hold arrays of a backend."""
+    made: Any = backend.wrapper_classes.get(Variable)
+    return made or wrapper_class(Variable, backend)
+
+
+if TYPE_CHECKING:
+    Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
+
 AnyVariable: Final[type[Any]] = Variable
 """`Variable` to the rest of the library, which works with what its type keeps to itself."""
+
+
+def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
+    variable = variable_class(backend_of(data))(data)
+    return variable.requires_grad_() if requires_grad else variable
 
 
 def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:

@@ -15,10 +15,9 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.kinds import SEQUENCE, rebuilt, type_of
-from gradwrap.core.modes import current_watch, unwatched, watch_with
+from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
+from gradwrap.core.levels import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT
-from gradwrap.core.record import BoundOp
 from gradwrap.core.wrapper import Wrapper, native
 from gradwrap.errors import BufferChangedError, SavedArrayError
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     from gradwrap.core.backend import Backend
+    from gradwrap.core.bound import BoundOp
 
 __all__ = ["Guarded", "Packed", "Watch", "Watching"]
 
@@ -66,7 +66,7 @@ class Watch:
         edges = list(edges)
         for at in range(2, len(edges), EDGE):
             edges[at] = self.kept(edges[at])
-        return _WatchedOp(bound, self.observation()), edges
+        return bound.changed(watch=self.observation()), edges
 
     def kept(self, value: Any) -> Any:
         """What is kept in the place of something that is saved for backward."""
@@ -109,17 +109,6 @@ class Watching:
 
     def __exit__(self, *exc_info: object) -> None:
         watch_with(self._outside.pop())
-
-
-class _WatchedOp(BoundOp):
-    """The binding of one node that was watched: the operation's, but never on the fast path."""
-
-    __slots__ = ("watch",)
-
-    def __init__(self, op: BoundOp, observation: Observation) -> None:
-        op.copy_to(self)
-        self.special = True
-        self.watch = observation
 
 
 class Observation:

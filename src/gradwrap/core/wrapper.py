@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import DICT, SEQUENCE, SLICE, rebuilt, type_of
-from gradwrap.core.modes import silent_up_to
+from gradwrap.core.dynamic import DICT, SEQUENCE, SLICE, rebuilt, type_of
+from gradwrap.core.levels import silent_up_to
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Pictures of recorded graphs: as Mermaid and DOT text, and through Graphviz as SVG and PNG.
 
 `collecting` describes a graph by boxes and arrows (`graph`), `folding` makes a large one small,
-`mermaid` and `dot` write it down, `picture` renders it.
+`text` writes it down, `picture` renders it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From recorded nodes to boxes and arrows.
+"""Description of recorded nodes by boxes and arrows.
 
 A node knows the nodes of its tracked arguments and what it saves. So an argument that is not
 tracked can be shown where it, or its shape, was saved; and one that was detached can be told from
@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import DICT, SLICE, TUPLE
-from gradwrap.core.meta import Meta
+from gradwrap.core.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.node import JOINT, Leaf, Node
+from gradwrap.core.space import Meta, size_of
 from gradwrap.core.tree import flatten, flatten_with_paths
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import native
@@ -42,7 +42,7 @@ LONGEST = 40
 
 
 def collect(outputs: Any, names: Any) -> Graph:
-    """The graph that was recorded for some outputs, a tree of arrays."""
+    """Describe the graph that was recorded for a tree of arrays."""
     pairs = flatten_with_paths(outputs, "output")[0]
     tracked = [
         (path, leaf)
@@ -63,31 +63,21 @@ def collect(outputs: Any, names: Any) -> Graph:
 
 
 class _Names:
-    """What the user calls arrays: by their node, or by the native array itself."""
+    """The user's names of arrays, by their node or by the native array itself."""
 
     def __init__(self, names: Any) -> None:
-        self._of_node: dict[Any, str] = {}
-        self._of_array: dict[int, str] = {}
+        self.of_node: dict[Any, str] = {}
+        self.of_array: dict[int, str] = {}
+        """By the identity of the native array."""
         self.variables: list[Any] = []
         trees = names.items() if isinstance(names, DICT) else [("", names)]
-        for root, tree in trees:
-            for path, leaf in flatten_with_paths(tree, str(root))[0]:
-                if not is_array(leaf):
-                    continue
-                self._of_array.setdefault(id(native(leaf)), path)
-                if isinstance(leaf, AnyVariable) and leaf._node is not None:
-                    self._of_node.setdefault(leaf._node, path)
-                    self.variables.append(leaf)
-
-    def is_tracked(self, array: Any) -> bool:
-        """Whether the array is that of a named variable which is tracked."""
-        return any(native(variable) is array for variable in self.variables)
-
-    def of_node(self, node: Any) -> str | None:
-        return self._of_node.get(node)
-
-    def of_array(self, array: Any) -> str | None:
-        return self._of_array.get(id(array))
+        leaves = (pair for root, tree in trees for pair in flatten_with_paths(tree, str(root))[0])
+        for path, leaf in leaves:
+            if is_array(leaf):
+                self.of_array.setdefault(id(native(leaf)), path)
+            if isinstance(leaf, AnyVariable) and leaf._node is not None:
+                self.of_node.setdefault(leaf._node, path)
+                self.variables.append(leaf)
 
 
 class _Collector:
@@ -123,25 +113,25 @@ class _Collector:
                 self._connect(node)
 
     def add_output(self, path: str, variable: Any) -> None:
-        name = self.names.of_node(variable._node)
-        box = Box(OUTPUT, name or path, [repr(variable._node.meta)])
+        name = self.names.of_node.get(variable._node)
+        box = Box(OUTPUT, name or path, (repr(variable._node.meta),))
         self.outputs.append(box)
         self._arrow(variable._node, box)
 
     def _leaf(self, leaf: Leaf) -> Box:
         owner = leaf.owner() if leaf.owner is not None else None
-        box = Box(LEAF, self.names.of_node(leaf) or "leaf", [repr(leaf.meta)])
+        box = Box(LEAF, self.names.of_node.get(leaf) or "leaf", (repr(leaf.meta),))
         if owner is not None:
             self.origin[id(native(owner))] = box
         return box
 
     def _operation(self, node: Node) -> Box:
         lines: list[str] = []
-        name = None if node in self.roots else self.names.of_node(node)
+        name = None if node in self.roots else self.names.of_node.get(node)
         title = node.op.name if name is None else f"{name} = {node.op.name}"
         if node.formula is None:
             self.words[node] = []
-            return Box(OPERATION, title, ["freed by backward"])
+            return Box(OPERATION, title, ("freed by backward",))
         box = Box(OPERATION, title)
         words = self.words[node] = list(_saved_words(node))
         for word, value, _ in words:
@@ -175,29 +165,29 @@ class _Collector:
                 self._untracked(node, word, value, box)
 
     def _untracked(self, node: Node, word: str, value: Any, target: Box) -> None:
-        """An argument that is not tracked: an array, or its description alone."""
+        """Show an argument that is not tracked: an array, or its description alone."""
         if isinstance(value, Meta):
             if any(w == word.removesuffix("_meta") for w, _, _ in self.words[node]):
                 return
-            box = self.others[node, word] = Box(FROZEN, "constant", [repr(value)])
-            self.arrows.append(Arrow(box, target, _shape(value.shape), dashed=True))
-            return
-        array = native(value)
-        found = self.others.get(id(array))
-        if found is None:
-            source = self.origin.get(id(array))
-            name = self.names.of_array(array)
-            text = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
-            if source is not None:
-                found = Box(DETACHED, "detached", [text])
-            elif self.names.is_tracked(array):
-                found = Box(DETACHED, f"{name}, detached", [text])
-            else:
-                found = Box(FROZEN, name or "constant", [text])
-            self.others[id(array)] = found
-            if source is not None:
-                self.arrows.append(Arrow(source, found, _shape(array.shape), dashed=True))
-        self.arrows.append(Arrow(found, target, _shape(array.shape), dashed=True))
+            found = self.others[node, word] = Box(FROZEN, "constant", (repr(value),))
+        else:
+            value = native(value)
+            found = self.others.get(id(value)) or self._other(value)
+        self.arrows.append(Arrow(found, target, _shape(value.shape), dashed=True))
+
+    def _other(self, array: Any) -> Box:
+        """Make the box of an array that is not tracked: it was detached, or is a constant."""
+        source = self.origin.get(id(array))
+        name = self.names.of_array.get(id(array))
+        is_tracked = any(native(variable) is array for variable in self.names.variables)
+        kind, text = FROZEN, name or "constant"
+        if source is not None or is_tracked:
+            kind, text = DETACHED, "detached" if source is not None else f"{name}, detached"
+        space = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+        found = self.others[id(array)] = Box(kind, text, (space,))
+        if source is not None:
+            self.arrows.append(Arrow(source, found, _shape(array.shape), dashed=True))
+        return found
 
     def _arrow(self, parent: Any, box: Box) -> None:
         label = _shape(parent.meta.shape)
@@ -229,12 +219,12 @@ def _parents(node: Any) -> Iterator[Any]:
 
 
 def _selects(node: Any) -> bool:
-    """Whether a node only hands on one output of several."""
+    """Tell whether a node only hands on one output of several."""
     return isinstance(node, Node) and node.op.name == "output" and node.op.parts
 
 
 def _saved_words(node: Node) -> Iterator[tuple[str | None, Any, Any]]:
-    """What a node's formulas saved: its name in the rule, the value, the node it belongs to."""
+    """Return what a node's formulas saved: name in the rule, value, node of that value."""
     rule: Any = getattr(node.op, "rule", None)
     parents: dict[str, Any] = {}
     edges = node.edges
@@ -279,7 +269,7 @@ def _unseen(node: Node, words: list[tuple[str | None, Any, Any]]) -> list[str]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Whether a static argument is worth a line: short, and not just switched off."""
+    """Tell whether a static argument is worth a line: short, and not just switched off."""
     if value is None or value is False:
         return False
     if isinstance(value, TUPLE):
@@ -313,12 +303,7 @@ def _arrays_in(value: Any) -> Iterator[Any]:
 
 def _bytes_of(array: Any) -> int:
     size = getattr(array, "nbytes", None)
-    if isinstance(size, int):
-        return size
-    count = 1
-    for length in array.shape:
-        count *= length
-    return count * _itemsize(array)
+    return size if isinstance(size, int) else size_of(array.shape) * _itemsize(array)
 
 
 def _itemsize(array: Any) -> int:

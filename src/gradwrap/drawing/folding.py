@@ -1,4 +1,4 @@
-"""Large graphs: repetitions are shown once, and what is still too much, in groups.
+"""Folding of large graphs: repetitions are shown once, and what is still too much, in groups.
 
 A group is a run of operations that follow each other in the order of execution. So arrows between
 groups never go round in a circle, whatever is grouped.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from gradwrap.drawing.graph import GROUP, OPERATION, OUTPUT, TIMES, Arrow, Box, Graph, all_saved
+from gradwrap.drawing.graph import GROUP, OPERATIONS, OUTPUT, TIMES, Arrow, Box, Graph, all_saved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,11 +29,11 @@ ALWAYS = 200
 
 
 def folded(graph: Graph, fold: int | bool) -> Graph:
-    """The graph itself if it is small, or one that says the same with fewer boxes."""
+    """Return the graph itself if it is small, or one that says the same with fewer boxes."""
     if fold is False or (fold is not True and len(graph.boxes) <= fold):
         return graph
     limit = ALWAYS if fold is True else max(int(fold), 1)
-    while found := _repetitions(graph):
+    while found := _Repetitions(graph).found():
         graph = _collapsed(graph, [_repeated(*one) for one in found])
     if len(graph.boxes) > limit:
         graph = _collapsed(graph, _in_groups(graph, limit))
@@ -41,30 +41,7 @@ def folded(graph: Graph, fold: int | bool) -> Graph:
 
 
 def _operations(graph: Graph) -> list[Box]:
-    return [box for box in graph.boxes if box.kind in {OPERATION, GROUP}]
-
-
-class _Run:
-    """Operations to be shown as one box, and how."""
-
-    def __init__(self, members: Sequence[Box], box: Box) -> None:
-        self.members = members
-        self.box = box
-
-
-# Repetitions --------------------------------------------------------------------------------------
-
-
-def _repeated(pattern: Sequence[Box], members: Sequence[Box]) -> _Run:
-    count = len(members) // len(pattern)
-    names = [_bare(box) for box in pattern[:SHOWN_OPERATIONS]]
-    if len(pattern) > SHOWN_OPERATIONS:
-        names.append(f"… {len(pattern) - SHOWN_OPERATIONS} more")
-    text = " → ".join(names)
-    title = f"{count} {TIMES} {text}" if len(pattern) == 1 else f"{count} {TIMES} ({text})"
-    size = sum(box.size for box in members)
-    box = Box(GROUP, title, [f"{size} operations"], all_saved(members), size)
-    return _Run(members, box)
+    return [box for box in graph.boxes if box.kind in OPERATIONS]
 
 
 def _bare(box: Box) -> str:
@@ -72,183 +49,175 @@ def _bare(box: Box) -> str:
     return box.name.rpartition(" = ")[2]
 
 
-def _repetitions(graph: Graph) -> list[tuple[Sequence[Box], Sequence[Box]]]:
-    """Runs in which a pattern of operations is repeated: the pattern, and all of the run.
-
-    The shortest patterns come first, so that a loop in a loop shows as one.
-    """
-    operations = _operations(graph)
-    incoming = _incoming(graph)
-    shortest, best = _likely_periods(operations, incoming)
-    only = (np.where(shortest == period, period, 0) for period in np.unique(shortest) if period)
-    for periods in (*only, best):
-        found = list(_runs(operations, incoming, periods))
-        if found:
-            return found
-    return []
+def _shown(names: Sequence[str]) -> tuple[str, ...]:
+    """The first of these names, and how many more there are."""
+    more = len(names) - SHOWN_OPERATIONS
+    return (*names[:SHOWN_OPERATIONS], *([f"… {more} more"] if more > 0 else []))
 
 
-def _runs(
-    operations: Sequence[Box], incoming: dict[int, list[Arrow]], periods: _Integers
-) -> Iterator[tuple[Sequence[Box], Sequence[Box]]]:
-    position = {id(box): index for index, box in enumerate(operations)}
-    start = 0
-    while start < len(operations):
-        period = int(periods[start])
-        count = _verified(operations, incoming, position, start, period) if period else 0
-        if count >= FEWEST_REPEATS:
-            stop = start + count * period
-            yield operations[start : start + period], operations[start:stop]
-            start = stop
-        else:
-            start += 1
+# Repetitions --------------------------------------------------------------------------------------
 
 
-def _incoming(graph: Graph) -> dict[int, list[Arrow]]:
-    incoming: dict[int, list[Arrow]] = {id(box): [] for box in graph.boxes}
-    for arrow in graph.arrows:
-        incoming[id(arrow.target)].append(arrow)
-    return incoming
+def _repeated(pattern: Sequence[Box], members: Sequence[Box]) -> tuple[Sequence[Box], Box]:
+    """A run of operations, and the box for it: a pattern, and how often it is repeated."""
+    text = " → ".join(_shown([_bare(box) for box in pattern]))
+    count = len(members) // len(pattern)
+    title = f"{count} {TIMES} {text}" if len(pattern) == 1 else f"{count} {TIMES} ({text})"
+    size = sum(box.size for box in members)
+    return members, Box(GROUP, title, (f"{size} operations",), all_saved(members), size)
 
 
-def _likely_periods(
-    operations: Sequence[Box], incoming: dict[int, list[Arrow]]
-) -> tuple[_Integers, _Integers]:
-    """For each operation, how long a pattern that is repeated from there on may be; 0 for none.
+class _Repetitions:
+    """The search for patterns of operations that are repeated, arguments included."""
 
-    The shortest, and that of the longest run. Only names and the number of arguments are compared
-    here, for all operations at once.
-    """
-    numbers: dict[tuple[str, tuple[str, ...], int], int] = {}
-    kinds = np.array(
-        [
-            numbers.setdefault((_bare(box), box.lines, len(incoming[id(box)])), len(numbers))
-            for box in operations
-        ],
-        dtype=np.int64,
-    )
-    count = len(kinds)
-    shortest, best, longest = (np.zeros(count, dtype=np.int64) for _ in range(3))
-    for period in range(1, min(LONGEST_PERIOD, count // FEWEST_REPEATS) + 1):
-        differs = np.flatnonzero(kinds[:-period] != kinds[period:])
-        ends = np.append(differs, count - period)  # where agreement with the next period ends
-        places = np.arange(count - period)
-        agreeing = ends[np.searchsorted(ends, places)] - places
-        repeats = agreeing // period + 1
-        covered = np.where(repeats >= FEWEST_REPEATS, repeats * period, 0)
-        better = np.flatnonzero(covered > longest[: count - period])
-        longest[better] = covered[better]
-        best[better] = period
-        first = np.flatnonzero((covered > 0) & (shortest[: count - period] == 0))
-        shortest[first] = period
-    return shortest, best
+    def __init__(self, graph: Graph) -> None:
+        self.operations = _operations(graph)
+        self.position = {box: index for index, box in enumerate(self.operations)}
+        self.incoming: dict[Box, list[Arrow]] = {box: [] for box in graph.boxes}
+        for arrow in graph.arrows:
+            self.incoming[arrow.target].append(arrow)
 
+    def found(self) -> list[tuple[Sequence[Box], Sequence[Box]]]:
+        """Return the runs in which a pattern is repeated: the pattern, and all of the run.
 
-def _verified(
-    operations: Sequence[Box],
-    incoming: dict[int, list[Arrow]],
-    position: dict[int, int],
-    start: int,
-    period: int,
-) -> int:
-    """How often the pattern is repeated, arguments included."""
-    count = 1
-    while start + (count + 1) * period <= len(operations):
-        for index in range(start + (count - 1) * period, start + count * period):
-            earlier = incoming[id(operations[index])]
-            later = incoming[id(operations[index + period])]
-            if len(earlier) != len(later) or not all(
-                _corresponds(a, b, position, start, period, first=count == 1)
-                for a, b in zip(earlier, later, strict=True)
-            ):
-                return count
-        count += 1
-    return count
+        The shortest patterns come first, so that a loop in a loop shows as one.
+        """
+        shortest, best = self._likely_periods()
+        only = (np.where(shortest == period, period, 0) for period in np.unique(shortest) if period)
+        for periods in (*only, best):
+            if runs := list(self._runs(periods)):
+                return runs
+        return []
 
+    def _runs(self, periods: _Integers) -> Iterator[tuple[Sequence[Box], Sequence[Box]]]:
+        start = 0
+        while start < len(self.operations):
+            period = int(periods[start])
+            count = self._count(start, period) if period else 0
+            if count >= FEWEST_REPEATS:
+                stop = start + count * period
+                yield self.operations[start : start + period], self.operations[start:stop]
+                start = stop
+            else:
+                start += 1
 
-def _corresponds(  # noqa: PLR0913  what is compared, and where
-    a: Arrow, b: Arrow, position: dict[int, int], start: int, period: int, *, first: bool
-) -> bool:
-    """Whether arguments of two repetitions play the same part."""
-    if a.label != b.label:
-        return False
-    if a.source is b.source:
-        return True
-    place_a, place_b = position.get(id(a.source)), position.get(id(b.source))
-    if place_a is not None and place_b is not None and place_b - place_a == period:
-        return True
-    if place_a is None and place_b is None:
-        return a.source.kind == b.source.kind and a.source.lines == b.source.lines
-    # what goes round: from outside at first, from the repetition before later on
-    is_outside = place_a is None or place_a < start
-    return first and is_outside and place_b is not None and start <= place_b < start + period
+    def _likely_periods(self) -> tuple[_Integers, _Integers]:
+        """For each operation, how long a pattern that is repeated from there may be; 0 for none.
+
+        The shortest, and that of the longest run. Only names and the number of arguments are
+        compared here, for all operations at once.
+        """
+        numbers: dict[tuple[str, tuple[str, ...], int], int] = {}
+        kinds = np.array(
+            [
+                numbers.setdefault((_bare(box), box.lines, len(self.incoming[box])), len(numbers))
+                for box in self.operations
+            ],
+            dtype=np.int64,
+        )
+        count = len(kinds)
+        shortest, best, longest = (np.zeros(count, dtype=np.int64) for _ in range(3))
+        for period in range(1, min(LONGEST_PERIOD, count // FEWEST_REPEATS) + 1):
+            differs = np.flatnonzero(kinds[:-period] != kinds[period:])
+            ends = np.append(differs, count - period)  # where agreement with the next period ends
+            places = np.arange(count - period)
+            agreeing = ends[np.searchsorted(ends, places)] - places
+            repeats = agreeing // period + 1
+            covered = np.where(repeats >= FEWEST_REPEATS, repeats * period, 0)
+            better = np.flatnonzero(covered > longest[: count - period])
+            longest[better] = covered[better]
+            best[better] = period
+            first = np.flatnonzero((covered > 0) & (shortest[: count - period] == 0))
+            shortest[first] = period
+        return shortest, best
+
+    def _count(self, start: int, period: int) -> int:
+        """Count how often the pattern is repeated."""
+        count = 1
+        while start + (count + 1) * period <= len(self.operations):
+            for index in range(start + (count - 1) * period, start + count * period):
+                earlier = self.incoming[self.operations[index]]
+                later = self.incoming[self.operations[index + period]]
+                if len(earlier) != len(later) or not all(
+                    self._correspond(a, b, start, period, first=count == 1)
+                    for a, b in zip(earlier, later, strict=True)
+                ):
+                    return count
+            count += 1
+        return count
+
+    def _correspond(self, a: Arrow, b: Arrow, start: int, period: int, *, first: bool) -> bool:
+        """Tell whether arguments of two repetitions play the same part."""
+        if a.label != b.label:
+            return False
+        if a.source is b.source:
+            return True
+        place_a, place_b = self.position.get(a.source), self.position.get(b.source)
+        if place_a is not None and place_b is not None and place_b - place_a == period:
+            return True
+        if place_a is None and place_b is None:
+            return a.source.kind == b.source.kind and a.source.lines == b.source.lines
+        # what goes round: from outside at first, from the repetition before later on
+        is_outside = place_a is None or place_a < start
+        return first and is_outside and place_b is not None and start <= place_b < start + period
 
 
 # Groups of whatever is there ----------------------------------------------------------------------
 
 
-def _in_groups(graph: Graph, limit: int) -> list[_Run]:
-    """Equal shares of all operations, in the order of execution."""
+def _in_groups(graph: Graph, limit: int) -> list[tuple[Sequence[Box], Box]]:
+    """Equal shares of all operations, in the order of execution, and the box for each."""
     operations = _operations(graph)
     length = -(-len(operations) // max(limit // GROUPS_PER_LIMIT, 1))
-    runs: list[_Run] = []
+    runs: list[tuple[Sequence[Box], Box]] = []
     for start in range(0, len(operations), length):
         members = operations[start : start + length]
-        counts: Counter[str] = Counter()
-        for box in members:
-            counts[_bare(box)] += 1
-        most = counts.most_common(SHOWN_OPERATIONS)
-        lines = [f"{name} {TIMES} {number}" if number > 1 else name for name, number in most]
-        if len(counts) > len(most):
-            lines.append(f"… {len(counts) - len(most)} more")
+        counts = Counter(map(_bare, members)).most_common()
+        lines = _shown([f"{name} {TIMES} {n}" if n > 1 else name for name, n in counts])
         size = sum(box.size for box in members)
-        box = Box(GROUP, f"{size} operations", lines, all_saved(members), size)
-        runs.append(_Run(members, box))
+        runs.append((members, Box(GROUP, f"{size} operations", lines, all_saved(members), size)))
     return runs
 
 
 # One box for many ---------------------------------------------------------------------------------
 
 
-def _collapsed(graph: Graph, runs: Sequence[_Run]) -> Graph:
+def _collapsed(graph: Graph, runs: Sequence[tuple[Sequence[Box], Box]]) -> Graph:
     """The graph with each run as one box, and the arrays that only one run uses as one too."""
-    new = {id(member): run.box for run in runs for member in run.members}
+    new = {member: box for members, box in runs for member in members}
     new |= _merged_arrays(graph, new)
-    boxes = list({id(box): box for box in (new.get(id(b), b) for b in graph.boxes)}.values())
-    boxes.sort(key=lambda box: (box.kind in {OPERATION, GROUP}) + 2 * (box.kind == OUTPUT))
-    arrows: dict[tuple[int, int, str], Arrow] = {}
+    boxes = list(dict.fromkeys(new.get(box, box) for box in graph.boxes))
+    boxes.sort(key=lambda box: (box.kind in OPERATIONS) + 2 * (box.kind == OUTPUT))
+    arrows: dict[tuple[Box, Box, str], Arrow] = {}
     for arrow in graph.arrows:
-        source = new.get(id(arrow.source), arrow.source)
-        target = new.get(id(arrow.target), arrow.target)
+        source, target = (new.get(box, box) for box in (arrow.source, arrow.target))
         if source is not target:
-            key = (id(source), id(target), arrow.label)
-            arrows.setdefault(key, Arrow(source, target, arrow.label, dashed=arrow.dashed))
+            merged = Arrow(source, target, arrow.label, dashed=arrow.dashed)
+            arrows.setdefault((source, target, arrow.label), merged)
     return Graph(boxes, list(arrows.values()))
 
 
-def _merged_arrays(graph: Graph, new: dict[int, Box]) -> dict[int, Box]:
+def _merged_arrays(graph: Graph, new: dict[Box, Box]) -> dict[Box, Box]:
     """One box for the arrays of one kind and shape that go into one run and nowhere else."""
-    users: dict[int, set[int]] = {}
-    sources: dict[int, set[int]] = {}
+    users: dict[Box, set[Box]] = {}
+    sources: dict[Box, set[Box]] = {}
     for arrow in graph.arrows:
-        target = new.get(id(arrow.target), arrow.target)
-        source = new.get(id(arrow.source), arrow.source)
-        users.setdefault(id(arrow.source), set()).add(id(target))
-        sources.setdefault(id(arrow.target), set()).add(id(source))
+        users.setdefault(arrow.source, set()).add(new.get(arrow.target, arrow.target))
+        sources.setdefault(arrow.target, set()).add(new.get(arrow.source, arrow.source))
     alike: dict[tuple[object, ...], list[Box]] = {}
-    groups = {id(box) for box in new.values()}
+    groups = set(new.values())
     for box in graph.boxes:
-        used_by = users.get(id(box), set())
-        is_array = box.kind not in {OPERATION, GROUP, OUTPUT}
-        if is_array and used_by and used_by <= groups and len(used_by) == 1:
-            key = (box.kind, box.lines, *used_by, *sources.get(id(box), ()))
+        used_by = users.get(box, set())
+        is_array = box.kind not in (*OPERATIONS, OUTPUT)
+        if is_array and used_by <= groups and len(used_by) == 1:
+            key = (box.kind, box.lines, *used_by, frozenset(sources.get(box, ())))
             alike.setdefault(key, []).append(box)
-    merged: dict[int, Box] = {}
+    merged: dict[Box, Box] = {}
     for boxes in alike.values():
         if len(boxes) > 1:
             size = sum(box.size for box in boxes)
             first, last = boxes[0].name, boxes[-1].name
             names = first if first == last else f"{first} … {last}"
             one = Box(boxes[0].kind, f"{size} {TIMES} {names}", boxes[0].lines, size=size)
-            merged |= {id(box): one for box in boxes}
+            merged |= dict.fromkeys(boxes, one)
     return merged

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,48 +12,57 @@ __all__ = [
     "DETACHED",
     "FROZEN",
     "GROUP",
+    "KINDS",
     "LEAF",
     "OPERATION",
+    "OPERATIONS",
     "OUTPUT",
     "TIMES",
     "Arrow",
     "Box",
     "Graph",
+    "Kind",
     "all_saved",
     "in_bytes",
 ]
 
-LEAF = "leaf"
-FROZEN = "frozen"
-DETACHED = "detached"
-OPERATION = "operation"
-GROUP = "group"
-OUTPUT = "output"
+
+class Kind(NamedTuple):
+    """A kind of box, and how it is drawn."""
+
+    name: str
+    fill: str
+    border: str
+    is_round: bool = True
+    is_dashed: bool = False
+    is_double: bool = False
+    is_bold: bool = False
+
+
+LEAF = Kind("leaf", "#d9f0d9", "#3a7d3a")
+FROZEN = Kind("frozen", "#e6e6e6", "#777")
+DETACHED = Kind("detached", "#f6f6f6", "#777", is_dashed=True)
+OPERATION = Kind("operation", "#dde8f7", "#4a6fa5", is_round=False)
+GROUP = Kind("group", "#fbeed3", "#a8782a", is_round=False, is_double=True)
+OUTPUT = Kind("output", "#fff", "#111", is_bold=True)
+KINDS = (LEAF, FROZEN, DETACHED, OPERATION, GROUP, OUTPUT)
+OPERATIONS = (OPERATION, GROUP)
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
+@dataclass(eq=False, slots=True)
 class Box:
-    """One box: an array, an operation, or a group of either.
+    """One box: an array, an operation, or a group of either."""
 
-    `name` is what the user calls it, or the operation's name; `lines` stand below; `saved` has the
-    size in bytes of each array it keeps for backward; `size` counts what a group stands for.
-    """
-
-    __slots__ = ("kind", "lines", "name", "saved", "size")
-
-    def __init__(
-        self,
-        kind: str,
-        name: str,
-        lines: Iterable[str] = (),
-        saved: dict[int, int] | None = None,
-        size: int = 1,
-    ) -> None:
-        self.kind: str = kind
-        self.name: str = name
-        self.lines: tuple[str, ...] = tuple(lines)
-        self.saved: dict[int, int] = saved or {}
-        self.size: int = size
+    kind: Kind
+    name: str
+    """The user's name for it, or the name of the operation."""
+    lines: tuple[str, ...] = ()
+    """The text below the name."""
+    saved: dict[int, int] = field(default_factory=dict[int, int])
+    """The size in bytes of each array that it keeps for backward, by the array's identity."""
+    size: int = 1
+    """The number of arrays or operations that a group stands for."""
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -61,36 +71,32 @@ class Box:
         return (self.name, *self.lines, *saved)
 
 
+@dataclass(eq=False, slots=True)
 class Arrow:
-    """From a box to one that is computed from it; `label` is the shape of what is handed over."""
+    """An arrow from a box to one that is computed from it."""
 
-    __slots__ = ("dashed", "label", "source", "target")
-
-    def __init__(self, source: Box, target: Box, label: str = "", *, dashed: bool = False) -> None:
-        self.source: Box = source
-        self.target: Box = target
-        self.label: str = label
-        self.dashed: bool = dashed
+    source: Box
+    target: Box
+    label: str = ""
+    """The shape of what is handed over."""
+    dashed: bool = False
 
 
-class Graph:
+class Graph(NamedTuple):
     """Boxes, operations among them in the order of execution, and the arrows between them."""
 
-    def __init__(self, boxes: list[Box], arrows: list[Arrow]) -> None:
-        self.boxes = boxes
-        self.arrows = arrows
+    boxes: list[Box]
+    arrows: list[Arrow]
 
     @property
     def title(self) -> str:
         """The numbers of everything, and the bytes of the arrays that the graph keeps alive."""
-        counts = {
-            what: sum(box.size for box in self.boxes if box.kind in kinds)
-            for what, kinds in (("operation", (OPERATION, GROUP)), ("leaf", (LEAF,)))
-        }
-        operations = f"{counts['operation']} operation{'' if counts['operation'] == 1 else 's'}"
-        leaves = f"{counts['leaf']} {'leaf' if counts['leaf'] == 1 else 'leaves'}"
+        operations = sum(box.size for box in self.boxes if box.kind in OPERATIONS)
+        leaves = sum(box.size for box in self.boxes if box.kind is LEAF)
+        counted = f"{operations} operation{'' if operations == 1 else 's'}"
+        counted += f", {leaves} {'leaf' if leaves == 1 else 'leaves'}"
         saved = all_saved(self.boxes)
-        return f"{operations}, {leaves}, {in_bytes(sum(saved.values()))} saved"
+        return f"{counted}, {in_bytes(sum(saved.values()))} saved"
 
 
 def all_saved(boxes: Iterable[Box]) -> dict[int, int]:

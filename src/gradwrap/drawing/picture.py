@@ -6,8 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradwrap.drawing.dot import to_dot
-from gradwrap.drawing.mermaid import to_mermaid
+from gradwrap.drawing.text import to_dot, to_mermaid
 from gradwrap.errors import MissingToolError
 
 if TYPE_CHECKING:

@@ -1,9 +1,10 @@
-"""The tables of derivatives, by the chapters of the standard.
+"""The tables of rules, one file for each chapter of the standard.
 
-Importing this enters those that hardly a program does without. The others are read when an
-operation is asked for that is not in these.
+Importing this package reads the tables that almost every program needs. The others are read when
+an operation is looked up that is not in these.
 """
 
+from gradwrap.core.batch import batching_functions_later
 from gradwrap.core.registry import load_later
 from gradwrap.rules import (
     creation,
@@ -25,3 +26,4 @@ load_later(
     "gradwrap.rules.softmax",
     "gradwrap.rules.special",
 )
+batching_functions_later("gradwrap.rules.batching")

@@ -1,4 +1,4 @@
-"""What formulas need to know of axes."""
+"""Functions for axes, which formulas use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Axis = int | tuple[int, ...] | None
 
 
 def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """The axes as non-negative numbers; all of them for None.
+    """Return the axes as non-negative numbers; None stands for all of them.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        An axis out of bounds, as a ValueError and an IndexError.
+        An axis is out of bounds. The error is a ValueError and an IndexError.
     """
     if axis is None:
         return tuple(range(ndim))
@@ -30,7 +30,7 @@ def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
 
 
 def axis_length(shape: tuple[int, ...], axis: Axis) -> int:
-    """The number of elements along the axes."""
+    """Return the number of elements along the axes."""
     count = 1
     for a in as_axes(axis, len(shape)):
         count *= shape[a]
@@ -43,7 +43,7 @@ def axis_length(shape: tuple[int, ...], axis: Axis) -> int:
 
 
 def kept(xp: Any, reduced: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
-    """A reduction's result with the reduced axes put back, of length one."""
+    """Put the reduced axes back into a reduction's result, with length one."""
     if keepdims or not ndim:
         return reduced
     axes = as_axes(axis, ndim)
@@ -60,7 +60,7 @@ def spread(xp: Any, reduced: Any, meta: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that undoes another."""
+    """Return the permutation that undoes another one."""
     inverse = [0] * len(axes)
     for position, axis in enumerate(axes):
         inverse[axis % len(axes)] = position

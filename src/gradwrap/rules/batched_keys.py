@@ -1,8 +1,8 @@
-"""Indices under `vmap`: the key of a batch from the key of one example.
+"""Indices under `vmap`: the key for a batch, made from the key for one example.
 
-NumPy's rule for advanced indices decides where their axes stand in the result: in their place if
-they lie side by side, at the front if a slice separates them. With the batch axis, side by side may
-become separated and the axes move; `BatchedKey` knows where to.
+NumPy's rule for advanced indices decides where their axes appear in the result: in place if the
+indices are adjacent, at the front if a slice separates them. The batch axis may separate adjacent
+indices, so that their axes move; `BatchedKey` moves them back.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.devices import device
-from gradwrap.core.kinds import LIST, TUPLE
+from gradwrap.core.dynamic import LIST, TUPLE
 from gradwrap.core.wrapper import batched_parts, data_of
 from gradwrap.errors import BatchedValueError
 
@@ -20,9 +20,9 @@ __all__ = ["BatchedKey"]
 class BatchedKey:
     """The key for all examples of an array, each of this shape.
 
-    `key` selects from the data. `of_result` brings what it selects into the order in which one
-    example's key would select it, behind the batch axis; `of_value` does the opposite for what is
-    to be written there.
+    `key` selects from the data. `of_result` moves the axes of the selection, behind the batch axis,
+    to where one example's key would put them; `of_value` does the opposite for a value that is
+    written there.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class BatchedKey:
         self.key = (examples, *self.inner)
 
     def of_result(self, xp: Any, result: Any) -> Any:
-        """What the key selected from the data, batch axis first, in one example's order."""
+        """Return the selection, batch axis first, with its axes in one example's order."""
         if not self.is_mapped:
             return xp.moveaxis(result, self.rank, 0) if self.is_separated else result
         if self.before and self.rank:
@@ -73,11 +73,11 @@ class BatchedKey:
         return result
 
     def of_value(self, xp: Any, value: Any, is_batched: bool) -> Any:
-        """What is to be written where the key selects, in the order in which it selects."""
+        """Return a value to be written at the key, with its axes in the order of the selection."""
         if not hasattr(value, "shape"):
             return value
         rank = len(value.shape) - is_batched
-        if rank > self.ndim:  # leading axes of length one, which NumPy lets pass
+        if rank > self.ndim:  # leading axes of length one, which NumPy accepts
             extra = rank - self.ndim
             shape = value.shape[1 + extra :] if is_batched else value.shape[extra:]
             value = xp.reshape(value, (*value.shape[:is_batched], *shape))
@@ -92,7 +92,7 @@ class BatchedKey:
         return value
 
     def of_shared(self, xp: Any, result: Any) -> Any:
-        """What `inner` selected from one array for all examples, batch axis first."""
+        """Return what `inner` selected from an array shared by all examples, batch axis first."""
         return xp.moveaxis(result, self.before, 0) if self.before else result
 
     def _at_front(self) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ class BatchedKey:
 
 
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
-    """The parts of a key, arrays in the place of lists."""
+    """Return the parts of a key, with arrays in place of lists."""
     return [
         xp.asarray(part, device=place) if isinstance(part, LIST) else part
         for part in (key if isinstance(key, TUPLE) else (key,))
@@ -111,9 +111,9 @@ def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
 
 
 def _spelled_out(parts: list[Any], ndim: int) -> tuple[list[Any], int]:
-    """The parts with slices for the last axes, and how many axes an ellipsis stands for.
+    """Return the parts with slices for the last axes, and how many axes an ellipsis stands for.
 
-    An ellipsis stays, as it separates advanced indices even where it stands for no axis.
+    An ellipsis is kept, since it separates advanced indices even if it stands for no axis.
     """
     hidden = ndim - sum(_axes_of(part) for part in parts)
     if any(part is Ellipsis for part in parts):
@@ -122,7 +122,7 @@ def _spelled_out(parts: list[Any], ndim: int) -> tuple[list[Any], int]:
 
 
 def _axes_of(part: Any) -> int:
-    """How many axes of the array a part of a key takes."""
+    """Count the axes of the array that a part of a key consumes."""
     if part is None or part is Ellipsis:
         return 0
     return int(part.ndim) if _is_mask(part) else 1
@@ -139,7 +139,7 @@ def _is_integer_array(part: Any) -> bool:
 def _without_masks(
     xp: Any, parts: list[Any], level: int, shape: tuple[int, ...], hidden: int
 ) -> list[Any]:
-    """Integer arrays in the place of masks."""
+    """Replace masks by integer arrays."""
     found: list[Any] = []
     axis = 0
     for part in parts:
@@ -148,13 +148,13 @@ def _without_masks(
             found.append(part)
         elif next(batched_parts(part, level), None) is not None:
             raise BatchedValueError(
-                "a boolean index that vmap maps over: how many elements it selects may differ "
+                "a boolean index that vmap maps over: the number of elements it selects may differ "
                 "from example to example. Fix: xp.where(mask, x, 0)."
             )
         elif tuple(part.shape) != tuple(shape[start:axis]):
             raise IndexError(
                 f"a boolean index of shape {tuple(part.shape)} for axes of shape "
-                f"{tuple(shape[start:axis])}. Fix: make it of the same shape."
+                f"{tuple(shape[start:axis])}. Fix: give it the same shape."
             )
         else:
             found += xp.nonzero(part)
@@ -162,11 +162,11 @@ def _without_masks(
 
 
 def _with_rank(xp: Any, index: Any, rank: int) -> Any:
-    """A batch of integer arrays, with axes of length one behind the batch axis."""
+    """Insert axes of length one behind the batch axis of a batch of integer arrays."""
     own = index.shape[1:]
     return xp.reshape(index, (index.shape[0], *(1,) * (rank - len(own)), *own))
 
 
 def place_of(*arrays: Any) -> Any:
-    """The device of the first array among some."""
+    """Return the device of the first array among some values."""
     return next(device(array) for array in arrays if hasattr(array, "shape"))

@@ -1,7 +1,7 @@
-"""Batching: what `vmap` does with an operation that its kind does not tell.
+"""The batching functions that rows have words for, such as `batch="axis"`.
 
-Each formula gets the data of a batch, the batch axis first; most of them perform the operation
-itself, with the axes moved by one. The words are those of `gradwrap.core.batching`.
+Each gets the data of a batch, the batch axis first; most of them perform the operation itself, with
+the axes moved by one. What they may be given is listed in `gradwrap.core.batch`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.exceptions import AxisError
 
-from gradwrap.core.batching import (
-    aligned,
-    register_batching,
-    register_elementwise,
-    register_example_by_example,
-    register_stacked,
-)
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.batch import aligned, register_batching
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.batched_keys import BatchedKey, place_of
 from gradwrap.rules.linear_algebra import parse_einsum
@@ -28,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def _behind(axis: Any, ndim: int) -> Any:
-    """An axis of an example of `ndim` axes, as an axis of the batch.
+    """Return an axis of an example with `ndim` axes, as an axis of the batch.
 
-    It is checked here: just before an example's first axis, the batch has one more.
+    It must be checked here, since the batch has one more axis, just before the example's first.
     """
     if isinstance(axis, SEQUENCE):
         return tuple(_behind(a, ndim) for a in axis)
@@ -40,47 +34,41 @@ def _behind(axis: Any, ndim: int) -> Any:
 
 
 def _flat(xp: Any, x: Any) -> Any:
-    """Each example in one dimension."""
+    """Flatten each example."""
     count = 1
     for length in x.shape[1:]:
         count *= length
     return xp.reshape(x, (x.shape[0], count))
 
 
-def _reduced(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
-    """Reductions: all axes of an example for None."""
-    axis = statics["axis"]
-    if x.ndim == 1:
-        return op(x[:, None], *{**statics, "axis": 1, "keepdims": False}.values())
-    axis = tuple(range(1, x.ndim)) if axis is None else _behind(axis, x.ndim - 1)
-    return op(x, *{**statics, "axis": axis}.values())
-
-
 def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """Argmax and argmin: of the flattened example for None."""
+    """Find the position of an extremum; None stands for the flattened example."""
     if axis is not None and x.ndim > 1:
         return op(x, _behind(axis, x.ndim - 1), keepdims)
     found = op(_flat(xp, x), 1, False)
     return xp.reshape(found, (x.shape[0], *(1,) * (x.ndim - 1))) if keepdims else found
 
 
-def _along(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
-    """One axis, or the only one for None."""
+def _axis(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
+    """Work along one axis; None stands for the only one."""
     axis = statics["axis"]
     return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis, x.ndim - 1)}.values())
 
 
-def _along_axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
-    """Several axes: all of an example for None, or its last ones if their lengths are given."""
-    axes = statics["axes"]
+def _axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
+    """Work along several axes; None stands for all, or the last ones if their lengths are given."""
+    name = "axes" if "axes" in statics else "axis"
+    axes = statics[name]
+    if x.ndim == 1:  # each example is a number
+        return op(x[:, None], *{**statics, name: 1, "keepdims": False}.values())
     if axes is None:
         lengths = statics.get("s")
         axes = tuple(range(-(x.ndim - 1 if lengths is None else len(lengths)), 0))
-    return op(x, *{**statics, "axes": _behind(axes, x.ndim - 1)}.values())
+    return op(x, *{**statics, name: _behind(axes, x.ndim - 1)}.values())
 
 
 def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[Any, Any, bool, bool]:
-    """Two factors as stacks of matrices, and whether each was a vector."""
+    """Return two factors as stacks of matrices, and whether each was a vector."""
     vectors = [x.ndim - b == 1 for x, b in zip((x1, x2), batched, strict=True)]
     if vectors[0]:
         x1 = xp.expand_dims(x1, axis=-2)
@@ -91,7 +79,7 @@ def _as_matrices(xp: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> tuple[An
 
 
 def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
-    """One product for the whole batch where a factor is shared, a stack of them otherwise."""
+    """Compute one product for the whole batch if a factor is shared, and a stack of them if not."""
     if batched[0] and not batched[1] and x2.ndim <= 2:
         return op(x1, x2)
     if batched[1] and not batched[0] and x2.ndim == 2 and x1.ndim <= 2:
@@ -108,7 +96,7 @@ def _matmul(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
 
 
 def _solve(xp: Any, op: Any, x1: Any, x2: Any, batched: Sequence[bool]) -> Any:
-    """One factorisation where the matrix is shared: all right-hand sides are its columns."""
+    """Factorise a shared matrix once, with all right-hand sides as columns."""
     rank = x2.ndim - batched[1]
     if not batched[0] and x1.ndim == 2 and rank <= 2:
         columns = xp.moveaxis(x2, 0, -1)
@@ -128,7 +116,7 @@ def _cross(xp: Any, op: Any, x1: Any, x2: Any, axis: int, batched: Sequence[bool
 
 
 def _einsum(xp: Any, op: Any, operands: list[Any], subscripts: str, batched: Sequence[bool]) -> Any:
-    """One more letter, for the batch."""
+    """Add a letter for the batch axis."""
     ranks = [len(x.shape) - b for x, b in zip(operands, batched, strict=True)]
     inputs, output = parse_einsum(subscripts, ranks)
     letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvu" if c not in "".join(inputs))
@@ -170,6 +158,8 @@ def _concat(xp: Any, op: Any, arrays: list[Any], axis: int | None) -> Any:
 def _getitem(
     xp: Any, op: Any, x: Any, key: Any, batched: Sequence[bool], level: int, size: int
 ) -> Any:
+    if batched[0] and type(key) in (int, slice):
+        return op(x, (slice(None), key))
     one = BatchedKey(xp, key, x.shape[1:] if batched[0] else x.shape, level, size, place_of(x))
     if not batched[0]:
         return one.of_shared(xp, op(x, one.inner))
@@ -218,7 +208,7 @@ def _take(
     batched: Sequence[bool],
     size: int,
 ) -> Any:
-    """Where the indices are mapped over: one gather, from the shared array or from each one."""
+    """Gather once for all examples, even if the indices are mapped over."""
     rank = x.ndim - batched[0]
     at = 0 if axis is None else as_axes(axis, rank)[0]
     if not batched[1]:
@@ -248,7 +238,7 @@ def _searchsorted(
 
 
 def _full_convolution(xp: Any, op: Any, a: Any, v: Any) -> Any:
-    """Every stretch of the longer one, behind zeros, times the shorter one backwards."""
+    """Multiply every window of the longer array, padded with zeros, by the reversed shorter one."""
     if a.shape[1] < v.shape[1]:
         a, v = v, a
     size, length = v.shape
@@ -260,78 +250,14 @@ def _full_convolution(xp: Any, op: Any, a: Any, v: Any) -> Any:
     return xp.sum(windows * xp.flip(v, axis=1)[:, None, :], axis=2)
 
 
-REDUCTIONS = [
-    "sum",
-    "mean",
-    "prod",
-    "max",
-    "min",
-    "var",
-    "std",
-    "all",
-    "any",
-    "count_nonzero",
-    "linalg.vector_norm",
-]
-ONE_AXIS = [
-    "cumulative_sum",
-    "cumulative_prod",
-    "sort",
-    "argsort",
-    "fft.fft",
-    "fft.ifft",
-    "fft.rfft",
-    "fft.irfft",
-    "fft.hfft",
-    "fft.ihfft",
-]
-SEVERAL_AXES = ["fft.fftn", "fft.ifftn", "fft.rfftn", "fft.irfftn", "fft.fftshift", "fft.ifftshift"]
-
-register_elementwise(["where", "clip"])
-# these work on the last axes, for whatever axes are before them
-register_stacked(
-    [
-        "astype",
-        "copy",
-        "to_device",
-        "matrix_transpose",
-        "tril",
-        "triu",
-        "cofactors",
-        "spectral_norm",
-        "linalg.cholesky",
-        "linalg.det",
-        "linalg.diagonal",
-        "linalg.eig",
-        "linalg.eigh",
-        "linalg.eigvals",
-        "linalg.eigvalsh",
-        "linalg.inv",
-        "linalg.matrix_power",
-        "linalg.matrix_rank",
-        "linalg.pinv",
-        "linalg.qr",
-        "linalg.slogdet",
-        "linalg.svd",
-        "linalg.svdvals",
-        "linalg.trace",
-    ]
-)
-# the shape of the result depends on the values
-register_example_by_example(
-    ["nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-)
 register_batching(
     {
-        **dict.fromkeys(REDUCTIONS, _reduced),
-        **dict.fromkeys(ONE_AXIS, _along),
-        **dict.fromkeys(SEVERAL_AXES, _along_axes),
-        "argmax": _position,
-        "argmin": _position,
+        "axis": _axis,
+        "axes": _axes,
+        "position": _position,
         "matmul": _matmul,
-        "linalg.matmul": _matmul,
-        "linalg.solve": _solve,
-        "linalg.cross": _cross,
+        "solve": _solve,
+        "cross": _cross,
         "einsum": _einsum,
         "reshape": lambda xp, op, x, shape, copy: op(
             x, (x.shape[0], *((shape,) if isinstance(shape, int) else shape)), copy

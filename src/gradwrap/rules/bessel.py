@@ -1,19 +1,19 @@
-"""Bessel functions: DLMF 10.6 and 10.29, as in `special.py`."""
+"""Bessel functions, with derivatives from DLMF 10.6 and 10.29, cited as in `special.py`."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from gradwrap.core.kinds import elementwise
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise
 from gradwrap.rules.special import ORDER_AND_X, TERMS, near_zero, power_series
 
 COEFFICIENTS = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(TERMS)]
 
 
 def _over_x(xp: Any, x: Any, out: Any, sign: float) -> Any:
-    """J1(x)/x (`sign` -1) or I1(x)/x (1), near 0 by the power series, DLMF 10.2.2 and 10.25.2.
+    """Return J1(x)/x (`sign` -1) or I1(x)/x (1), by a series near 0, DLMF 10.2.2 and 10.25.2.
 
     So every derivative is right at 0.
     """
@@ -22,7 +22,7 @@ def _over_x(xp: Any, x: Any, out: Any, sign: float) -> Any:
 
 
 def _scaled_over_x(xp: Any, x: Any, out: Any) -> Any:
-    """exp(-abs(x)) I1(x)/x, near 0 likewise."""
+    """Return exp(-abs(x)) I1(x)/x, with the same power series near 0."""
     near, small, large = near_zero(xp, x)
     series = xp.exp(-xp.abs(small)) * power_series(0.25 * small * small, COEFFICIENTS)
     return xp.where(near, series, out / large)

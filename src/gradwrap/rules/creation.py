@@ -1,20 +1,38 @@
-"""New arrays: those that are made of tracked values."""
+"""Functions that make new arrays from tracked values."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gradwrap.core.backend import PYTHON_SCALARS
-from gradwrap.core.kinds import SEQUENCE, TUPLE
-from gradwrap.core.namespace import composite
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.kinds import nondifferentiable
+from gradwrap.core.namespace import asked_of_data, composite
+from gradwrap.core.registry import register
 from gradwrap.core.wrapper import Wrapper, is_recorded, unwrapped_key
+
+register(
+    [
+        nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")
+        for name in ("empty_like", "ones_like", "zeros_like")
+    ]
+)
+asked_of_data(
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "result_type",
+    "isdtype",
+    "broadcast_shapes",
+    "__array_namespace_info__",
+)
 
 
 @composite("asarray")
 def asarray(
     xp: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Any:
-    """Identity, cast or copy of a variable, never a detour around the graph; else a new array."""
+    """Return a variable, cast or copied within the graph if need be, or make a new array."""
     cls = xp._class  # noqa: SLF001  shared with the core
     if isinstance(obj, Wrapper):
         found = obj
@@ -34,13 +52,13 @@ def asarray(
 
 @composite("array")
 def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, **_: Any) -> Any:
-    """NumPy's name for `asarray` with a copy."""
+    """Do what `asarray` does, with a copy; this is NumPy's name for it."""
     return asarray(xp, obj, dtype=dtype, copy=copy)
 
 
 @composite("from_dlpack")
 def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A variable of the library as it is; another library's array by its protocol."""
+    """Return a variable of this library as it is, and import the array of another by DLPack."""
     if isinstance(x, Wrapper):
         return asarray(xp, x, device=device, copy=copy)
     cls = xp._class  # noqa: SLF001  shared with the core
@@ -51,7 +69,7 @@ def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = N
 
 @composite("full")
 def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """An array of one value, which may be tracked."""
+    """Make an array filled with one value, which may be tracked."""
     if not is_recorded(fill_value):
         cls = xp._class  # noqa: SLF001  shared with the core
         value = unwrapped_key(fill_value)
@@ -62,7 +80,7 @@ def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any
 
 @composite("full_like")
 def full_like(xp: Any, x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """An array of the shape of another, of one value, which may be tracked."""
+    """Make an array of the shape of another, filled with one value, which may be tracked."""
     x = xp.asarray(x)
     dtype = x.dtype if dtype is None else dtype
     return full(xp, x.shape, fill_value, dtype=dtype, device=device or x.device)
@@ -80,7 +98,7 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Any:
-    """Evenly spaced numbers; between two tracked ends, each one is their mean with weights."""
+    """Make evenly spaced numbers; if an end is tracked, each is a weighted mean of the two ends."""
     cls = xp._class  # noqa: SLF001  shared with the core
     make = cls._backend.xp.linspace
     options = {"dtype": dtype, "device": device, "endpoint": endpoint}
@@ -98,15 +116,15 @@ def linspace(
 
 @composite("meshgrid")
 def meshgrid(xp: Any, *arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
-    """The coordinates of vectors, each repeated along the axes of the others."""
+    """Return the coordinates of a grid: each vector repeated along the axes of the others."""
     lines = open_grid(xp, arrays, indexing)
     return tuple(xp.copy(grid) for grid in xp.broadcast_arrays(*lines))
 
 
 def open_grid(xp: Any, arrays: Any, indexing: str) -> list[Any]:
-    """Each vector along an axis of its own."""
+    """Reshape each vector to lie along an axis of its own."""
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid of indexing={indexing!r}. Fix: 'xy' or 'ij'.")
+        raise ValueError(f"meshgrid got indexing={indexing!r}. Fix: pass 'xy' or 'ij'.")
     count = len(arrays)
     order = list(range(count))
     if indexing == "xy" and count > 1:

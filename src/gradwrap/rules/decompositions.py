@@ -1,14 +1,14 @@
 """The decompositions of the linear algebra extension.
 
-Every formula is the adjoint, in the inner product Re tr(A^H B), of how the factors move along a
-tangent, so the rows are `holomorphic=False` and serve real and complex matrices alike. Vectors
-(and the phases of complex ones) are fixed only up to a choice; the gradient is that of losses
-that do not depend on it.
+Every formula is the adjoint, in the inner product Re tr(A^H B), of the linear map from a tangent of
+the matrix to the tangents of the factors. So the rows are `holomorphic=False`, and serve real and
+complex matrices alike. Vectors (and the phases of complex ones) are determined only up to a choice;
+the gradient is right for losses that do not depend on that choice.
 
-Where two eigenvalues (or singular values) are equal to rounding, the term that would divide by
-their difference is left out. That is exact for a loss that takes their vectors through the space
-they span, and through nothing else. V f(w) V^H, and a second derivative of a function of w, would
-need f'(w) besides, which the cotangents of w and V do not tell: there, a part is missing.
+If two eigenvalues (or singular values) are equal up to rounding, the term that would divide by
+their difference is dropped. That is exact for a loss that depends on their vectors only through the
+space they span. V f(w) V^H, and a second derivative of a function of w, would also need f'(w),
+which the cotangents of w and V do not contain: there, a term is missing.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import general, joint
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, joint
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -31,12 +31,12 @@ from gradwrap.rules.matrices import (
 
 
 def _half_lower(xp: Any, x: Any) -> Any:
-    """The lower triangle, its diagonal halved."""
+    """Return the lower triangle, with its diagonal halved."""
     return (xp.tril(x) + xp.tril(x, k=-1)) / 2
 
 
 def _cholesky(xp: Any, g: Any, out: Any, upper: bool) -> Any:
-    """I. Murray, "Differentiation of the Cholesky decomposition" (2016), arXiv:1602.07527."""
+    """Return the matrix's cotangent: I. Murray (2016), arXiv:1602.07527."""
     lower, of_lower = (adjoint(xp, out), adjoint(xp, g)) if upper else (out, g)
     back = adjoint(xp, lower)
     half = xp.linalg.solve(back, _half_lower(xp, back @ of_lower))
@@ -52,9 +52,10 @@ def _cholesky_jvp(xp: Any, t: Any, out: Any, upper: bool) -> Any:
 
 
 def _qr(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
-    """S. F. Walter and L. Lehmann (2010), arXiv:1001.1654; complex and wide: D. A. O. Roberts and
-    L. R. Roberts (2020), arXiv:2009.10071.
-    """  # noqa: D205  a citation, longer than a line
+    """Return the matrix's cotangent: arXiv:1001.1654; for complex and wide ones, arXiv:2009.10071.
+
+    S. F. Walter and L. Lehmann (2010); D. A. O. Roberts and L. R. Roberts (2020).
+    """
     q, r = out
     of_q, of_r = g
     k = min(x_meta.shape[-2:])
@@ -90,10 +91,10 @@ def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
 
 
 def _of_first(xp: Any, q: Any, g: Any, k: int) -> tuple[Any, Any]:
-    """The first k columns of a square unitary matrix, with the cotangent of all.
+    """Return the first k columns of a unitary matrix, and their share of its cotangent.
 
-    The other columns span what is orthogonal to the first, and follow them: moving q1 by dq1 moves
-    q2 by -q1 dq1^H q2.
+    The other columns q2 span the orthogonal complement of the first columns q1 and move with them:
+    if q1 moves by dq1, q2 moves by -q1 dq1^H q2.
     """
     if q.shape[-1] == k:
         return q, g
@@ -103,7 +104,7 @@ def _of_first(xp: Any, q: Any, g: Any, k: int) -> tuple[Any, Any]:
 
 
 def _with_complement(xp: Any, q: Any, moved: Any) -> Any:
-    """The tangent of all columns of a unitary matrix, from that of the first."""
+    """Return the tangent of all columns of a unitary matrix, given that of the first ones."""
     k = moved.shape[-1]
     if q.shape[-1] == k:
         return moved
@@ -112,19 +113,19 @@ def _with_complement(xp: Any, q: Any, moved: Any) -> Any:
 
 
 def _inverse_gaps(xp: Any, values: Any) -> Any:
-    """1 / (values_j - values_i), and 0 for equal ones."""
+    """Return 1 / (values_j - values_i), and 0 for equal values."""
     gaps = values[..., None, :] - values[..., :, None]
     return reciprocal(xp, gaps, rounding(xp, values, values.shape[-1])[..., None])
 
 
 def _diagonal_of(xp: Any, values: Any, like: Any) -> Any:
-    """A diagonal matrix of the dtype of `like`."""
+    """Build a diagonal matrix of the dtype of `like`."""
     eye = xp.eye(values.shape[-1], dtype=like.dtype, device=device(like))
     return xp.astype(values, like.dtype)[..., None, :] * eye
 
 
 def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
-    """Giles 3.1."""
+    """Return the matrix's cotangent: Giles 3.1."""
     w, v = out
     of_w, of_v = g
     back = adjoint(xp, v)
@@ -140,7 +141,7 @@ def _eigh_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
 
 
 def _eigvalsh(xp: Any, g: Any, x: Any) -> Any:
-    """Giles 3.1."""
+    """Return the matrix's cotangent: Giles 3.1."""
     _, v = xp.linalg.eigh(x)
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
 
@@ -151,7 +152,10 @@ def _eigvalsh_jvp(xp: Any, t: Any, x: Any) -> Any:
 
 
 def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
-    """Giles 3.1, with vectors of norm one: C. Boeddeker et al. (2017), arXiv:1701.00392, sec. 4."""
+    """Return the matrix's cotangent: Giles 3.1; for vectors of norm one, arXiv:1701.00392, sec. 4.
+
+    C. Boeddeker et al. (2017).
+    """
     w, v = out
     of_w, of_v = g
     back = adjoint(xp, v)
@@ -171,7 +175,7 @@ def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
 
 
 def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
-    """1 / (s_j - s_i), 1 / (s_j + s_i) and 1 / s, and 0 where that would divide by nothing."""
+    """Return 1 / (s_j - s_i), 1 / (s_j + s_i) and 1 / s, with 0 in place of divisions by zero."""
     nothing = rounding(xp, s, max(shape[-2:]))
     sums = s[..., None, :] + s[..., :, None]
     return (
@@ -182,14 +186,16 @@ def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
 
 
 def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
-    """J. Townsend, "Differentiating the singular value decomposition" (2016); complex matrices:
-    Z.-Q. Wan and S.-X. Zhang (2019), arXiv:1909.02659.
+    """Return the matrix's cotangent: J. Townsend (2016); for complex ones, arXiv:1909.02659.
+
+    Townsend, "Differentiating the singular value decomposition"; Z.-Q. Wan and S.-X. Zhang (2019).
 
     With dP = U^H dX V, the sum of U^H dU and V^H dV is the Hermitian part of dP over
-    (s_j - s_i) / 2, their difference its skew part over (s_j + s_i) / 2. Kept apart, a loss of
-    U V^H, to which only the difference contributes, has its exact gradient at equal singular
-    values too. A complex pair's phase is in the diagonal of the difference.
-    """  # noqa: D205  a citation, longer than a line
+    (s_j - s_i) / 2, and their difference is the skew part over (s_j + s_i) / 2. The formula keeps
+    the two apart, so that a loss of U V^H, to which only the difference contributes, has its exact
+    gradient at equal singular values too. A complex pair's phase is in the diagonal of the
+    difference.
+    """
     u, s, vh = out
     of_u, of_s, of_vh = g
     k = s.shape[-1]
@@ -231,7 +237,7 @@ def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any, Any]:
 
 
 def _svdvals(xp: Any, g: Any, x: Any) -> Any:
-    """Giles 3.2."""
+    """Return the matrix's cotangent: Giles 3.2."""
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
     some = s > rounding(xp, s, max(x.shape[-2:]))
     return (u * xp.where(some, g, 0.0)[..., None, :]) @ vh
@@ -244,12 +250,12 @@ def _svdvals_jvp(xp: Any, t: Any, x: Any) -> Any:
     return xp.where(some, slopes, 0.0)
 
 
-# What the harness differentiates: results that no choice of vectors changes. The factors weight
-# each vector by its place, so that the derivative of every one is seen.
+# The functions that the harness differentiates: their results do not depend on the choice of
+# vectors. Each vector is weighted by its place, so that the derivative of every one is tested.
 
 
 def _weighted(xp: Any, left: Any, right: Any, k: int) -> Any:
-    """Left diag(1, ..., k, k + 1, k + 1, ...) right^H: the columns after k as one space."""
+    """Return left diag(1, ..., k, k + 1, k + 1, ...) right^H: the columns after k are one space."""
     places = xp.arange(1, left.shape[-1] + 1, device=device(left))
     weights = xp.astype(xp.minimum(places, xp.full_like(places, k + 1)), left.dtype)
     return (left * weights) @ adjoint(xp, right)
@@ -298,6 +304,7 @@ register(
             probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
             convention="Hermitian gradients, whichever triangle is read",
             numpy="linalg.cholesky(a, /, *, upper=False)",
+            batch="last",
         ),
         joint(
             "linalg.qr",
@@ -318,6 +325,7 @@ register(
             ),
             probe=_qr_invariants,
             convention="complete: for losses of the added columns' span",
+            batch="last",
         ),
         joint(
             "linalg.eigh",
@@ -330,6 +338,7 @@ register(
             probe=_eigh_invariants,
             convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
             numpy="linalg.eigh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
+            batch="last",
         ),
         general(
             "linalg.eigvalsh",
@@ -341,6 +350,7 @@ register(
             probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
             convention="Hermitian gradients, whichever triangle is read",
             numpy="linalg.eigvalsh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
+            batch="last",
         ),
         joint(
             "linalg.eig",
@@ -352,6 +362,7 @@ register(
             samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
             probe=_eig_invariants,
             convention=f"vectors of norm one, for losses of no phase; {EQUAL}",
+            batch="last",
         ),
         joint(
             "linalg.svd",
@@ -371,6 +382,7 @@ register(
             ),
             probe=_svd_invariants,
             convention=f"full_matrices: for losses of the added vectors' span; {EQUAL}",
+            batch="last",
         ),
         general(
             "linalg.svdvals",
@@ -381,6 +393,7 @@ register(
             samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
             convention="U V^H of the singular values that are not 0",
             numpy="linalg.svdvals",
+            batch="last",
         ),
     ]
 )
@@ -388,5 +401,5 @@ register(
 
 @composite("linalg.eigvals")
 def eigvals(xp: Any, x: Any, /) -> Any:
-    """The eigenvalues that come with the vectors: another call may give them in another order."""
+    """Return the eigenvalues of `eig`, since another function may order them differently."""
     return xp.linalg.eig(x)[0]

@@ -1,31 +1,32 @@
-"""Elementwise functions: a derivative per argument, as in a table of derivatives."""
+"""Elementwise functions, with one derivative per argument."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise, nondifferentiable, passes, zero
+from gradwrap.core.rule import passes, zero
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
 
 
 def _where_nonzero(xp: Any, value: Any, otherwise: float) -> Any:
-    """Values to divide by: zeros replaced."""
+    """Replace zeros, so that the values can be divided by."""
     return xp.where(value == 0, otherwise, value)
 
 
 def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
-    """The cotangent where `mine` was chosen, half of it where both were; NaN is always chosen."""
+    """Return g where `mine` was chosen, and half of it where both were; NaN is always chosen."""
     takes = xp.astype(chosen | (mine != mine), g.dtype)
     ties = xp.astype(mine == other, g.dtype)
     return g * takes * (1.0 - 0.5 * ties)
 
 
 def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
-    """x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
+    """Return g * x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
     if hasattr(x2, "dtype"):
         return g * (x2 * x1 ** xp.where(x2 == 0, 1, x2 - 1))
     if x2 == 2:
@@ -34,7 +35,7 @@ def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
 
 
 def _pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
-    """Out * log(x1), and 0 at x1 = 0, where x1**x2 does not change with x2 > 0."""
+    """Return g * out * log(x1), and 0 at x1 = 0, where x1**x2 is constant for x2 > 0."""
     if not hasattr(x1, "dtype"):
         return g * out * _log_of_number(x1)
     safe = _where_nonzero(xp, x1, 1.0)
@@ -61,7 +62,7 @@ def _atan2_part(xp: Any, g: Any, numerator: Any, x1: Any, x2: Any) -> Any:
 
 
 def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """G x/|x|, 0 at 0: the direction of steepest ascent, for complex x too."""
+    """Return g x/|x|, and 0 at 0: the direction of steepest ascent, for complex x too."""
     return (
         g * xp.sign(x)
         if not xp.isdtype(x.dtype, "complex floating")
@@ -70,14 +71,14 @@ def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
-    """The part of the tangent along x."""
+    """Return the component of the tangent along x."""
     if not xp.isdtype(x.dtype, "complex floating"):
         return t * xp.sign(x)
     return xp.real(xp.conj(x / _where_nonzero(xp, out, 1.0)) * t)
 
 
 def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """Of x/|x| for complex x: the part of g across x, over |x|. It is its own adjoint."""
+    """Return the component of g orthogonal to x, over |x|, for complex x. It is its own adjoint."""
     size = _where_nonzero(xp, xp.abs(x), math.inf)
     return (g - out * xp.real(xp.conj(out) * g)) / size
 
@@ -89,10 +90,15 @@ def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
 register(
     [
         # arithmetic
-        elementwise("add", "x1 x2", passes, passes, symbol="+"),
+        elementwise("add", "x1 x2", passes, passes, symbol="+", diagonal="add"),
         elementwise("subtract", "x1 x2", passes, lambda xp, g: -g, symbol="-"),
         elementwise(
-            "multiply", "x1 x2", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1, symbol="*"
+            "multiply",
+            "x1 x2",
+            lambda xp, g, x2: g * x2,
+            lambda xp, g, x1: g * x1,
+            symbol="*",
+            diagonal="x1 x2",
         ),
         elementwise(
             "divide",
@@ -101,12 +107,13 @@ register(
             lambda xp, g, x2, out: -(g * out / x2),
             symbol="/",
             domain=(0.5, 2.0),
+            diagonal="x1",
         ),
-        elementwise("negative", "x", lambda xp, g: -g, symbol="-"),
-        elementwise("positive", "x", lambda xp, g: g, symbol="+"),
+        elementwise("negative", "x", lambda xp, g: -g, symbol="-", diagonal="x"),
+        elementwise("positive", "x", lambda xp, g: g, symbol="+", diagonal="x"),
         elementwise("reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)),
-        elementwise("square", "x", lambda xp, g, x: g * (2.0 * x)),
-        elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0)),
+        elementwise("square", "x", lambda xp, g, x: g * (2.0 * x), diagonal="x"),
+        elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0), diagonal="x"),
         elementwise(
             "pow",
             "x1 x2",
@@ -129,9 +136,9 @@ register(
         ),
         # exponentials and logarithms
         elementwise("exp", "x", lambda xp, g, out: g * out),
-        elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0)),
+        elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0), diagonal="x"),
         elementwise("log", "x", lambda xp, g, x: g / x, domain=(0.5, 3.0)),
-        elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0)),
+        elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0), diagonal="x"),
         elementwise("log2", "x", lambda xp, g, x: g / (x * LN2), domain=(0.5, 3.0)),
         elementwise("log10", "x", lambda xp, g, x: g / (x * LN10), domain=(0.5, 3.0)),
         elementwise(
@@ -142,12 +149,18 @@ register(
             only_real=True,
         ),
         # trigonometric
-        elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x)),
+        elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x), diagonal="x"),
         elementwise("cos", "x", lambda xp, g, x: -(g * xp.sin(x))),
-        elementwise("tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0)),
-        elementwise("asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
+        elementwise(
+            "tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0), diagonal="x"
+        ),
+        elementwise(
+            "asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
+        ),
         elementwise("acos", "x", lambda xp, g, x: -g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
-        elementwise("atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9)),
+        elementwise(
+            "atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9), diagonal="x"
+        ),
         elementwise(
             "atan2",
             "x1 x2",
@@ -158,17 +171,25 @@ register(
             convention="0 at (0, 0)",
         ),
         # hyperbolic
-        elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x)),
+        elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x), diagonal="x"),
         elementwise("cosh", "x", lambda xp, g, x: g * xp.sinh(x)),
-        elementwise("tanh", "x", lambda xp, g, out: g - g * out * out),
-        elementwise("asinh", "x", lambda xp, g, x: g / xp.sqrt(1.0 + x * x), domain=(-0.9, 0.9)),
+        elementwise("tanh", "x", lambda xp, g, out: g - g * out * out, diagonal="x"),
+        elementwise(
+            "asinh",
+            "x",
+            lambda xp, g, x: g / xp.sqrt(1.0 + x * x),
+            domain=(-0.9, 0.9),
+            diagonal="x",
+        ),
         elementwise(
             "acosh",
             "x",
             lambda xp, g, x: g / (xp.sqrt(x - 1.0) * xp.sqrt(x + 1.0)),
             domain=(1.5, 3.0),
         ),
-        elementwise("atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8)),
+        elementwise(
+            "atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
+        ),
         # magnitudes and choices
         elementwise(
             "abs",
@@ -178,6 +199,7 @@ register(
             holomorphic=False,
             jvp=_abs_tangent,
             convention="0 at 0",
+            diagonal="x",
         ),
         elementwise(
             "hypot",
@@ -185,7 +207,7 @@ register(
             lambda xp, g, x1, out: _hypot_part(xp, g, x1, out),
             lambda xp, g, x2, out: _hypot_part(xp, g, x2, out),
             only_real=True,
-            convention="0 at (0, 0), as a norm",
+            convention="0 at (0, 0), as for a norm",
         ),
         elementwise("copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"),
         elementwise(
@@ -193,6 +215,7 @@ register(
             "x1 x2",
             lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 >= x2),
             lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 >= x1),
+            selects=True,
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
         ),
@@ -201,16 +224,18 @@ register(
             "x1 x2",
             lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 <= x2),
             lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 <= x1),
+            selects=True,
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
         ),
-        # complex numbers: not holomorphic, their formulas are the adjoints themselves
+        # complex numbers: these functions are not holomorphic, so the formulas are the adjoints
         elementwise(
             "conj",
             "x",
             lambda xp, g: xp.conj(g),
             holomorphic=False,
             jvp=lambda xp, t: xp.conj(t),
+            diagonal="x",
         ),
         elementwise(
             "real",
@@ -238,9 +263,9 @@ register(
             real_steps=True,
             jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
             reason="piecewise constant on the real numbers",
-            convention="0 at 0; of real numbers, not tracked",
+            convention="0 at 0; not tracked for real numbers",
         ),
-        # step functions: zero derivative wherever there is one
+        # step functions, whose derivative is zero wherever it exists
         *(
             nondifferentiable(name, "x, /", "piecewise constant", numpy=ufunc)
             for name, ufunc in (

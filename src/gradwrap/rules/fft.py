@@ -1,10 +1,11 @@
 """The discrete Fourier transforms of the standard's fft extension.
 
-Each is linear: the argument, padded with zeros or cut to the transform's length, times the matrix
-of the transform. A complex transform's matrix is symmetric, so its transpose is the same
-transform, cut or padded back to the argument's shape. `rfft` and `ihfft` leave the second half of
-a spectrum out, and their transposes pad it with zeros. `irfft` and `hfft` take one half for both;
-their adjoint is the opposite transform to half a spectrum, doubled where two halves were met.
+Each is linear: it pads the argument with zeros or cuts it to the transform's length, and multiplies
+it by the matrix of the transform. The matrix of a complex transform is symmetric, so its transpose
+is the same transform, cut or padded back to the argument's shape. `rfft` and `ihfft` omit the
+second half of the spectrum, and their transposes pad it with zeros. `irfft` and `hfft` use one half
+in place of both; their adjoint is the opposite transform to half a spectrum, doubled where an
+element stood for two.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import linear
 from gradwrap.core.registry import register
-from gradwrap.core.rule import linear
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ SAMPLES_SHIFT = ("x(5)", "x(4)", "x(3, 4)", "x(2, 3, 5), axes=(0, -1)", "x(3, 5)
 
 
 def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
-    """Zeros in place of what was cut from x, and nothing in place of what was padded."""
+    """Put zeros where x was cut, and remove what was padded."""
     for axis in axes:
         missing = x_meta.shape[axis] - y.shape[axis]
         before = (slice(None),) * (axis % y.ndim)
@@ -61,39 +62,39 @@ def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
 
 
 def _axes(x_meta: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """The axes that are transformed; without `axes` the last ones that `s` has lengths for."""
+    """Return the transformed axes; without `axes`, the last ones that `s` has lengths for."""
     ndim = len(x_meta.shape)
     if axes is None:
         return tuple(range(-ndim if s is None else -len(s), 0))
     if len({a % ndim for a in axes}) < len(axes):
         raise NoRuleError(
             f"A Fourier transform along axes={tuple(axes)}, which name an axis twice, has no "
-            "derivative. Fix: write one transform after the other."
+            "derivative. Fix: apply one transform after the other."
         )
     return tuple(axes)
 
 
 def _whole(x_meta: Any, n: int | None, axis: int) -> int:
-    """The length of the transform; NumPy's word for that of x is -1 as well as None."""
+    """Return the length of the transform; in NumPy both -1 and None stand for that of x."""
     length: int = x_meta.shape[axis] if n is None or n == -1 else n
     return length
 
 
 def _complex(xp: Any, same: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
-    """The same transform, cut or padded back to the shape of x."""
+    """Apply the same transform to g, and cut or pad the result to the shape of x."""
     return _fitted(xp, same(g, axes=axes, norm=norm), x_meta, axes)
 
 
 def _to_half(
     xp: Any, whole: Any, g: Any, x_meta: Any, n: int | None, axes: tuple[int, ...], norm: Any
 ) -> Any:
-    """The transform to the whole spectrum, of g padded with zeros to the whole."""
+    """Transform g, padded with zeros, to the whole spectrum."""
     lengths = (*(g.shape[a] for a in axes[:-1]), _whole(x_meta, n, axes[-1]))
     return _fitted(xp, whole(g, s=lengths, axes=axes, norm=norm), x_meta, axes)
 
 
 def _from_half(xp: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
-    """The transform to half a spectrum, doubled where an element stood for two."""
+    """Transform g to half a spectrum, doubled where an element stood for two."""
     half = xp.fft.rfftn(g, axes=axes, norm=norm)
     last = axes[-1] % g.ndim
     length = half.shape[last]
@@ -116,6 +117,7 @@ register(
             samples=SAMPLES,
             only_complex=True,
             numpy=f"fft.fft{NUMPY_ALONG}",
+            batch="axis",
         ),
         linear(
             "fft.ifft",
@@ -124,6 +126,7 @@ register(
             samples=SAMPLES,
             only_complex=True,
             numpy=f"fft.ifft{NUMPY_ALONG}",
+            batch="axis",
         ),
         linear(
             "fft.fftn",
@@ -134,6 +137,7 @@ register(
             samples=SAMPLES_AXES,
             only_complex=True,
             numpy=(f"fft.fftn{NUMPY_ALL}", f"fft.fft2{NUMPY_TWO}"),
+            batch="axes",
         ),
         linear(
             "fft.ifftn",
@@ -144,6 +148,7 @@ register(
             samples=SAMPLES_AXES,
             only_complex=True,
             numpy=(f"fft.ifftn{NUMPY_ALL}", f"fft.ifft2{NUMPY_TWO}"),
+            batch="axes",
         ),
         linear(
             "fft.rfft",
@@ -154,6 +159,7 @@ register(
             samples=SAMPLES,
             only_real=True,
             numpy=f"fft.rfft{NUMPY_ALONG}",
+            batch="axis",
         ),
         linear(
             "fft.ihfft",
@@ -164,6 +170,7 @@ register(
             samples=SAMPLES,
             only_real=True,
             numpy=f"fft.ihfft{NUMPY_ALONG}",
+            batch="axis",
         ),
         linear(
             "fft.rfftn",
@@ -174,6 +181,7 @@ register(
             samples=SAMPLES_AXES,
             only_real=True,
             numpy=(f"fft.rfftn{NUMPY_ALL}", f"fft.rfft2{NUMPY_TWO}"),
+            batch="axes",
         ),
         linear(
             "fft.irfft",
@@ -185,6 +193,7 @@ register(
             samples=SAMPLES,
             only_complex=True,
             numpy=f"fft.irfft{NUMPY_ALONG}",
+            batch="axis",
         ),
         linear(
             "fft.hfft",
@@ -194,6 +203,7 @@ register(
             samples=SAMPLES,
             only_complex=True,
             numpy=f"fft.hfft{NUMPY_ALONG}",
+            batch="axis",
         ),
         linear(
             "fft.irfftn",
@@ -205,6 +215,7 @@ register(
             samples=SAMPLES_AXES,
             only_complex=True,
             numpy=(f"fft.irfftn{NUMPY_ALL}", f"fft.irfft2{NUMPY_TWO}"),
+            batch="axes",
         ),
         linear(
             "fft.fftshift",
@@ -212,6 +223,7 @@ register(
             lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
             numpy="fft.fftshift(x, axes=None)",
+            batch="axes",
         ),
         linear(
             "fft.ifftshift",
@@ -219,6 +231,7 @@ register(
             lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
             numpy="fft.ifftshift(x, axes=None)",
+            batch="axes",
         ),
     ]
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import joint, linear, multilinear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
-from gradwrap.core.rule import joint, linear, multilinear
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import transpose
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
-    """G x2^T, vectors taken as one row or one column."""
+    """Return g x2^T, where vectors are one row or one column."""
     if len(x1_meta.shape) > 1 and x2.ndim > 1:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
@@ -27,7 +27,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
 
 
 def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
-    """x1^T g, vectors taken as one row or one column."""
+    """Return x1^T g, where vectors are one row or one column."""
     if len(x2_meta.shape) > 1 and x1.ndim > 1:
         return xp.matmul(xp.matrix_transpose(x1), g)
     if x1.ndim == 1 and len(x2_meta.shape) == 1:
@@ -40,14 +40,14 @@ def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
 
 
 def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:
-    """A x b, laid out as an argument of perhaps fewer axes: `axis` counts from its own first."""
+    """Return a x b with the axes of an argument, whose own first axis `axis` counts from."""
     product = xp.linalg.cross(a, b, axis=axis)
     ndim = len(meta.shape)
     return product if axis < 0 or product.ndim == ndim else xp.moveaxis(product, axis, axis - ndim)
 
 
 def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
-    """Put a diagonal back into zeros."""
+    """Put a diagonal back into a matrix of zeros."""
     rows, columns = x_meta.shape[-2:]
     length = g.shape[-1]
     first = (max(-offset, 0), max(offset, 0))
@@ -67,7 +67,7 @@ def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
 def _einsum(
     xp: Any, g: Any, operands: Sequence[Any], metas: Sequence[Any], subscripts: str
 ) -> list[Any]:
-    """Each operand's cotangent is an einsum of the others' with g; missing axes are repeated."""
+    """Return each operand's cotangent: an einsum of g and the others, missing axes repeated."""
     inputs, output = parse_einsum(subscripts, [len(m.shape) for m in metas])
     cotangents: list[Any] = []
     for index, (letters, meta) in enumerate(zip(inputs, metas, strict=True)):
@@ -92,7 +92,7 @@ def _einsum(
 
 
 def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[str, int]) -> Any:
-    """Put back the axes that one letter named twice: zero off their diagonal."""
+    """Put back the axes that share a letter, with zeros off their diagonal."""
     seen = unique
     for position, letter in enumerate(letters):
         if letters.index(letter) == position:
@@ -110,7 +110,7 @@ def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[
 
 
 def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """The letters of each operand and of the output, with the ellipsis written out."""
+    """Return the letters of each operand and of the output, with the ellipsis written out."""
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
@@ -157,6 +157,8 @@ register(
                 "x(3), x(5, 3, 2)",
             ),
             numpy="dot(a, b, out=None) when are_matrices(a, b)",
+            batch="matmul",
+            diagonal="matmul",
         ),
         multilinear(
             "linalg.matmul",
@@ -165,6 +167,8 @@ register(
             _matmul_right,
             samples=("x(2, 3), x(3, 4)",),
             numpy="linalg.matmul",
+            batch="matmul",
+            diagonal="matmul",
         ),
         multilinear(
             "linalg.cross",
@@ -179,6 +183,7 @@ register(
                 "x(0, 3), x(3)",
             ),
             numpy="linalg.cross",
+            batch="cross",
         ),
         linear(
             "linalg.diagonal",
@@ -186,6 +191,7 @@ register(
             _diagonal,
             samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
             numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
+            batch="last",
         ),
         linear(
             "linalg.trace",
@@ -193,6 +199,7 @@ register(
             _trace,
             samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
             numpy=("linalg.trace", f"trace{TRACE}"),
+            batch="last",
         ),
         joint(
             "einsum",
@@ -206,6 +213,7 @@ register(
                 "[x(3, 3)], 'ii'",
                 "[x(2, 3), x(2, 3)], '...j,...j'",
             ),
+            batch="einsum",
         ),
     ]
 )
@@ -213,7 +221,7 @@ register(
 
 @composite("einsum")
 def einsum(xp: Any, subscripts: str, *operands: Any, **_: Any) -> Any:
-    """Sums of products, by subscripts."""
+    """Compute sums of products, given by subscripts."""
     op = find_op("einsum")
     assert op is not None
     return xp._class._bind(op).apply(list(operands), subscripts)  # noqa: SLF001  shared with the core
@@ -221,20 +229,20 @@ def einsum(xp: Any, subscripts: str, *operands: Any, **_: Any) -> Any:
 
 @composite("linalg.matrix_transpose")
 def matrix_transpose(xp: Any, x: Any, /) -> Any:
-    """Exchange the last two axes."""
+    """Swap the last two axes."""
     return xp.matrix_transpose(x)
 
 
 @composite("vecdot")
 def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Sum of conj(x1) x2 along an axis."""
+    """Sum conj(x1) x2 along an axis."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
     for x in (x1, x2):
-        as_axes(axis, x.ndim)  # refuses those out of bounds
+        as_axes(axis, x.ndim)  # raises if it is out of bounds
     if x1.shape[axis] != x2.shape[axis]:  # the other axes broadcast, this one does not
         raise ValueError(
             f"vecdot got shapes {x1.shape} and {x2.shape}, of unequal length along axis {axis}. "
-            "Fix: give both the same length there."
+            "Fix: pass arrays of equal length there."
         )
     products = xp.conj(x1) * x2
     return xp.sum(products, axis=axis, dtype=products.dtype)  # small integers stay small
@@ -242,13 +250,13 @@ def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 @composite("linalg.vecdot")
 def linalg_vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Sum of conj(x1) x2 along an axis."""
+    """Sum conj(x1) x2 along an axis."""
     return vecdot(xp, x1, x2, axis=axis)
 
 
 @composite("tensordot")
 def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Contract axes of two arrays: permuted to the inside, it is one matrix product."""
+    """Contract axes of two arrays, by one matrix product after permuting the axes."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
     if isinstance(axes, int):
         first = tuple(range(x1.ndim - axes, x1.ndim))
@@ -277,7 +285,7 @@ def linalg_tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 @composite("linalg.outer")
 def outer(xp: Any, x1: Any, x2: Any, /) -> Any:
-    """Every product of an element of one vector and one of the other."""
+    """Multiply each element of one vector by each element of the other."""
     return xp.expand_dims(xp.asarray(x1), axis=1) * xp.expand_dims(xp.asarray(x2), axis=0)
 
 

@@ -1,16 +1,17 @@
-"""Shape and order: linear functions whose transposes move elements back."""
+"""Functions that change shape and order: linear, with transposes that move elements back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import to_device
-from gradwrap.core.inplace import PERMUTATION
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.kinds import linear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import joint, linear
+from gradwrap.core.views import PERMUTATION
 from gradwrap.core.wrapper import unwrapped_key
+from gradwrap.core.wrapping import untracked_copy
 from gradwrap.rules.axes import as_axes, inverse_permutation
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any]:
-    """Each array's stretch of the cotangent."""
+    """Return each array's part of the cotangent."""
     parts: list[Any] = []
     start = 0
     for meta in metas:
@@ -67,7 +68,7 @@ def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
     return xp.reshape(summed, x_meta.shape)
 
 
-def _astype(  # `device=None` is not to stay where it is for every library
+def _astype(  # not every library takes `device=None`
     xp: Any, x: Any, dtype: Any, copy: bool = True, device: Any = None
 ) -> Any:
     options = {} if device is None else {"device": device}
@@ -104,6 +105,7 @@ register(
                 f"reshape{RESHAPE}",
                 "ravel(a, order='C') -> a, (-1,)",
             ),
+            batch="reshape",
         ),
         linear(
             "permute_dims",
@@ -112,6 +114,7 @@ register(
             views=PERMUTATION,
             samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
             numpy="transpose(a, axes=None) -> a, reverse(a, axes)",
+            batch="permute_dims",
         ),
         linear(
             "matrix_transpose",
@@ -120,6 +123,7 @@ register(
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3, 4)"),
             numpy=("matrix_transpose", "linalg.matrix_transpose"),
+            batch="last",
         ),
         linear(
             "expand_dims",
@@ -127,6 +131,7 @@ register(
             _expand_dims,
             views=PERMUTATION,
             samples=("x(2, 3), 0", "x(2, 3), -1", "x(2, 3), axis=1"),
+            batch="expand_dims",
         ),
         linear(
             "squeeze",
@@ -135,6 +140,7 @@ register(
             views=PERMUTATION,
             samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
             numpy="squeeze(a, axis=None) -> a, single(a, axis)",
+            batch="squeeze",
         ),
         linear(
             "flip",
@@ -147,6 +153,7 @@ register(
                 "fliplr(m) -> m, axis=1",
                 "flipud(m) -> m, axis=0",
             ),
+            batch="flip",
         ),
         linear(
             "moveaxis",
@@ -155,6 +162,7 @@ register(
             views=PERMUTATION,
             samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
             numpy="moveaxis(a, source, destination) -> a, sizes(source), sizes(destination)",
+            batch="moveaxis",
         ),
         linear(
             "broadcast_to",
@@ -163,6 +171,7 @@ register(
             views="broadcast",
             samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
             numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
+            batch="broadcast_to",
         ),
         linear(
             "roll",
@@ -174,6 +183,7 @@ register(
                 "x(3, 4), (1, -1), axis=(0, 1)",
                 "x(3, 4), -5, axis=1",
             ),
+            batch="roll",
         ),
         linear(
             "tile",
@@ -181,6 +191,7 @@ register(
             _tile,
             samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
             numpy="tile(A, reps) -> A, sizes(reps)",
+            batch="tile",
         ),
         linear(
             "repeat",
@@ -189,6 +200,7 @@ register(
             key="repeats",
             samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
             numpy="repeat(a, repeats, axis=None) -> a, counts(repeats), axis=axis",
+            batch="repeat",
         ),
         linear(
             "astype",
@@ -197,6 +209,7 @@ register(
             native=_astype,
             casts=True,
             samples=("x(3), xp.complex128",),
+            batch="last",
         ),
         linear(
             "to_device",
@@ -205,6 +218,7 @@ register(
             native=_to_device,
             casts=True,
             samples=("x(3), 'cpu'",),
+            batch="last",
         ),
         linear(
             "copy",
@@ -213,6 +227,7 @@ register(
             native=lambda xp, x: xp.asarray(x, copy=True),
             samples=("x(3)",),
             numpy="copy(a, order='K', subok=False)",
+            batch="last",
         ),
         linear(
             "tril",
@@ -220,6 +235,7 @@ register(
             lambda xp, g, k: xp.tril(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
             numpy="tril(m, k=0) -> square(xp, m), k=k",
+            batch="last",
         ),
         linear(
             "triu",
@@ -227,28 +243,29 @@ register(
             lambda xp, g, k: xp.triu(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=1"),
             numpy="triu(m, k=0) -> square(xp, m), k=k",
+            batch="last",
         ),
-        joint(
+        linear(
             "concat",
             "arrays, /, *, axis=0",
             _concat,
             variadic=True,
-            jvp=lambda xp, t, axis: xp.concat(t, axis=axis),
             samples=(
                 "[x(2, 3), x(1, 3)]",
                 "[x(2, 3), x(2, 1)], axis=-1",
                 "[x(2), x(2, 2)], axis=None",
             ),
             numpy="concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind')",
+            batch="concat",
         ),
-        joint(
+        linear(
             "stack",
             "arrays, /, *, axis=0",
             _stack,
             variadic=True,
-            jvp=lambda xp, t, axis: xp.stack(t, axis=axis),
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
             numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
+            batch="stack",
         ),
     ]
 )
@@ -256,15 +273,15 @@ register(
 
 @composite("unstack")
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Split along an axis into arrays of one axis less."""
-    x = xp.asarray(x)  # a native array gives variables too
+    """Split an array along an axis into arrays that lack this axis."""
+    x = xp.asarray(x)  # so that a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
     return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
 def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
-    """Bring arrays to the shape they broadcast to."""
+    """Broadcast arrays to their common shape."""
     shape = xp.broadcast_shapes(*(tuple(array.shape) for array in arrays))
     return tuple(xp.broadcast_to(array, shape) for array in arrays)
 
@@ -280,9 +297,9 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> Any:
-    """The differences of neighbours along an axis, n times over."""
+    """Take the differences of neighbours along an axis, n times."""
     if n < 0:
-        raise ValueError(f"diff of order n={n}. Fix: n >= 0, the number of times to take it.")
+        raise ValueError(f"diff got n={n}. Fix: pass n >= 0, how often to take differences.")
     if n == 0:
         return x
     x = xp.asarray(x)
@@ -297,7 +314,5 @@ def diff(
 
 @composite("stop_gradient")
 def stop_gradient(xp: Any, x: Any, /) -> Any:
-    """The same data, not tracked at any level."""
-    from gradwrap.core.classes import untracked_copy
-
+    """Return the same data, untracked at every level."""
     return untracked_copy(x)

@@ -1,7 +1,7 @@
 """Functions of square matrices, and the pseudoinverse.
 
-Formulas follow M. B. Giles, "An extended collection of matrix derivative results for forward and
-reverse mode algorithmic differentiation" (Oxford, 2008), cited by section.
+The formulas follow M. B. Giles, "An extended collection of matrix derivative results for forward
+and reverse mode algorithmic differentiation" (Oxford, 2008), cited by section.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import operator
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import general, joint, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, joint, nondifferentiable
 from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
 
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
-    """Giles 2.3.1: the cotangent of b is A^-T g, that of A is minus its product with out^T."""
-    if len(x2_meta.shape) == 1:  # b is one column, also for a stack of matrices
+    """Return the cotangents, Giles 2.3.1: that of b is A^-T g, that of A minus it times out^T."""
+    if len(x2_meta.shape) == 1:  # b is one column, even for a stack of matrices
         of_b = xp.linalg.solve(transpose(xp, x1), xp.expand_dims(g, axis=-1))
         return -(of_b * xp.expand_dims(out, axis=-2)), of_b[..., 0]
     of_b = xp.linalg.solve(transpose(xp, x1), g)
@@ -32,13 +32,13 @@ def _solve_for_matrix(xp: Any, t: Any, x1: Any, out: Any, x2_meta: Any) -> Any:
 
 
 def _inv(xp: Any, g: Any, out: Any) -> Any:
-    """Giles 2.2.3."""
+    """Return the matrix's cotangent: Giles 2.2.3."""
     transposed = transpose(xp, out)
     return -xp.matmul(xp.matmul(transposed, g), transposed)
 
 
 def _others(xp: Any, values: Any) -> Any:
-    """For each element along the last axis, the product of the others, without division."""
+    """Return for each element along the last axis the product of the others, without division."""
     ones = xp.ones_like(values[..., :1])
 
     def before(v: Any) -> Any:
@@ -48,10 +48,11 @@ def _others(xp: Any, values: Any) -> Any:
 
 
 def _cofactors(xp: Any, x: Any) -> Any:
-    """The cofactor matrix by the SVD, also of singular matrices.
+    """Compute the cofactor matrix by the SVD, which works for singular matrices too.
 
-    With x = U S V^H it is conj(det(U) det(V^H)) U diag(products of the others of S) V^H,
-    conjugated; G. W. Stewart, "On the adjugate matrix", Linear Algebra Appl. 283 (1998), eq. 2.
+    With x = U S V^H it is the conjugate of conj(det(U) det(V^H)) U D V^H, where each element of the
+    diagonal matrix D is the product of the other elements of S. G. W. Stewart, "On the adjugate
+    matrix", Linear Algebra Appl. 283 (1998), eq. 2.
     """
     if not x.shape[-1]:
         return x
@@ -64,10 +65,10 @@ def _cofactors(xp: Any, x: Any) -> Any:
 
 
 def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
-    """The second derivative of the determinant, applied to g: linear, and symmetric.
+    """Apply the second derivative of the determinant to g: it is linear, and symmetric.
 
-    In the basis of the SVD the matrix is diagonal, where a product of two elements of g is
-    multiplied by the product of all singular values but those of its two rows. O(n^3).
+    In the basis of the SVD the matrix is diagonal, and a product of two elements of g is multiplied
+    by the product of all singular values except those of its two rows. O(n^3).
     """
     if x.shape[-1] < 2:
         return xp.zeros_like(x)
@@ -86,10 +87,10 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
 
 
 def _cofactors_derivative_by_minors(xp: Any, g: Any, x: Any) -> Any:
-    """The same by the derivatives of the n^2 minors, to be differentiated again.
+    """Compute the same by the derivatives of the n^2 minors, which can be differentiated again.
 
-    The derivative of an SVD is lost where singular values are equal or zero; a determinant's is
-    not, at any order. O(n^5), for the third order and above.
+    An SVD has no derivative where singular values are equal or zero; a determinant has one, of any
+    order. O(n^5), for the third order and above.
     """
     slopes = xp.sum(cofactors_of(xp, _minors(xp, x)) * _minors(xp, g), axis=(-2, -1))
     n = x.shape[-1]
@@ -99,7 +100,7 @@ def _cofactors_derivative_by_minors(xp: Any, g: Any, x: Any) -> Any:
 
 
 def _minors(xp: Any, x: Any) -> Any:
-    """At i, j the matrix without row i and column j; two axes more."""
+    """Return at i, j the matrix without row i and column j, in two new axes."""
     n = x.shape[-1]
     places = xp.arange(n - 1, device=device(x))
     others = xp.stack([xp.astype(places >= i, places.dtype) + places for i in range(n)])
@@ -110,7 +111,7 @@ def _minors(xp: Any, x: Any) -> Any:
 
 
 def _all_but_two(xp: Any, s: Any) -> Any:
-    """For each pair i, j the product of the other elements; zero on the diagonal."""
+    """Return for each pair i, j the product of the other elements, with zeros on the diagonal."""
     n = s.shape[-1]
     columns: list[Any] = []
     for i in range(n):
@@ -124,9 +125,9 @@ def _all_but_two(xp: Any, s: Any) -> Any:
 
 
 def _slogdet(xp: Any, g: Any, x: Any, out: Any) -> tuple[Any]:
-    """Giles 2.2.4 for the logarithm; for complex matrices the sign turns with it.
+    """Return the matrix's cotangent: Giles 2.2.4 for the logarithm; a complex sign turns too.
 
-    With t = tr(x^-1 dx): d logabsdet = Re t, and d sign = i sign Im t.
+    With t = tr(x^-1 dx), d logabsdet = Re t, and d sign = i sign Im t.
     """
     sign, _ = out
     of_sign, of_log = g
@@ -147,7 +148,7 @@ def _slogdet_jvp(xp: Any, t: Any, x: Any, out: Any) -> tuple[Any, Any]:
 
 
 def _transposed_inverse(xp: Any, x: Any) -> Any:
-    """The inverse, transposed; of a singular matrix, infinite along the cofactors."""
+    """Return the transposed inverse; for a singular matrix, the cofactors times infinity."""
     try:
         return transpose(xp, xp.linalg.inv(x))
     except ValueError:  # NumPy's LinAlgError; other libraries return inf themselves
@@ -156,9 +157,11 @@ def _transposed_inverse(xp: Any, x: Any) -> Any:
 
 
 def _pinv(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least
-    squares problems whose variables separate" (1973), eq. 4.12; of matrices that keep their rank.
-    """  # noqa: D205  a title, longer than a line
+    """Return the cotangent, for a constant rank: G. H. Golub and V. Pereyra (1973), eq. 4.12.
+
+    "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
+    separate", SIAM J. Numer. Anal. 10.
+    """
     back, of = adjoint(xp, out), adjoint(xp, g)
     right, left = of @ out @ back, back @ (out @ of)
     return right - x @ (out @ right) + left - (left @ out) @ x - back @ g @ back
@@ -188,6 +191,7 @@ register(
                 "spd(0), x(0, 2)",
             ),
             numpy="linalg.solve(a, b)",
+            batch="solve",
         ),
         general(
             "linalg.inv",
@@ -196,6 +200,7 @@ register(
             jvp=lambda xp, t, out: -(out @ t @ out),
             samples=(SQUARE, "spd(2, 3)", "spd(0)"),
             numpy="linalg.inv(a)",
+            batch="last",
         ),
         general(
             "linalg.det",
@@ -205,6 +210,7 @@ register(
             samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
             convention="the cofactor matrix, also of a singular matrix",
             numpy="linalg.det(a)",
+            batch="last",
         ),
         general(
             "cofactors",
@@ -213,6 +219,7 @@ register(
             jvp=lambda xp, t, x: _cofactors_derivative(xp, t, x),
             native=_cofactors,
             samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(2)", "spd(0)"),
+            batch="last",
         ),
         joint(
             "linalg.slogdet",
@@ -224,6 +231,7 @@ register(
             samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
             convention="inf for a singular matrix",
             numpy="linalg.slogdet(a)",
+            batch="last",
         ),
         general(
             "linalg.pinv",
@@ -233,26 +241,28 @@ register(
             holomorphic=False,
             samples=(SQUARE, "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
             convention="among the matrices of the same rank",
+            batch="last",
         ),
         nondifferentiable(
             "linalg.matrix_rank",
             "x, /, *, rtol=None",
             "an integer, constant wherever it is continuous",
+            batch="last",
         ),
     ]
 )
 
 
 def cofactors_of(xp: Any, x: Any) -> Any:
-    """The cofactor matrix, recorded where the namespace records."""
+    """Return the cofactor matrix, recorded if the namespace records."""
     return xp.cofactors(x) if hasattr(xp, "_class") else _cofactors(xp, x)
 
 
 @composite("linalg.matrix_power")
 def matrix_power(xp: Any, x: Any, n: int, /) -> Any:
-    """A product of repeated squares; of the inverse for a negative power."""
+    """Multiply repeated squares of a matrix, or of its inverse for a negative power."""
     n = operator.index(n)
-    x = xp.asarray(x)  # a native array gives a variable too
+    x = xp.asarray(x)  # so that a native array gives a variable too
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(
             f"linalg.matrix_power got an array of shape {tuple(x.shape)}. "

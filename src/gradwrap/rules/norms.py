@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.kinds import reduction
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.core.rule import reduction
 from gradwrap.rules.axes import kept
 from gradwrap.rules.matrices import is_complex, real_product, rounding
 
 
 def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any) -> Any:
-    """The direction of steepest ascent, 0 where the norm is; shared evenly at ties of inf."""
+    """Return g times the steepest direction, 0 where the norm is 0, shared at ties of inf."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     slope = kept(xp, g, x.ndim, axis, keepdims)
     size = xp.abs(x)
@@ -33,16 +33,16 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
 
 
 def _unit(xp: Any, x: Any, size: Any) -> Any:
-    """X / |x|, and 0 at 0."""
+    """Return x / |x|, and 0 at 0."""
     if not is_complex(xp, x):
         return xp.sign(x)
     return x / xp.where(size == 0, 1.0, size)
 
 
 def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
-    """Giles 5.2: u v^H for 2 and -2, ties shared.
+    """Return g times u v^H for the orders 2 and -2, shared evenly at ties: Giles 5.2.
 
-    For the nuclear norm U V^H, of the singular values above rounding.
+    For the nuclear norm it is g times U V^H, for the singular values above rounding error.
     """
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
     if ord == "nuc":
@@ -94,6 +94,7 @@ register(
             ),
             samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2", "x(2, 3), ord=-2, keepdims=True"),
             convention="U V^H of the singular values that are not 0; ties shared evenly",
+            batch="last",
         ),
     ]
 )
@@ -101,7 +102,7 @@ register(
 
 @composite("linalg.matrix_norm")
 def matrix_norm(xp: Any, x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Every order: by the elements, by sums of rows or columns, or by singular values."""
+    """Compute a matrix norm by the elements, by sums of rows or columns, or by singular values."""
     if ord in ("fro", None):
         return xp.linalg.vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (1, -1, float("inf"), float("-inf")):

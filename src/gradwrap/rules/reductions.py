@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import general, linear, nondifferentiable, reduction
 from gradwrap.core.registry import register
-from gradwrap.core.rule import general, linear, nondifferentiable, reduction
 from gradwrap.rules.axes import as_axes, axis_length, kept, spread
 
 AXES = "x, /, *, axis=None, keepdims=False"
@@ -33,7 +33,7 @@ SAMPLES = (
 
 
 def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
-    """Shared evenly among the elements equal to the extremum; to the NaN if there is one."""
+    """Share g evenly among the elements equal to the extremum; a NaN takes all of it."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     chosen = xp.astype((x == whole) | (x != x), g.dtype)
     share = chosen / xp.sum(chosen, axis=axis, keepdims=True, dtype=g.dtype)
@@ -41,7 +41,7 @@ def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> A
 
 
 def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """The product of all other elements, without division, so that zeros are exact."""
+    """Multiply g by the product of the other elements, without division: exact where some are 0."""
     shape = x.shape
     axes = as_axes(axis, len(shape))
     rest = tuple(a for a in range(len(shape)) if a not in axes)
@@ -56,13 +56,13 @@ def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _exclusive(xp: Any, rows: Any) -> Any:
-    """The product of the elements before each one, along the last axis."""
+    """Return the product of the elements before each one, along the last axis."""
     ones = xp.ones_like(rows[..., :1])
     return xp.concat([ones, xp.cumulative_prod(rows[..., :-1], axis=-1)], axis=-1)
 
 
 def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_initial: bool) -> Any:
-    """With e the exclusive product and s[i] = g[i] + x[i+1] s[i+1], it is e s: exact at zeros."""
+    """Return e s, with the exclusive product e and s[i] = g[i] + x[i+1] s[i+1]: exact at zeros."""
     if not x_meta.size:
         return xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device)
     axis = 0 if axis is None else axis
@@ -75,7 +75,7 @@ def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_in
 
 
 def _recurrence(xp: Any, factor: Any, total: Any) -> Any:
-    """s[i] = total[i] + factor[i] s[i+1] along the last axis, by doubling: no division."""
+    """Solve s[i] = total[i] + factor[i] s[i+1] along the last axis, by doubling, not division."""
     length = total.shape[-1]
     step = 1
     while step < length:
@@ -87,7 +87,7 @@ def _recurrence(xp: Any, factor: Any, total: Any) -> Any:
 
 
 def _cumulative_prod_tangent(xp: Any, t: Any, x: Any, axis: Any, include_initial: bool) -> Any:
-    """The product rule is the same recurrence from the left: s[i] = e[i] t[i] + x[i] s[i-1]."""
+    """Apply the product rule, the same recurrence from the left: s[i] = e[i] t[i] + x[i] s[i-1]."""
     axis = 0 if axis is None else axis
     rows = xp.moveaxis(x, axis, -1)
     terms = xp.moveaxis(t, axis, -1)
@@ -138,6 +138,8 @@ register(
             lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
             samples=SAMPLES,
             numpy=f"sum add.reduce{TYPED}",
+            batch="axes",
+            diagonal="sum",
         ),
         linear(
             "mean",
@@ -147,6 +149,7 @@ register(
             ),
             samples=SAMPLES,
             numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
+            batch="axes",
         ),
         reduction(
             "prod",
@@ -200,6 +203,7 @@ register(
                 f"cumsum add.accumulate{RUNNING}",
                 f"cumulative_sum{CUMULATIVE}",
             ),
+            batch="axis",
         ),
         general(
             "cumulative_prod",
@@ -212,11 +216,20 @@ register(
                 f"cumprod multiply.accumulate{RUNNING}",
                 f"cumulative_prod{CUMULATIVE}",
             ),
+            batch="axis",
         ),
-        nondifferentiable("all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}"),
-        nondifferentiable("any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}"),
-        nondifferentiable("count_nonzero", AXES, "a count"),
-        nondifferentiable("argmax", AXES, "a position", numpy=f"argmax{POSITION}"),
-        nondifferentiable("argmin", AXES, "a position", numpy=f"argmin{POSITION}"),
+        nondifferentiable(
+            "all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}", batch="axes"
+        ),
+        nondifferentiable(
+            "any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}", batch="axes"
+        ),
+        nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
+        nondifferentiable(
+            "argmax", AXES, "a position", numpy=f"argmax{POSITION}", batch="position"
+        ),
+        nondifferentiable(
+            "argmin", AXES, "a position", numpy=f"argmin{POSITION}", batch="position"
+        ),
     ]
 )

@@ -1,16 +1,16 @@
-"""Selection: indexing, taking, choosing and sorting, whose transposes put elements back."""
+"""Indexing, taking, choosing and sorting, whose transposes put elements back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.devices import device
-from gradwrap.core.inplace import INDEX
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.kinds import elementwise, general, joint, linear, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
-from gradwrap.core.rule import general, joint, linear, nondifferentiable
 from gradwrap.core.scatter import Scattered, is_basic_key
+from gradwrap.core.views import INDEX
 from gradwrap.core.wrapper import Wrapper, key_with_batches
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
-    """A copy of `x` with `value` at `key`."""
+    """Return a copy of `x` with `value` at `key`."""
     if hasattr(value, "dtype") and value.dtype != x.dtype:
         value = xp.astype(value, x.dtype)
     written = xp.asarray(x, copy=True)
@@ -27,13 +27,13 @@ def setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 
 
 def setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
-    """What was written gets the cotangent at `key`, what it replaced gets zero there."""
+    """Return the cotangents of `x`, which is zero at `key`, and of the value written there."""
     of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
     return _write(g, key, 0), of_value
 
 
 def cotangent_of_written(xp: Any, g: Any, key: Any, write: Callable[..., Any]) -> Any:
-    """The cotangent of what was written at `key`; `write(array, key, value)` gives the array."""
+    """Return the cotangent of the value written at `key`, with `write(array, key, value)`."""
     at_key = xp.asarray(g[key], copy=True)
     return _of_last_writes(xp, at_key, g, key, write) if _may_repeat(key) else at_key
 
@@ -44,7 +44,7 @@ def _write(array: Any, key: Any, value: Any) -> Any:
 
 
 def _may_repeat(key: Any) -> bool:
-    """Whether a key may name an element twice: an array of integers in it may."""
+    """Return whether a key may name an element twice, as an array of integers may."""
     parts = key if isinstance(key, TUPLE) else (key,)
     return not all(
         is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts
@@ -52,7 +52,7 @@ def _may_repeat(key: Any) -> bool:
 
 
 def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any, write: Callable[..., Any]) -> Any:
-    """Zero the cotangent of values that were overwritten at once by others at the same place."""
+    """Zero the cotangent of values that the same write overwrote at the same place."""
     count = 1
     for length in at_key.shape:
         count *= length
@@ -62,7 +62,7 @@ def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any, write: Callable[...,
 
 
 def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Zeros with `values` added at `key`: the transpose of indexing."""
+    """Return zeros with `values` added at `key`: the transpose of indexing."""
     from gradwrap.core.backend import backend_of_namespace
 
     zeros = xp.zeros(shape, dtype=dtype, device=device(values))
@@ -80,7 +80,7 @@ def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
 
 
 def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
-    """The key that picks the elements of `take_along_axis`; `x` may repeat along other axes."""
+    """Return the key for `take_along_axis`; `x` may be broadcast along other axes."""
     ndim = indices.ndim
     key: list[Any] = []
     for a in range(ndim):
@@ -103,19 +103,19 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
-    """Keys are data: the native namespace, or the one of an array that vmap maps over."""
+    """Return the namespace of a key: the native one, or that of an array that vmap maps over."""
     return key.__array_namespace__() if isinstance(key, Wrapper) else _native_of(xp)
 
 
 def _native_of(xp: Any) -> Any:
-    """The native namespace below a wrapped one: keys are data."""
+    """Return the native namespace below a wrapped one, since keys are data."""
     while hasattr(xp, "_class"):
         xp = xp._class._backend.xp  # noqa: SLF001  shared with the core
     return xp
 
 
 def _sort(xp: Any, g: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    """The inverse of the permutation."""
+    """Apply the inverse permutation to g."""
     order = xp.argsort(x, axis=axis, descending=descending, stable=stable)
     return xp.take_along_axis(g, xp.argsort(order, axis=axis), axis=axis)
 
@@ -126,26 +126,26 @@ def _sort_tangent(xp: Any, t: Any, x: Any, axis: int, descending: bool, stable: 
 
 
 def _written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
-    """Zeros with t at a key."""
+    """Return zeros with t at a key."""
     return setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
 
 
 def _unique_all(xp: Any, x: Any) -> Any:
     try:
         return xp.unique_all(x)
-    except NotImplementedError:  # PyTorch finds no positions
+    except NotImplementedError:  # PyTorch does not return positions
         return unique_all_by_sorting(xp, x)
 
 
 def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
-    """Equal elements are neighbours in a stable order, the first of them at the start."""
+    """Find the unique elements by a stable sort, in which equal ones are neighbours."""
     flat = xp.reshape(x, (-1,))
     order = xp.argsort(flat, stable=True)
     ordered = xp.take(flat, order, axis=0)
     size = flat.shape[0]
     is_start = (xp.arange(size, device=device(x)) == 0) | (ordered != xp.roll(ordered, 1))
     starts = xp.nonzero(is_start)[0]
-    lengths = xp.roll(starts, -1) - starts  # the last one, to the first start, modulo the size
+    lengths = xp.roll(starts, -1) - starts  # the last is up to the first start, modulo the size
     rank = xp.cumulative_sum(xp.astype(is_start, order.dtype)) - 1
     inverse = xp.take(rank, xp.argsort(order), axis=0)
     return _UniqueAll(
@@ -184,6 +184,7 @@ register(
             views=INDEX,
             key="key",
             parts=True,
+            selects=True,
             samples=(
                 "x(5), 2",
                 "x(5), slice(1, None, 2)",
@@ -193,6 +194,7 @@ register(
                 "x(4), b(1, 0, 1, 1)",
                 "x(4), i(0, 0, 3)",
             ),
+            batch="getitem",
         ),
         joint(
             "setitem",
@@ -203,7 +205,9 @@ register(
             consumes=True,
             key="key",
             jvp=(lambda xp, t, key: setitem(xp, t, 0, key), _written),
+            selects=True,
             samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
+            batch="setitem",
         ),
         linear(
             "scatter",
@@ -212,6 +216,7 @@ register(
             native=_scatter,
             key="key",
             samples=("x(2), slice(1, 3), (4,), xp.complex128",),
+            batch="scatter",
         ),
         general(
             "take",
@@ -223,7 +228,9 @@ register(
                 lambda xp, t, indices, axis: xp.take(t, key_with_batches(indices), axis=axis),
                 None,
             ),
+            selects=True,
             samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
+            batch="take",
         ),
         general(
             "take_along_axis",
@@ -237,40 +244,34 @@ register(
                 ),
                 None,
             ),
+            selects=True,
             samples=(
                 "x(4), i(0, 3, 3)",
                 "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
                 "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
                 "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
             ),
+            batch="take_along_axis",
         ),
-        general(
+        elementwise(
             "where",
-            "condition, x1, x2, /",
+            "condition x1 x2",
             None,
             lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
             lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
-            jvp=(
-                None,
-                lambda xp, t, condition: xp.where(condition, t, xp.zeros_like(t)),
-                lambda xp, t, condition: xp.where(condition, xp.zeros_like(t), t),
-            ),
+            selects=True,
             samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
             convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
             numpy="where(condition, x=None, y=None, /) -> mask(xp, condition), x, y when y is not "
             "None",
         ),
-        general(
+        elementwise(
             "clip",
             "x, /, min=None, max=None",
             _clip,
             lambda xp, g, x, min: _clip_bound(xp, g, x < min),
             lambda xp, g, x, max: _clip_bound(xp, g, x > max),
-            jvp=(
-                lambda xp, t, x, min, max: _clip(xp, t, x, min, max),
-                lambda xp, t, x, min: _clip_bound(xp, t, x < min),
-                lambda xp, t, x, max: _clip_bound(xp, t, x > max),
-            ),
+            selects=True,
             samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
             only_real=True,
             convention="passes the gradient at its bounds",
@@ -286,14 +287,16 @@ register(
             only_real=True,
             convention="the stable permutation at ties",
             numpy=f"sort{ORDER}",
+            batch="axis",
         ),
         nondifferentiable(
             "argsort",
             "x, /, *, axis=-1, descending=False, stable=True",
             "positions",
             numpy=f"argsort{ORDER} when is_recorded(a)",
+            batch="axis",
         ),
-        nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)"),
+        nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)", batch="loop"),
         nondifferentiable(
             "searchsorted",
             "x1, x2, /, *, side='left', sorter=None",
@@ -301,6 +304,7 @@ register(
             arrays=2,
             key="sorter",
             numpy="searchsorted(a, v, side='left', sorter=None)",
+            batch="searchsorted",
         ),
         nondifferentiable(
             "isin",
@@ -312,8 +316,9 @@ register(
         nondifferentiable(
             "unique_all",
             "x, /",
-            "its positions and counts; its values are taken",
+            "positions and counts; the values come from `take`",
             native=lambda xp, x: _unique_all(xp, x),
+            batch="loop",
         ),
     ]
 )
@@ -338,7 +343,7 @@ class _UniqueInverse(NamedTuple):
 
 @composite("unique_all")
 def unique_all(xp: Any, x: Any, /) -> Any:
-    """Values, each taken where it first occurs, with the positions and counts."""
+    """Return the values, each taken where it first occurs, with their positions and counts."""
     op = find_op("unique_all")
     assert op is not None
     x = xp.asarray(x)
@@ -348,19 +353,19 @@ def unique_all(xp: Any, x: Any, /) -> Any:
 
 @composite("unique_counts")
 def unique_counts(xp: Any, x: Any, /) -> _UniqueCounts:
-    """Values, each taken where it first occurs, and how often they occur."""
+    """Return the values, each taken where it first occurs, and how often they occur."""
     found = unique_all(xp, x)
     return _UniqueCounts(found.values, found.counts)
 
 
 @composite("unique_inverse")
 def unique_inverse(xp: Any, x: Any, /) -> _UniqueInverse:
-    """Values, each taken where it first occurs, and where each element of x is among them."""
+    """Return the values, each taken where it first occurs, and the place of each x among them."""
     found = unique_all(xp, x)
     return _UniqueInverse(found.values, found.inverse_indices)
 
 
 @composite("unique_values")
 def unique_values(xp: Any, x: Any, /) -> Any:
-    """Values, each taken where it first occurs."""
+    """Return the values, each taken where it first occurs."""
     return unique_all(xp, x).values

@@ -1,4 +1,4 @@
-"""Special functions made of others: softmax and its logarithm, and those that have two names."""
+"""Special functions written in terms of others: softmax and its relatives, and second names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradwrap.core.namespace import composite
 
 
 def _largest(xp: Any, x: Any, axis: Any) -> Any:
-    """The maximum along axes, as a constant to subtract; 0 in place of an infinite one."""
+    """Return the maximum along axes, as a constant to subtract, or 0 where it is infinite."""
     top = xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
     return xp.where(xp.isfinite(top), top, 0.0)
 
@@ -24,7 +24,7 @@ def logsumexp(
     keepdims: bool = False,
     return_sign: bool = False,
 ) -> Any:
-    """The logarithm of the sum of `b * exp(x)`, without overflow."""
+    """Return the logarithm of the sum of `b * exp(x)`, without overflow."""
     x = xp.asarray(x)
     top = _largest(xp, x, axis)
     terms = xp.exp(x - top)
@@ -39,7 +39,7 @@ def logsumexp(
 
 @composite("special.softmax")
 def softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
-    """`exp(x)` over its sum along axes, without overflow."""
+    """Divide `exp(x)` by its sum along axes, without overflow."""
     x = xp.asarray(x)
     terms = xp.exp(x - _largest(xp, x, axis))
     return terms / xp.sum(terms, axis=axis, keepdims=True)
@@ -47,7 +47,7 @@ def softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
 
 @composite("special.log_softmax")
 def log_softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
-    """The logarithm of `softmax`, also where that is 0."""
+    """Return the logarithm of `softmax`, finite even where that underflows to 0."""
     x = xp.asarray(x)
     lower = x - _largest(xp, x, axis)
     return lower - xp.log(xp.sum(xp.exp(lower), axis=axis, keepdims=True))
@@ -55,7 +55,7 @@ def log_softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
 
 @composite("special.multigammaln")
 def multigammaln(xp: Any, a: Any, d: int, /) -> Any:
-    """The logarithm of the multivariate gamma function of dimension d, DLMF 35.3.4."""
+    """Return the logarithm of the multivariate gamma function of dimension d, DLMF 35.3.4."""
     a = xp.asarray(a)
     found = xp.special.gammaln(a) + 0.25 * d * (d - 1) * math.log(math.pi)
     for i in range(1, d):
@@ -65,7 +65,7 @@ def multigammaln(xp: Any, a: Any, d: int, /) -> Any:
 
 @composite("special.sinc")
 def sinc(xp: Any, x: Any, /) -> Any:
-    """sin(pi x)/(pi x), by a series near 0, so that every derivative is exact there."""
+    """Return sin(pi x)/(pi x), by a series near 0, so that every derivative is exact there."""
     near = xp.abs(x) < 1e-3
     at = math.pi * xp.where(near, 1.0, x)
     square = (math.pi * xp.where(near, x, 0.0)) ** 2
@@ -75,23 +75,23 @@ def sinc(xp: Any, x: Any, /) -> Any:
 
 @composite("special.cbrt")
 def cbrt(xp: Any, x: Any, /) -> Any:
-    """The cube root."""
+    """Return the cube root."""
     return xp.cbrt(x)
 
 
 @composite("special.exp2")
 def exp2(xp: Any, x: Any, /) -> Any:
-    """2 to the power of x."""
+    """Return 2 to the power of x."""
     return xp.exp2(x)
 
 
 @composite("special.expm1")
 def expm1(xp: Any, x: Any, /) -> Any:
-    """exp(x) - 1."""
+    """Return exp(x) - 1."""
     return xp.expm1(x)
 
 
 @composite("special.log1p")
 def log1p(xp: Any, x: Any, /) -> Any:
-    """log(1 + x)."""
+    """Return log(1 + x)."""
     return xp.log1p(x)

@@ -1,9 +1,9 @@
-"""Special functions, under SciPy's names; CuPy, JAX and PyTorch have their own.
+"""Special functions, under SciPy's names; CuPy, JAX and PyTorch have functions of their own.
 
 Numbers such as DLMF 10.6.3 are equations of the NIST Digital Library of Mathematical Functions,
-https://dlmf.nist.gov, where the derivatives are from. Formulas call no function that CuPy lacks,
-unless CuPy lacks the row's own. `same=False` in those of several arguments: SciPy makes float64 of
-float32 arrays and a number.
+https://dlmf.nist.gov, the source of the derivatives. Formulas call no function that CuPy lacks,
+unless CuPy lacks the row's own function too. Rows of several arguments say `same=False`, because
+SciPy returns float64 for a float32 array and a number.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 from gradwrap.core.devices import device
+from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
-from gradwrap.core.rule import elementwise, nondifferentiable
 
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
@@ -24,7 +24,7 @@ LAST_OF_THREE = ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()")
 
 
 def power_series(x: Any, coefficients: list[float]) -> Any:
-    """The polynomial in x, lowest power first."""
+    """Evaluate a polynomial in x, whose coefficients are given lowest power first."""
     total = 0.0 * x + coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         total = total * x + coefficient
@@ -32,27 +32,27 @@ def power_series(x: Any, coefficients: list[float]) -> Any:
 
 
 def _like(xp: Any, value: Any, x: Any) -> Any:
-    """A number or integers, as an array of the dtype of x."""
+    """Return a number, or an array of integers, as an array of the dtype of x."""
     if not hasattr(value, "dtype"):
-        return xp.full((), value, dtype=x.dtype, device=device(x))  # on a GPU, copies nothing
+        return xp.full((), value, dtype=x.dtype, device=device(x))  # copies nothing to a GPU
     return value if xp.isdtype(value.dtype, "real floating") else xp.astype(value, x.dtype)
 
 
 def near_zero(xp: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Where |x| < 1, and x with a harmless value outside of it, and inside of it."""
+    """Return the mask |x| < 1, x with 0 outside of the mask, and x with 1 inside of it."""
     near = xp.abs(x) < 1.0
     return near, xp.where(near, x, 0.0), xp.where(near, 1.0, x)
 
 
 def _exprel_slope(xp: Any, x: Any, out: Any) -> Any:
-    """(exp(x) - out)/x, near 0 by the power series."""
+    """Return (exp(x) - out)/x, by the power series near 0."""
     near, small, large = near_zero(xp, x)
     slopes = [k * c for k, c in enumerate(OVER_FACTORIALS)][1:]
     return xp.where(near, power_series(small, slopes), (xp.exp(large) - out) / large)
 
 
 def _erfcx_slope(xp: Any, x: Any, out: Any) -> Any:
-    """2 x erfcx(x) - 2/sqrt(pi), DLMF 7.10.2; what cancels for large x is left out by 7.12.1."""
+    """Return 2 x erfcx(x) - 2/sqrt(pi), DLMF 7.10.2; for large x, where it cancels, by 7.12.1."""
     far = x > 20.0
     over = 1.0 / xp.where(far, x, 1.0)
     series = -over * over / math.sqrt(math.pi) * power_series(over * over, FAR_TERMS)
@@ -60,38 +60,38 @@ def _erfcx_slope(xp: Any, x: Any, out: Any) -> Any:
 
 
 def _normal_density(xp: Any, x: Any) -> Any:
-    """The density of the standard normal distribution."""
+    """Return the density of the standard normal distribution."""
     return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
 
 def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
-    """x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as 8.2.4."""
+    """Return x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as in 8.2.4."""
     a = _like(xp, a, x)
     return xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
 
 
 def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
-    """x**(a - 1) (1 - x)**(b - 1)/B(a, b), DLMF 8.17.1 and 8.17.2."""
+    """Return x**(a - 1) (1 - x)**(b - 1)/B(a, b), DLMF 8.17.1 and 8.17.2."""
     a, b = _like(xp, a, x), _like(xp, b, x)
     power = xp.special.xlogy(a - 1, x) + xp.special.xlog1py(b - 1, -x)
     return xp.exp(power - xp.special.betaln(a, b))
 
 
 def _student_density(xp: Any, df: Any, t: Any) -> Any:
-    """The density of Student's: (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
+    """Return Student's density, (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
     df = _like(xp, df, t)
     power = xp.special.xlog1py(-0.5 * (df + 1), t * t / df)
     return xp.exp(power - xp.special.betaln(0.5 * df, _like(xp, 0.5, t))) / df**0.5
 
 
 def _digamma_difference(xp: Any, x: Any, other: Any, out: Any) -> Any:
-    """digamma(x) - digamma(x + other), DLMF 5.12.1 and 5.2.2."""
+    """Return digamma(x) - digamma(x + other), DLMF 5.12.1 and 5.2.2."""
     x = _like(xp, x, out)
     return xp.special.digamma(x) - xp.special.digamma(x + other)
 
 
 def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
-    """x1/x2, and 0 where x1 is 0."""
+    """Return x1/x2, and 0 where x1 is 0."""
     x1 = _like(xp, x1, x2)
     return xp.where(x1 == 0, 0.0 * x2, x1 / xp.where(x1 == 0, 1.0, x2))
 

@@ -1,4 +1,4 @@
-"""`check_grads`: the derivatives of a function against differences of its values."""
+"""`check_grads`: a comparison of derivatives with differences of values."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from gradwrap.testing.numerical import (
     MODES,
     FlatFunction,
     GradientMismatchError,
+    Sample,
     checked_modes,
-    derivative,
-    direction,
-    numerical_slope,
-    slope,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
 
 __all__ = ["check_grads"]
 
@@ -72,46 +69,23 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     """
     modes = checked_modes(modes)
     flat = FlatFunction(fun, args, "check_grads")
-    checker = _Checker(
-        random=np.random.default_rng(seed),
-        rtol=rtol or (5e-2 if flat.is_coarse else 1e-6),
-        eps=eps or (1e-2 if flat.is_coarse else 1e-5),
-        modes=modes,
-        order=order,
-    )
-    if order > 0:
-        checker.check(flat, flat.arrays, ())
+    rtol = rtol or (5e-2 if flat.is_coarse else 1e-6)
+    eps = eps or (1e-2 if flat.is_coarse else 1e-5)
+    random = np.random.default_rng(seed)
 
-
-class _Checker:
-    def __init__(
-        self,
-        random: np.random.Generator,
-        rtol: float,
-        eps: float,
-        modes: tuple[str, ...],
-        order: int,
-    ) -> None:
-        self.random = random
-        self.rtol = rtol
-        self.eps = eps
-        self.modes = modes
-        self.order = order
-
-    def check(self, fun: Callable[..., Any], args: list[Any], taken: tuple[str, ...]) -> None:
-        """Check the derivative of a function that is itself one, by the modes `taken`."""
-        along = [direction(self.random, arg) for arg in args]
-        across = [direction(self.random, np.asarray(part)) for part in fun(*args)]
-        numerical = numerical_slope(fun, args, along, across, self.eps)
-        order = len(taken) + 1
-        for mode in self.modes:
-            exact = slope(fun, args, along, across, mode)
-            tolerance = self.rtol * 10 ** (order - 1) * max(1.0, abs(exact), abs(numerical))
+    pending: list[tuple[Callable[..., Any], tuple[str, ...]]] = [(flat, ())] if order > 0 else []
+    while pending:
+        function, taken = pending.pop()  # a derivative, and the modes by which it was taken
+        sample = Sample(function, flat.arrays, random)
+        numerical = sample.numerical_slope(eps)
+        for mode in modes:
+            exact = sample.slope(mode)
+            tolerance = rtol * 10 ** len(taken) * max(1.0, abs(exact), abs(numerical))
             if not abs(exact - numerical) <= tolerance:
                 raise GradientMismatchError(
-                    f"derivative of order {order} ({' of '.join((mode, *taken))}) along a random "
-                    f"direction: {exact!r} by gradwrap, {numerical!r} by central differences."
+                    f"derivative of order {len(taken) + 1} ({' of '.join((mode, *taken))}) along "
+                    f"a random direction: {exact!r} by gradwrap, {numerical!r} by central "
+                    "differences."
                 )
-        if order < self.order:
-            for mode in self.modes:
-                self.check(derivative(fun, along, across, mode), args, (mode, *taken))
+        if len(taken) + 1 < order:
+            pending += [(sample.derivative(mode), (mode, *taken)) for mode in reversed(modes)]

@@ -1,4 +1,4 @@
-"""Derivatives along random directions: by a mode, and by differences of values."""
+"""Derivatives along random directions, by a mode and by differences of values."""
 
 from __future__ import annotations
 
@@ -16,16 +16,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.tree import TreeDef
 
-__all__ = [
-    "MODES",
-    "FlatFunction",
-    "GradientMismatchError",
-    "checked_modes",
-    "derivative",
-    "direction",
-    "numerical_slope",
-    "slope",
-]
+__all__ = ["MODES", "FlatFunction", "GradientMismatchError", "Sample", "checked_modes"]
 
 MODES = ("fwd", "rev")
 
@@ -50,7 +41,7 @@ class FlatFunction:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether a single-precision array is among the arguments."""
+        """True if a single-precision array is among the arguments."""
         return any(array.real.dtype.itemsize < 8 for array in self.arrays)
 
     def __call__(self, *values: Any) -> list[Any]:
@@ -63,21 +54,21 @@ class FlatFunction:
 
 
 def is_floating(value: Any) -> bool:
-    """Whether a value is a floating-point or complex number or array."""
+    """Tell whether a value is a floating-point or complex number or array."""
     if isinstance(value, (float, complex)):
         return True
     return hasattr(value, "dtype") and str(value.dtype).startswith(("float", "complex"))
 
 
 def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
-    """The modes to be checked, if they are modes."""
+    """Return the modes as a tuple; raise an error for one that is not known."""
     wanted = (modes,) if isinstance(modes, str) else tuple(modes)
     if not wanted or not set(wanted) <= set(MODES):
         raise ValueError(f"modes={modes!r}: known are 'fwd' and 'rev'. Fix: modes=('fwd', 'rev').")
     return wanted
 
 
-def direction(random: np.random.Generator, like: Any) -> Any:
+def _direction(random: np.random.Generator, like: Any) -> Any:
     """A random direction in the space of an array."""
     shape = tuple(like.shape)
     real = random.standard_normal(shape)
@@ -86,45 +77,53 @@ def direction(random: np.random.Generator, like: Any) -> Any:
     return (real + 1j * random.standard_normal(shape)).astype(like.dtype)
 
 
-def slope(
-    fun: Callable[..., Any], args: list[Any], along: list[Any], across: list[Any], mode: str
-) -> float:
-    """<across, derivative of fun along `along`>, by a mode of differentiation."""
-    if mode == "fwd":
-        return inner(across, jvp(fun, args, along)[1])
-    return inner(vjp(fun, *args)[1](list(across)), along)
+class Sample:
+    """A function at a point, with a random direction of its arguments and one of its value."""
+
+    def __init__(
+        self, fun: Callable[..., Any], args: Sequence[Any], random: np.random.Generator
+    ) -> None:
+        self.fun = fun
+        self.args = args
+        self.value: list[Any] = [np.asarray(part) for part in fun(*args)]
+        self.along: list[Any] = [_direction(random, arg) for arg in args]
+        self.across: list[Any] = [_direction(random, part) for part in self.value]
+
+    def pushed(self, *point: Any) -> list[Any]:
+        """Return the derivative of the value along the direction of the arguments."""
+        return list(jvp(self.fun, point or self.args, self.along)[1])
+
+    def pulled(self, *point: Any) -> list[Any]:
+        """Return the gradient along the direction of the value."""
+        return list(vjp(self.fun, *(point or self.args))[1](list(self.across)))
+
+    def derivative(self, mode: str) -> Callable[..., Any]:
+        """Return the derivative by a mode as a function of the point."""
+        return self.pushed if mode == "fwd" else self.pulled
+
+    def slope(self, mode: str) -> float:
+        """Return the derivative along both directions, by a mode of differentiation."""
+        if mode == "fwd":
+            return _inner(self.across, self.pushed())
+        return _inner(self.pulled(), self.along)
+
+    def numerical_slope(self, step: float) -> float:
+        """Return the same by differences of two steps, with an error of the fourth order."""
+
+        def difference(step: float) -> float:
+            above, below = (
+                self.fun(*(a + s * t for a, t in zip(self.args, self.along, strict=True)))
+                for s in (step, -step)
+            )
+            moved = [
+                (np.asarray(a) - np.asarray(b)) / (2 * step)
+                for a, b in zip(above, below, strict=True)
+            ]
+            return _inner(self.across, moved)
+
+        return (4 * difference(step) - difference(2 * step)) / 3
 
 
-def numerical_slope(
-    fun: Callable[..., Any], args: list[Any], along: list[Any], across: list[Any], eps: float
-) -> float:
-    """The same by differences, extrapolated from two steps: an error of the fourth order."""
-
-    def difference(step: float) -> float:
-        above = fun(*(a + step * t for a, t in zip(args, along, strict=True)))
-        below = fun(*(a - step * t for a, t in zip(args, along, strict=True)))
-        moved = [
-            (np.asarray(a) - np.asarray(b)) / (2 * step) for a, b in zip(above, below, strict=True)
-        ]
-        return inner(across, moved)
-
-    return (4 * difference(eps) - difference(2 * eps)) / 3
-
-
-def derivative(
-    fun: Callable[..., Any], along: list[Any], across: list[Any], mode: str
-) -> Callable[..., Any]:
-    """The derivative by a mode, along a direction of its inputs, as a function of the point."""
-
-    def pushed(*values: Any) -> list[Any]:
-        return list(jvp(fun, values, along)[1])
-
-    def pulled(*values: Any) -> list[Any]:
-        return list(vjp(fun, *values)[1](list(across)))
-
-    return pushed if mode == "fwd" else pulled
-
-
-def inner(left: Sequence[Any], right: Sequence[Any]) -> float:
+def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
     """The real inner product of two lists of arrays."""
     return float(sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True)))

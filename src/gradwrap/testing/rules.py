@@ -1,27 +1,24 @@
-"""`check_rule`: all that a user's rule has to be, in one call, with a table of what was found."""
+"""`check_rule`: all checks of a user's rule in one call, with a table of the results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gradwrap.core.classes import wrap_namespace
 from gradwrap.core.registry import find_op
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import native
+from gradwrap.core.wrapping import wrap_namespace
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.testing.numerical import (
     MODES,
     FlatFunction,
     GradientMismatchError,
+    Sample,
     checked_modes,
-    derivative,
-    direction,
-    numerical_slope,
-    slope,
 )
 from gradwrap.transforms.arguments import name_of
 from gradwrap.transforms.forward import jvp
@@ -34,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleMismatchError", "RuleReport", "check_rule"]
 
+Found: TypeAlias = tuple[str, str, float, bool]
+"""A value that was found, the one that was wanted, the relative error, and whether it is right."""
+
 DIRECTIONS = 3
 HEADINGS = ("check", "found", "wanted", "relative error", "")
 
@@ -44,7 +44,7 @@ class RuleMismatchError(GradientMismatchError):
 
 @dataclass(frozen=True)
 class Row:
-    """One check: what was found, what was wanted."""
+    """One check: the value that was found, and the one that was wanted."""
 
     check: str
     found: str
@@ -62,14 +62,14 @@ class Row:
 
 @dataclass
 class RuleReport:
-    """What `check_rule` has found; as text, a table with a verdict."""
+    """The result of `check_rule`; as text, a table with a verdict."""
 
     name: str
     rows: list[Row] = field(default_factory=list[Row])
 
     @property
     def right(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if no check has failed."""
         return all(row.right for row in self.rows)
 
     def __str__(self) -> str:
@@ -112,10 +112,10 @@ def check_rule(
         A `primitive`, a library's function that has been given a rule, a name of the standard, a
         `custom_vjp` or `custom_jvp` function, or any function of arrays.
     args, kwargs
-        Arguments for it: NumPy arrays, or what else it takes. Around them it has to be
-        differentiable. Floating-point arrays and numbers are differentiated.
+        Arguments for it: NumPy arrays, or whatever it takes. It has to be differentiable
+        around them. Floating-point arrays and numbers are differentiated.
     order
-        1 to leave out the second derivative.
+        1 to omit the second derivative.
     modes
         `"fwd"` and `"rev"`; both by default.
     rtol
@@ -157,7 +157,7 @@ def check_rule(
     function = _function(op)
     flat = FlatFunction(lambda *values: function(*values, **kwargs), args, "check_rule")
     name = op if isinstance(op, str) else name_of(op)
-    examined = _Examination(flat, modes, rtol)
+    examined = _Examination(flat, flat.arrays, modes, rtol)
     report = RuleReport(name, list(examined.rows(order)))
     if not report.right:
         raise RuleMismatchError(str(report))
@@ -188,139 +188,88 @@ def _function(op: Any) -> Callable[..., Any]:
 class _Examination:
     """The checks of one operation at one set of arguments."""
 
-    def __init__(self, flat: FlatFunction, modes: tuple[str, ...], rtol: float | None) -> None:
+    def __init__(
+        self,
+        flat: FlatFunction,
+        args: list[Any],
+        modes: tuple[str, ...],
+        rtol: float | None,
+        seed: int = 0,
+    ) -> None:
         self.flat = flat
-        self.args = flat.arrays
+        self.args = args
         self.modes = modes
         self.rtol = rtol or (5e-2 if flat.is_coarse else 1e-6)
         self.step = 1e-2 if flat.is_coarse else 1e-4
-        self.value = [np.asarray(part) for part in flat(*self.args)]
-        random = np.random.default_rng(0)
-        self.pairs = [self._pair(random, self.args, self.value) for _ in range(DIRECTIONS)]
-
-    @staticmethod
-    def _pair(
-        random: np.random.Generator, args: Sequence[Any], value: Sequence[Any]
-    ) -> tuple[list[Any], list[Any]]:
-        return [direction(random, a) for a in args], [direction(random, part) for part in value]
+        random = np.random.default_rng(seed)
+        self.samples = [Sample(flat, args, random) for _ in range(DIRECTIONS)]
+        self.value = self.samples[0].value
 
     def rows(self, order: int) -> Iterator[Row]:
-        """All checks, one after the other."""
+        """Return all checks, one after the other."""
         for mode in self.modes:
-            yield self._guarded(f"value, {mode}", self._value, mode)
-        for mode in self.modes:
-            yield self._guarded(mode, self._first, self.flat, mode)
+            yield _guarded(f"value, {mode}", self._value, mode)
+        yield from self.first("")
         if set(self.modes) == set(MODES):
-            yield self._guarded("fwd against rev", self._consistency)
+            yield _guarded("fwd against rev", self._consistency)
         if order > 1:
             for inside in self.modes:
                 for outside in self.modes:
-                    yield self._guarded(f"{outside} of {inside}", self._second, outside, inside)
+                    yield _guarded(f"{outside} of {inside}", self._second, outside, inside)
         yield from self._in_single_precision()
-        yield from self._broadcast()
+        if len(self.args) > 1 and self._is_elementwise():
+            longer = [np.stack([self.args[0], self.args[0]]), *self.args[1:]]
+            other = _Examination(self.flat, longer, self.modes, self.rtol, seed=2)
+            yield from other.first("broadcasting, ")
 
-    def _guarded(self, check: str, examine: Callable[..., Any], *details: Any) -> Row:
-        """A row, also where what is checked raises."""
-        try:
-            return Row(check, *examine(*details))
-        except Exception as error:  # noqa: BLE001  whatever it is, it is what was found
-            kind = type(error).__name__
-            return Row(check, kind, "", float("nan"), right=False, raised=f"{kind}: {error}")
+    def first(self, what: str) -> Iterator[Row]:
+        """Return the checks of the first derivative."""
+        for mode in self.modes:
+            yield _guarded(f"{what}{mode}", self._numerical, self.samples, mode, self.rtol)
 
-    def _compared(
-        self, values: Sequence[tuple[float, float]], rtol: float
-    ) -> tuple[str, str, float, bool]:
-        """The pair of numbers that agree least."""
-        errors = [abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in values]
-        worst = max(range(len(values)), key=lambda i: np.inf if np.isnan(errors[i]) else errors[i])
-        found, wanted = values[worst]
-        return f"{found:.6g}", f"{wanted:.6g}", errors[worst], errors[worst] <= rtol
-
-    def _value(self, mode: str) -> tuple[str, str, float, bool]:
+    def _value(self, mode: str) -> Found:
         if mode == "fwd":
-            out = jvp(self.flat, self.args, self.pairs[0][0])[0]
+            out = jvp(self.flat, self.args, self.samples[0].along)[0]
         else:
             out = vjp(self.flat, *self.args)[0]
         for got, wanted in zip(out, self.value, strict=True):
             if np.shape(got) != wanted.shape or np.asarray(got).dtype != wanted.dtype:
                 return _space(np.asarray(got)), _space(wanted), float("nan"), False
         worst = [_worst_elements(a, b) for a, b in zip(out, self.value, strict=True)]
-        return self._compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
+        return _compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
 
-    def _first(self, fun: Callable[..., Any], mode: str) -> tuple[str, str, float, bool]:
-        values = [
-            (
-                slope(fun, self.args, along, across, mode),
-                numerical_slope(fun, self.args, along, across, self.step),
-            )
-            for along, across in self.pairs
-        ]
-        return self._compared(values, self.rtol)
+    def _numerical(self, samples: list[Sample], mode: str, rtol: float) -> Found:
+        """Compare a mode with differences of values."""
+        return _compared([(s.slope(mode), s.numerical_slope(self.step)) for s in samples], rtol)
 
-    def _consistency(self) -> tuple[str, str, float, bool]:
-        values = [
-            (
-                slope(self.flat, self.args, along, across, "fwd"),
-                slope(self.flat, self.args, along, across, "rev"),
-            )
-            for along, across in self.pairs
-        ]
-        return self._compared(values, self.rtol)
+    def _consistency(self) -> Found:
+        return _compared([(s.slope("fwd"), s.slope("rev")) for s in self.samples], self.rtol)
 
-    def _second(self, outside: str, inside: str) -> tuple[str, str, float, bool]:
-        values: list[Any] = []
+    def _second(self, outside: str, inside: str) -> Found:
         random = np.random.default_rng(1)
-        for along, across in self.pairs:
-            fun = derivative(self.flat, along, across, inside)
-            value = [np.asarray(part) for part in fun(*self.args)]
-            further = self._pair(random, self.args, value)
-            values.append(
-                (
-                    slope(fun, self.args, *further, outside),
-                    numerical_slope(fun, self.args, *further, self.step),
-                )
-            )
-        return self._compared(values, 10 * self.rtol)
+        further = [Sample(s.derivative(inside), self.args, random) for s in self.samples]
+        return self._numerical(further, outside, 10 * self.rtol)
 
     def _in_single_precision(self) -> Iterator[Row]:
-        """Whether tangents and gradients are what the values are, where those are single."""
+        """Check that tangents and gradients are of single precision where the values are."""
         single = [array.astype(_single(array.dtype)) for array in self.args]
         try:
-            value = [np.asarray(part) for part in self.flat(*single)]
+            sample = Sample(self.flat, single, np.random.default_rng(0))
         except (TypeError, ValueError):  # it does not take them, so there is nothing to keep
             return
         for mode in self.modes:
-            yield self._guarded(f"float32, {mode}", self._kept, mode, single, value)
+            yield _guarded(f"float32, {mode}", self._kept, sample, mode)
 
-    def _kept(self, mode: str, single: list[Any], value: list[Any]) -> tuple[str, str, float, bool]:
-        along, across = self._pair(np.random.default_rng(0), single, value)
-        found: Any
-        if mode == "fwd":
-            found, wanted = jvp(self.flat, single, along)[1], value
-        else:
-            found, wanted = vjp(self.flat, *single)[1](across), single
-        got = ", ".join(dict.fromkeys(str(part.dtype) for part in found))
-        expected = ", ".join(dict.fromkeys(str(part.dtype) for part in wanted))
+    def _kept(self, sample: Sample, mode: str) -> Found:
+        wanted = sample.value if mode == "fwd" else sample.args
+        got, expected = (
+            ", ".join(dict.fromkeys(str(part.dtype) for part in parts))
+            for parts in (sample.derivative(mode)(), wanted)
+        )
         return got, expected, float("nan"), got == expected
 
-    def _broadcast(self) -> Iterator[Row]:
-        """The same where one argument has an axis more, if the operation is elementwise."""
-        if len(self.args) < 2:
-            return
-        if not self._is_elementwise():
-            return
-        longer = [np.stack([self.args[0], self.args[0]]), *self.args[1:]]
-        value = [np.asarray(part) for part in self.flat(*longer)]
-        other = _Examination(self.flat, self.modes, self.rtol)
-        other.args = longer
-        other.value = value
-        random = np.random.default_rng(2)
-        other.pairs = [self._pair(random, longer, value) for _ in range(DIRECTIONS)]
-        for mode in self.modes:
-            yield other._guarded(f"broadcasting, {mode}", other._first, self.flat, mode)
-
     def _is_elementwise(self) -> bool:
-        """Whether the elements may be put in another order, and axes may be added."""
+        """Tell whether the elements may be put in another order, and axes may be added."""
         shape = np.broadcast_shapes(*(array.shape for array in self.args))
         if any(part.shape != shape for part in self.value):
             return False
@@ -333,6 +282,23 @@ class _Examination:
         return _all_close(
             backwards, [part.reshape(-1)[::-1] for part in self.value]
         ) and _all_close(more, [np.stack([part, part]) for part in self.value])
+
+
+def _guarded(check: str, examine: Callable[..., Found], *details: Any) -> Row:
+    """Make a row, also where what is checked raises."""
+    try:
+        return Row(check, *examine(*details))
+    except Exception as error:  # noqa: BLE001  whatever it is, it is what was found
+        kind = type(error).__name__
+        return Row(check, kind, "", float("nan"), right=False, raised=f"{kind}: {error}")
+
+
+def _compared(values: Sequence[tuple[float, float]], rtol: float) -> Found:
+    """Compare pairs of numbers, by the pair that agrees least."""
+    errors = [abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in values]
+    worst = max(range(len(values)), key=lambda i: np.inf if np.isnan(errors[i]) else errors[i])
+    found, wanted = values[worst]
+    return f"{found:.6g}", f"{wanted:.6g}", errors[worst], errors[worst] <= rtol
 
 
 def _all_close(found: Sequence[Any], wanted: Sequence[Any]) -> bool:

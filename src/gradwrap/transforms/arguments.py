@@ -10,12 +10,11 @@ from typing import Any, TypeAlias
 
 from gradwrap.core.backend import Backend, backend_of, find_backend
 from gradwrap.core.checking import check_differentiable
-from gradwrap.core.classes import variable_class
-from gradwrap.core.kinds import type_of
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.node import Leaf
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.variable import AnyVariable, Variable, variable_class
 from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import ArgnumsError, NonDifferentiableInputError, NotAnArrayError
 

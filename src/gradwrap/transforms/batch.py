@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.backend import backend_of
+from gradwrap.core.backend import backend_of, own_buffers
 from gradwrap.core.batched import Batched
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.modes import differentiating, new_level
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.tree import TreeDef, broadcast_prefix, flatten, flatten_with_paths, unflatten
 from gradwrap.core.wrapper import data_of, snapshot
 from gradwrap.errors import VmapAxesError

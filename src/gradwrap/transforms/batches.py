@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batch, Batched
-from gradwrap.core.classes import wrapper_class
-from gradwrap.core.meta import Meta
+from gradwrap.core.backend import backend_of, wrapper_class
+from gradwrap.core.batch import Batch
+from gradwrap.core.batched import Batched
+from gradwrap.core.space import Meta
 
 __all__ = ["batch_of", "unit_batch"]
 

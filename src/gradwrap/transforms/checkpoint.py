@@ -15,10 +15,9 @@ import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.dual import Dual
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.meta import same_space
-from gradwrap.core.modes import (
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.forward import Dual
+from gradwrap.core.levels import (
     TAPE_LEVEL,
     differentiating,
     is_differentiating,
@@ -27,6 +26,7 @@ from gradwrap.core.modes import (
 )
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.opaque import OpaqueOp, output_nodes
+from gradwrap.core.space import same_space
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import native, snapshot

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.classes import rebind
+from gradwrap.core.backend import rebind
+from gradwrap.core.kinds import GENERAL
 from gradwrap.core.registry import (
     GENERIC,
     Op,
@@ -192,7 +193,8 @@ def _rule_of_function(  # noqa: PLR0913  what `defvjp` and `defjvp` were given
         target.name,
         signature.text,
         _completed(vjps, checked, len(arrays)),
-        kind="user",
+        kind=GENERAL,
+        provenance="user",
         native=functools.partial(call_native, function, target.name),
         outputs=signature.outputs,
         casts=True,
@@ -207,7 +209,7 @@ def _replacements(
 ) -> dict[str, Rule]:
     """New formulas for an operation of the table, on one backend or on all."""
     if backend is None:
-        wanted = [name for name, rule in target.rules.items() if rule.kind != "user"]
+        wanted = [name for name, rule in target.rules.items() if rule.provenance != "user"]
         wanted = list(dict.fromkeys([GENERIC, *wanted]))
     else:
         wanted = [backend]
@@ -232,7 +234,10 @@ def _replacements(
             target.name,
             existing.signature_text,
             vjps,
-            kind="user",
+            kind=GENERAL,
+            provenance="user",
+            batch=existing.batch,
+            diagonal=existing.diagonal,
             array_count=len(existing.arrays),
             is_joint=existing.is_joint,
             variadic=existing.variadic,

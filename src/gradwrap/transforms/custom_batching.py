@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.batched import Batch, Batched
-from gradwrap.core.classes import wrapper_class
-from gradwrap.core.meta import Meta
+from gradwrap.core.backend import backend_of, wrapper_class
+from gradwrap.core.batch import Batch
+from gradwrap.core.batched import Batched
+from gradwrap.core.space import Meta
 from gradwrap.core.variable import AnyVariable
 from gradwrap.transforms.arguments import is_array
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import Tangent, fitted
-from gradwrap.core.kinds import TUPLE, type_of
-from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
+from gradwrap.core.backend import backend_of, wrapper_class
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import TUPLE, type_of
+from gradwrap.core.forward import Dual, Tangent
+from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.space import fit_tangent, zeros_of
+from gradwrap.core.variable import AnyVariable, variable_class
 from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, is_array, wrapped_untracked
@@ -209,7 +207,7 @@ def pull_by_transposing(
     refuse_tracked(outs, level, f"{name} returned an output made from")
     outs = [settled(out) for out in outs]
     traced = [
-        fitted(type_of(t)._namespace, backend_of(out), t, out) if _is_at(t, level) else None
+        fit_tangent(type_of(t)._namespace, t, out) if _is_at(t, level) else None
         for out, t in zip(outs, pushed, strict=True)
     ]
     leaves = [None if one is None else one._node for one in tangents]
@@ -226,7 +224,7 @@ def _roots(pairs: Sequence[tuple[Any, Any]], level: int) -> list[tuple[Any, Any]
     roots: list[Any] = []
     for value, cotangent in pairs:
         if _is_at(value, level):
-            whole = fitted(type_of(value)._namespace, backend_of(cotangent), value, cotangent)
+            whole = fit_tangent(type_of(value)._namespace, value, cotangent)
             roots.append((whole._node, cotangent))
     return roots
 
@@ -304,7 +302,7 @@ def _dual(out: Any, tangent: Any, level: int) -> Any:
     if tangent is None or not is_floating(out):
         return wrapped_untracked(out)
     backend: Backend = backend_of(out)
-    tangent = fitted(_namespace_of(out, tangent), backend, tangent, out)
+    tangent = fit_tangent(_namespace_of(out, tangent), tangent, out)
     return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
 
 

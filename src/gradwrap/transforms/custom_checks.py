@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import TUPLE
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.tree import TreeDef, flatten, zeros_filled
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.arguments import is_array
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.backend import Backend
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
 
 __all__ = ["Space", "checked_leaf", "checked_structure", "kind_of"]
 

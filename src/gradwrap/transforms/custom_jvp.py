@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.kinds import TUPLE
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.variable import variable_class
 from gradwrap.errors import RuleDefinitionError, RuleResultError
 from gradwrap.transforms.custom_calls import (
     is_floating,

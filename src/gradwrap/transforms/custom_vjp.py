@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.custom_calls import (
@@ -20,7 +20,7 @@ from gradwrap.transforms.custom_function import Arguments, CustomFunction
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
 
     # Written out, so that a type checker takes the parameters of a lambda for Any.

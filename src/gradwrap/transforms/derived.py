@@ -6,21 +6,20 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
+from gradwrap.core.backward import backward_pass
 from gradwrap.core.checking import check_tangent
-from gradwrap.core.classes import variable_class
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import fitted
-from gradwrap.core.kinds import TUPLE, type_of
-from gradwrap.core.modes import new_level
+from gradwrap.core.dynamic import TUPLE, type_of
+from gradwrap.core.levels import new_level
 from gradwrap.core.node import Leaf
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import fit_tangent, zeros_of
+from gradwrap.core.variable import variable_class
 from gradwrap.errors import RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.meta import Meta
     from gradwrap.core.rule import FormulaFunction
+    from gradwrap.core.space import Meta
 
 __all__ = ["CheckedJvp", "TransposedJvp"]
 
@@ -97,7 +96,7 @@ def _roots(parts: Sequence[Any], cotangents: Sequence[Any], level: int) -> list[
     for part, cotangent in zip(parts, cotangents, strict=True):
         node = getattr(part, "_node", None)
         if node is not None and node.meta.level == level:
-            whole = fitted(type_of(part)._namespace, backend_of(cotangent), part, cotangent)
+            whole = fit_tangent(type_of(part)._namespace, part, cotangent)
             roots.append((whole._node, cotangent))
     return roots
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.engine import backward_pass
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.inspection import wanted
-from gradwrap.core.kinds import type_of
+from gradwrap.core.levels import inspecting
 from gradwrap.core.node import Node
 from gradwrap.transforms.batches import batch_of
 
@@ -75,10 +75,10 @@ def _keeps_diagonal(node: Any) -> bool:
     rule = getattr(node.op, "rule", None)
     return (
         rule is not None
-        and rule.kind == "elementwise"
+        and rule.kind.is_elementwise
         and not node.op.special
         and node.op.hooks is None
-        and wanted.get() is None
+        and inspecting.get() is None
         and not node.more
         and not node.meta.is_complex
         and node.parent.meta.shape == node.meta.shape
@@ -98,7 +98,7 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
     """The rows that leave the product of a matrix and the vector that is differentiated."""
     if node.op.name not in ("matmul", "linalg.matmul") or node.more or node.index != 1:
         return None
-    if node.op.hooks is not None or node.op.watch is not None or wanted.get() is not None:
+    if node.op.hooks is not None or node.op.watch is not None or inspecting.get() is not None:
         return None
     if node.meta.is_complex or len(node.parent.meta.shape) != 1 or len(node.meta.shape) != 1:
         return None

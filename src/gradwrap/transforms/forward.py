@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import AnyDual, Dual
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import Tangent
-from gradwrap.core.kinds import SEQUENCE
-from gradwrap.core.meta import same_shape
-from gradwrap.core.modes import differentiating, new_level
+from gradwrap.core.backend import backend_of, own_buffers, wrapper_class
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.forward import AnyDual, Dual, Tangent
+from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.node import Leaf
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.space import same_shape, zeros_of
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
+from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import TangentError
 from gradwrap.transforms.arguments import (

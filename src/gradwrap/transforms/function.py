@@ -12,7 +12,7 @@ import operator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.looping import is_innermost_batch
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, native

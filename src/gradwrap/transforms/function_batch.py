@@ -11,15 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.kinds import SEQUENCE, TUPLE
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.levels import new_level
 from gradwrap.core.looping import is_innermost_batch, looped
-from gradwrap.core.modes import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.space import zeros_of
+from gradwrap.core.variable import AnyVariable, variable_class
 from gradwrap.core.wrapper import batched_parts, snapshot
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import is_array

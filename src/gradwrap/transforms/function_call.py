@@ -5,18 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of
-from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
-from gradwrap.core.forward import Tangent, transposed_twice
-from gradwrap.core.kinds import SEQUENCE, type_of
-from gradwrap.core.modes import TAPE_LEVEL, new_level, silent_up_to
+from gradwrap.core.backend import Backend, backend_of, wrapper_class
+from gradwrap.core.dynamic import SEQUENCE, type_of
+from gradwrap.core.forward import Dual, Tangent, transposed_twice
+from gradwrap.core.kinds import GENERAL
+from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.rule import Rule
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.variable import AnyVariable, variable_class
 from gradwrap.core.wrapper import is_recorded, native, snapshot
 from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import is_array
@@ -30,7 +29,7 @@ from gradwrap.transforms.function_context import FunctionCtx
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.meta import Meta
+    from gradwrap.core.space import Meta
     from gradwrap.transforms.function import Function
 
 __all__ = ["Call", "wrapped"]
@@ -326,7 +325,8 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
             function.__name__,
             "args, call",
             (_pulled_back,),
-            kind="user",
+            kind=GENERAL,
+            provenance="user",
             array_count=1,
             is_joint=True,
             variadic=True,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.kinds import type_of
-from gradwrap.core.modes import current_watch
+from gradwrap.core.dynamic import type_of
+from gradwrap.core.levels import current_watch
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.core.wrapper import native

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.gradients import grad
 from gradwrap.transforms.jacobian import jacfwd, jacrev

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.classes import variable_class, wrapper_class
-from gradwrap.core.dual import Dual
-from gradwrap.core.engine import backward_pass
-from gradwrap.core.forward import Tangent
-from gradwrap.core.modes import TAPE_LEVEL, recording_from, silent_up_to
+from gradwrap.core.backend import backend_of, wrapper_class
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.forward import Dual, Tangent
+from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.node import Leaf
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, unflatten
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.variable import AnyVariable, variable_class
 from gradwrap.core.wrapper import snapshot
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.meta import size_of
+from gradwrap.core.space import size_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.transforms.jacobian_columns import by_columns, forward_columns
 from gradwrap.transforms.jacobian_rows import as_asked, by_rows

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.meta import size_of
-from gradwrap.core.modes import new_level
-from gradwrap.core.scatter import zeros_of
+from gradwrap.core.levels import new_level
+from gradwrap.core.space import size_of, zeros_of
 from gradwrap.core.tree import unflatten
 from gradwrap.errors import NonScalarOutputError
 from gradwrap.transforms.diagonal import diagonal_start

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.meta import size_of
-from gradwrap.core.modes import new_level
-from gradwrap.core.scatter import zeros_of
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.backend import backend_of, own_buffers
+from gradwrap.core.levels import new_level
+from gradwrap.core.space import size_of, zeros_of
 from gradwrap.core.wrapper import UNTRACKED
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.arguments import default_scalar, is_array, unwrapped

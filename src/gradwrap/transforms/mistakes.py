@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.inspection import Wanted, wanted
-from gradwrap.core.kinds import TUPLE, type_of
+from gradwrap.core.dynamic import TUPLE, type_of
+from gradwrap.core.inspection import Wanted
+from gradwrap.core.levels import inspecting
 from gradwrap.core.watching import Watch, Watching
 from gradwrap.core.wrapper import Wrapper
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from gradwrap.core.kinds import AnyFunction
+    from gradwrap.core.dynamic import AnyFunction
 
 __all__ = ["apply_where", "detect_anomaly", "guard_buffers", "strong_zeros"]
 
@@ -28,14 +29,14 @@ class _Inspecting:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        outside = wanted.get()
+        outside = inspecting.get()
         self._outside.append(outside)
-        wanted.set(self._asked(Wanted() if outside is None else outside))
+        inspecting.set(self._asked(Wanted() if outside is None else outside))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         # not by a token: a generator may be closed in another context than it was started in
-        wanted.set(self._outside.pop())
+        inspecting.set(self._outside.pop())
 
 
 class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name

@@ -6,7 +6,7 @@ import functools
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.record import no_rule
 from gradwrap.core.registry import Op
 from gradwrap.core.variable import AnyVariable, Variable

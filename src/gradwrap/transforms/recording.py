@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.engine import backward_pass
+from gradwrap.core.backend import backend_of, own_buffers
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.kinds import TUPLE
-from gradwrap.core.meta import same_shape
-from gradwrap.core.modes import differentiating, new_level
-from gradwrap.core.tape import own_buffers
+from gradwrap.core.levels import differentiating, new_level
+from gradwrap.core.space import same_shape
 from gradwrap.core.tree import TreeDef, flatten_with_paths
 from gradwrap.core.variable import AnyVariable, Variable
 from gradwrap.errors import (

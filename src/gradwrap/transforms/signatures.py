@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.errors import NotAnArrayError, RuleDefinitionError
 from gradwrap.transforms.arguments import is_array, name_of
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from gradwrap.typing.variables import In_contra, Other_co, Out_co
+from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.typing.about import AnyArray, Axes
+    from gradwrap.typing.arguments import AnyArray, Axes, Integers
     from gradwrap.typing.results import UniqueAll, UniqueCounts, UniqueInverse
 
 __all__ = ["Manipulation", "Searching"]
@@ -20,75 +20,58 @@ class Manipulation(Protocol[In_contra, Out_co]):
 
     def broadcast_arrays(self, *arrays: In_contra) -> tuple[Out_co, ...]:
         """The arrays in their common shape."""
-        ...
 
     def broadcast_shapes(self, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         """The common shape of arrays of these shapes."""
-        ...
 
     def broadcast_to(self, x: In_contra, /, shape: tuple[int, ...]) -> Out_co:
         """The array repeated along new or single axes."""
-        ...
 
     def concat(self, arrays: Sequence[In_contra], /, *, axis: int | None = 0) -> Out_co:
         """Arrays joined along an axis."""
-        ...
 
-    def expand_dims(self, x: In_contra, /, axis: Axes) -> Out_co:
+    def expand_dims(self, x: In_contra, /, axis: Integers) -> Out_co:
         """The array with axes of length one put in."""
-        ...
 
-    def flip(self, x: In_contra, /, *, axis: Axes | None = None) -> Out_co:
+    def flip(self, x: In_contra, /, *, axis: Axes = None) -> Out_co:
         """The elements in reverse order along axes."""
-        ...
 
-    def moveaxis(self, x: In_contra, source: Axes, destination: Axes, /) -> Out_co:
+    def moveaxis(self, x: In_contra, source: Integers, destination: Integers, /) -> Out_co:
         """The array with axes at other positions."""
-        ...
 
     def permute_dims(self, x: In_contra, /, axes: tuple[int, ...]) -> Out_co:
         """The array with its axes in another order."""
-        ...
 
     def repeat(
         self, x: In_contra, repeats: int | AnyArray, /, *, axis: int | None = None
     ) -> Out_co:
-        """Each element so many times in a row."""
-        ...
+        """Each element repeated so many times."""
 
     def reshape(
         self, x: In_contra, /, shape: tuple[int, ...], *, copy: bool | None = None
     ) -> Out_co:
         """The same elements in another shape."""
-        ...
 
-    def roll(self, x: In_contra, /, shift: Axes, *, axis: Axes | None = None) -> Out_co:
+    def roll(self, x: In_contra, /, shift: Integers, *, axis: Axes = None) -> Out_co:
         """The elements moved along axes, the last coming in first."""
-        ...
 
-    def squeeze(self, x: In_contra, /, axis: Axes) -> Out_co:
+    def squeeze(self, x: In_contra, /, axis: Integers) -> Out_co:
         """The array without these axes of length one."""
-        ...
 
     def stack(self, arrays: Sequence[In_contra], /, *, axis: int = 0) -> Out_co:
         """Arrays joined along a new axis."""
-        ...
 
     def tile(self, x: In_contra, repetitions: tuple[int, ...], /) -> Out_co:
         """The whole array so many times along each axis."""
-        ...
 
     def unstack(self, x: In_contra, /, *, axis: int = 0) -> tuple[Out_co, ...]:
         """The parts of the array along an axis."""
-        ...
 
     def take(self, x: In_contra, indices: AnyArray, /, *, axis: int | None = None) -> Out_co:
         """The elements at these positions of an axis."""
-        ...
 
     def take_along_axis(self, x: In_contra, indices: AnyArray, /, *, axis: int = -1) -> Out_co:
         """For each position an element along the axis."""
-        ...
 
 
 class Searching(Protocol[In_contra, Out_co, Other_co]):
@@ -98,23 +81,19 @@ class Searching(Protocol[In_contra, Out_co, Other_co]):
         self, x: In_contra, /, *, axis: int | None = None, keepdims: bool = False
     ) -> Other_co:
         """The position of the greatest element."""
-        ...
 
     def argmin(
         self, x: In_contra, /, *, axis: int | None = None, keepdims: bool = False
     ) -> Other_co:
         """The position of the least element."""
-        ...
 
     def count_nonzero(
-        self, x: AnyArray, /, *, axis: Axes | None = None, keepdims: bool = False
+        self, x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False
     ) -> Other_co:
-        """How many elements are not zero."""
-        ...
+        """The number of elements that are not zero."""
 
     def nonzero(self, x: AnyArray, /) -> tuple[Other_co, ...]:
         """The positions of the elements that are not zero."""
-        ...
 
     def searchsorted(
         self,
@@ -123,47 +102,38 @@ class Searching(Protocol[In_contra, Out_co, Other_co]):
         /,
         *,
         side: Literal["left", "right"] = "left",
-        sorter: AnyArray | None = None,
+        sorter: AnyArray = None,
     ) -> Other_co:
         """Where in the sorted `x1` the elements of `x2` belong."""
-        ...
 
     def where(
         self, condition: AnyArray, x1: In_contra | complex, x2: In_contra | complex, /
     ) -> Out_co:
         """Elements of `x1` where the condition holds, else of `x2`."""
-        ...
 
     def isin(
         self, x1: In_contra | int, x2: In_contra | int, /, *, invert: bool = False
     ) -> Other_co:
-        """Whether an element of `x1` is among those of `x2`."""
-        ...
+        """Tell whether an element of `x1` is among those of `x2`."""
 
     def unique_all(self, x: In_contra, /) -> UniqueAll[Out_co, Other_co]:
         """The different elements, with their positions and counts."""
-        ...
 
     def unique_counts(self, x: In_contra, /) -> UniqueCounts[Out_co, Other_co]:
         """The different elements, and how often each occurs."""
-        ...
 
     def unique_inverse(self, x: In_contra, /) -> UniqueInverse[Out_co, Other_co]:
         """The different elements, and which of them each one is."""
-        ...
 
     def unique_values(self, x: In_contra, /) -> Out_co:
         """The different elements."""
-        ...
 
     def argsort(
         self, x: In_contra, /, *, axis: int = -1, descending: bool = False, stable: bool = True
     ) -> Other_co:
         """The positions that sort the array."""
-        ...
 
     def sort(
         self, x: In_contra, /, *, axis: int = -1, descending: bool = False, stable: bool = True
     ) -> Out_co:
         """The elements in order."""
-        ...

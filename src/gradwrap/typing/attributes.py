@@ -1,4 +1,4 @@
-"""What a variable asks of its array for the types of `x.dtype` and `x.device`."""
+"""Protocols of arrays, from which the types of `x.dtype` and `x.device` follow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ class Holds(Protocol[T_co]):
     @property
     def data(self) -> T_co:
         """The native array."""
-        ...
 
 
 class HasDType(Protocol[T_co]):
@@ -27,7 +26,6 @@ class HasDType(Protocol[T_co]):
     @property
     def dtype(self) -> T_co:
         """Its dtype."""
-        ...
 
 
 class HasDevice(Protocol[T_co]):
@@ -36,4 +34,3 @@ class HasDevice(Protocol[T_co]):
     @property
     def device(self) -> T_co:
         """Where it is."""
-        ...

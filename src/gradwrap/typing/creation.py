@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from gradwrap.typing.variables import In_contra, Other_co, Out_co
+from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
-    from gradwrap.typing.about import Device, DType, FInfo, IInfo, Kinds, Nested, Shape
+    from gradwrap.typing.arguments import Device, DType, Kinds, Nested, Shape
+    from gradwrap.typing.info import FInfo, IInfo
 
-__all__ = ["AboutDTypes", "Creation"]
+__all__ = ["Creation", "DTypeFunctions"]
 
 
 class Creation(Protocol[In_contra, Out_co]):
@@ -22,35 +23,27 @@ class Creation(Protocol[In_contra, Out_co]):
         stop: float | None = None,
         step: float = 1,
         *,
-        dtype: DType | None = None,
-        device: Device | None = None,
+        dtype: DType = None,
+        device: Device = None,
     ) -> Out_co:
         """Evenly spaced numbers from `start` to before `stop`."""
-        ...
 
     def asarray(
         self,
         obj: In_contra | Nested,
         /,
         *,
-        dtype: DType | None = None,
-        device: Device | None = None,
+        dtype: DType = None,
+        device: Device = None,
         copy: bool | None = None,
     ) -> Out_co:
         """An array of numbers, nested sequences, or another array; the graph is kept."""
-        ...
 
-    def empty(
-        self, shape: Shape, *, dtype: DType | None = None, device: Device | None = None
-    ) -> Out_co:
+    def empty(self, shape: Shape, *, dtype: DType = None, device: Device = None) -> Out_co:
         """An array of that shape, its elements not set."""
-        ...
 
-    def empty_like(
-        self, x: In_contra, /, *, dtype: DType | None = None, device: Device | None = None
-    ) -> Out_co:
+    def empty_like(self, x: In_contra, /, *, dtype: DType = None, device: Device = None) -> Out_co:
         """An array of the shape and dtype of `x`, its elements not set."""
-        ...
 
     def eye(
         self,
@@ -59,28 +52,23 @@ class Creation(Protocol[In_contra, Out_co]):
         /,
         *,
         k: int = 0,
-        dtype: DType | None = None,
-        device: Device | None = None,
+        dtype: DType = None,
+        device: Device = None,
     ) -> Out_co:
         """Ones on the diagonal `k`, zeros elsewhere."""
-        ...
 
-    def from_dlpack(
-        self, x: Any, /, *, device: Device | None = None, copy: bool | None = None
-    ) -> Out_co:
+    def from_dlpack(self, x: Any, /, *, device: Device = None, copy: bool | None = None) -> Out_co:
         """An array over the buffer of another library's."""
-        ...
 
     def full(
         self,
         shape: Shape,
         fill_value: In_contra | complex,
         *,
-        dtype: DType | None = None,
-        device: Device | None = None,
+        dtype: DType = None,
+        device: Device = None,
     ) -> Out_co:
         """An array of that shape, filled with one value."""
-        ...
 
     def full_like(
         self,
@@ -88,11 +76,10 @@ class Creation(Protocol[In_contra, Out_co]):
         /,
         fill_value: In_contra | complex,
         *,
-        dtype: DType | None = None,
-        device: Device | None = None,
+        dtype: DType = None,
+        device: Device = None,
     ) -> Out_co:
         """An array of the shape and dtype of `x`, filled with one value."""
-        ...
 
     def linspace(
         self,
@@ -101,77 +88,55 @@ class Creation(Protocol[In_contra, Out_co]):
         /,
         num: int,
         *,
-        dtype: DType | None = None,
-        device: Device | None = None,
+        dtype: DType = None,
+        device: Device = None,
         endpoint: bool = True,
     ) -> Out_co:
         """`num` evenly spaced numbers from `start` to `stop`."""
-        ...
 
     def meshgrid(
         self, *arrays: In_contra, indexing: Literal["xy", "ij"] = "xy"
     ) -> tuple[Out_co, ...]:
         """The coordinates of a grid, from those of its axes."""
-        ...
 
-    def ones(
-        self, shape: Shape, *, dtype: DType | None = None, device: Device | None = None
-    ) -> Out_co:
+    def ones(self, shape: Shape, *, dtype: DType = None, device: Device = None) -> Out_co:
         """An array of ones."""
-        ...
 
-    def ones_like(
-        self, x: In_contra, /, *, dtype: DType | None = None, device: Device | None = None
-    ) -> Out_co:
+    def ones_like(self, x: In_contra, /, *, dtype: DType = None, device: Device = None) -> Out_co:
         """Ones, of the shape and dtype of `x`."""
-        ...
 
     def tril(self, x: In_contra, /, *, k: int = 0) -> Out_co:
         """The lower triangle of each matrix; zeros above it."""
-        ...
 
     def triu(self, x: In_contra, /, *, k: int = 0) -> Out_co:
         """The upper triangle of each matrix; zeros below it."""
-        ...
 
-    def zeros(
-        self, shape: Shape, *, dtype: DType | None = None, device: Device | None = None
-    ) -> Out_co:
+    def zeros(self, shape: Shape, *, dtype: DType = None, device: Device = None) -> Out_co:
         """An array of zeros."""
-        ...
 
-    def zeros_like(
-        self, x: In_contra, /, *, dtype: DType | None = None, device: Device | None = None
-    ) -> Out_co:
+    def zeros_like(self, x: In_contra, /, *, dtype: DType = None, device: Device = None) -> Out_co:
         """Zeros, of the shape and dtype of `x`."""
-        ...
 
 
-class AboutDTypes(Protocol[In_contra, Other_co]):
+class DTypeFunctions(Protocol[In_contra, Other_co]):
     """Casts, and questions about dtypes."""
 
     def astype(
-        self, x: In_contra, dtype: DType, /, *, copy: bool = True, device: Device | None = None
+        self, x: In_contra, dtype: DType, /, *, copy: bool = True, device: Device = None
     ) -> Other_co:
         """The elements as numbers of another dtype; the gradient is cast back."""
-        ...
 
     def can_cast(self, from_: In_contra | DType, to: DType, /) -> bool:
-        """Whether a dtype may be converted to another."""
-        ...
+        """Tell whether a dtype may be converted to another."""
 
     def finfo(self, type: In_contra | DType, /) -> FInfo:
         """The machine limits of a floating-point dtype."""
-        ...
 
     def iinfo(self, type: In_contra | DType, /) -> IInfo:
         """The machine limits of an integer dtype."""
-        ...
 
     def isdtype(self, dtype: DType, kind: Kinds) -> bool:
-        """Whether a dtype is of a kind: "real floating", "integral", ..."""
-        ...
+        """Tell whether a dtype is of a kind: "real floating", "integral", ..."""
 
     def result_type(self, *arrays_and_dtypes: In_contra | complex | DType) -> DType:
         """The dtype of what an operation on these gives."""
-        ...

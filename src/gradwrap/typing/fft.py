@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from gradwrap.typing.variables import In_contra, Other_co, Out_co
+from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gradwrap.typing.about import Device, DType, Norm
+    from gradwrap.typing.arguments import Device, DType, Lengths, Norm
 
 __all__ = ["FFTNamespace"]
 
@@ -23,102 +21,64 @@ class FFTNamespace(Protocol[In_contra, Out_co, Other_co]):
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
         """The Fourier transform along an axis."""
-        ...
 
     def fftfreq(
-        self, n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Device | None = None
+        self, n: int, /, *, d: float = 1.0, dtype: DType = None, device: Device = None
     ) -> Out_co:
         """The frequencies of what `fft` returns."""
-        ...
 
     def fftn(
-        self,
-        x: In_contra,
-        /,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: Norm = "backward",
+        self, x: In_contra, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
     ) -> Other_co:
         """The Fourier transform along several axes."""
-        ...
 
-    def fftshift(self, x: In_contra, /, *, axes: int | Sequence[int] | None = None) -> Out_co:
+    def fftshift(self, x: In_contra, /, *, axes: int | Lengths = None) -> Out_co:
         """The frequencies in order, zero in the middle."""
-        ...
 
     def hfft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
         """The real transform of what has Hermitian symmetry."""
-        ...
 
     def ifft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
         """The inverse of `fft`."""
-        ...
 
     def ifftn(
-        self,
-        x: In_contra,
-        /,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: Norm = "backward",
+        self, x: In_contra, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
     ) -> Other_co:
         """The inverse of `fftn`."""
-        ...
 
-    def ifftshift(self, x: In_contra, /, *, axes: int | Sequence[int] | None = None) -> Out_co:
+    def ifftshift(self, x: In_contra, /, *, axes: int | Lengths = None) -> Out_co:
         """The inverse of `fftshift`."""
-        ...
 
     def ihfft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
         """The inverse of `hfft`."""
-        ...
 
     def irfft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
         """The inverse of `rfft`: real numbers."""
-        ...
 
     def irfftn(
-        self,
-        x: In_contra,
-        /,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: Norm = "backward",
+        self, x: In_contra, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
     ) -> Other_co:
         """The inverse of `rfftn`: real numbers."""
-        ...
 
     def rfft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
         """The Fourier transform of real numbers: half of it says all."""
-        ...
 
     def rfftfreq(
-        self, n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Device | None = None
+        self, n: int, /, *, d: float = 1.0, dtype: DType = None, device: Device = None
     ) -> Out_co:
         """The frequencies of what `rfft` returns."""
-        ...
 
     def rfftn(
-        self,
-        x: In_contra,
-        /,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: Norm = "backward",
+        self, x: In_contra, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
     ) -> Other_co:
         """The Fourier transform of real numbers along several axes."""
-        ...

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from gradwrap.core.variable import Variable
-from gradwrap.typing.about import Constants, DTypes
 from gradwrap.typing.arrays import Manipulation, Searching
-from gradwrap.typing.creation import AboutDTypes, Creation
+from gradwrap.typing.creation import Creation, DTypeFunctions
 from gradwrap.typing.elementwise import Elementwise
+from gradwrap.typing.info import Constants, DTypes
 from gradwrap.typing.linalg import LinalgFunctions
 from gradwrap.typing.reductions import Products, Reductions
-from gradwrap.typing.variables import A, In_contra, Other_co, Out_co
+from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
-    from gradwrap.typing.about import NamespaceInfo
     from gradwrap.typing.fft import FFTNamespace
+    from gradwrap.typing.info import NamespaceInfo
     from gradwrap.typing.special import SpecialNamespace
 
-__all__ = ["ArrayNamespace", "LinalgNamespace", "Namespace", "NativeNamespace"]
+__all__ = ["ArrayNamespace", "ExtendedNamespace", "LinalgNamespace"]
 
 
 class LinalgNamespace(
@@ -35,7 +34,7 @@ class ArrayNamespace(
     Constants,
     DTypes,
     Creation[In_contra, Out_co],
-    AboutDTypes[In_contra, Other_co],
+    DTypeFunctions[In_contra, Other_co],
     Elementwise[In_contra, Out_co, Other_co],
     Manipulation[In_contra, Out_co],
     Searching[In_contra, Out_co, Other_co],
@@ -51,57 +50,20 @@ class ArrayNamespace(
     @property
     def linalg(self) -> LinalgNamespace[In_contra, Out_co, Other_co]:
         """The extension for linear algebra."""
-        ...
 
     @property
     def fft(self) -> FFTNamespace[In_contra, Out_co, Other_co]:
         """The extension for Fourier transforms."""
-        ...
 
     def __array_namespace_info__(self) -> NamespaceInfo:
-        """What the library can do."""
-        ...
+        """Return what the library says about itself: dtypes, devices, capabilities."""
 
 
-class Namespace(ArrayNamespace[Variable[A] | A, Variable[A], Variable[Any]], Protocol[A]):
-    """What `x.__array_namespace__()` gives for an `x: Variable[A]`.
-
-    Its functions take variables, arrays of type `A`, and numbers; they return `Variable[A]`, or
-    `Variable[Any]` where the dtype is another: of comparisons, positions, casts, transforms. For
-    the checker it has the names of the standard; at run time also the others of the library.
-
-    Examples
-    --------
-    >>> import numpy as np, gradwrap as gw
-    >>> from numpy.typing import NDArray
-    >>> def energy(xp: gw.typing.Namespace[NDArray[np.float64]], x):
-    ...     return xp.sum(xp.square(x))
-    >>> x = gw.wrap(np.array([1.0, 2.0]))
-    >>> energy(x.__array_namespace__(), x)
-    Variable(np.float64(5.0))
-    """
+class ExtendedNamespace(
+    ArrayNamespace[In_contra, Out_co, Other_co], Protocol[In_contra, Out_co, Other_co]
+):
+    """The standard's namespace with an extension of gradwrap's own, `special`."""
 
     @property
-    def special(self) -> SpecialNamespace[Variable[A] | A, Variable[A]]:
-        """Special functions: gradwrap's own, not in the standard."""
-        ...
-
-
-class NativeNamespace(ArrayNamespace[A, A, Any], Protocol[A]):
-    """The same of native arrays: what the formulas of a rule are given in a first derivative.
-
-    Examples
-    --------
-    >>> import numpy as np, gradwrap as gw
-    >>> def of_cube(xp: gw.typing.NativeNamespace, g, x):
-    ...     return xp.multiply(g, 3 * xp.square(x))
-    >>> cube = gw.primitive(lambda x: x**3)
-    >>> gw.defvjp(cube, of_cube)
-    >>> gw.grad(cube)(2.0)
-    np.float64(12.0)
-    """
-
-    @property
-    def special(self) -> SpecialNamespace[A, A]:
-        """Special functions: the library's own."""
-        ...
+    def special(self) -> SpecialNamespace[In_contra, Out_co]:
+        """Special functions, which are not in the standard."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from gradwrap.typing.variables import In_contra, Other_co, Out_co
+from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.typing.about import AnyArray, Axes, DType
+    from gradwrap.typing.arguments import AnyArray, Axes, DType
 
 __all__ = ["Products", "Reductions"]
 
@@ -23,11 +23,10 @@ class Reductions(Protocol[In_contra, Out_co, Other_co]):
         /,
         *,
         axis: int | None = None,
-        dtype: DType | None = None,
+        dtype: DType = None,
         include_initial: bool = False,
     ) -> Out_co:
         """The products of the elements up to each."""
-        ...
 
     def cumulative_sum(
         self,
@@ -35,79 +34,45 @@ class Reductions(Protocol[In_contra, Out_co, Other_co]):
         /,
         *,
         axis: int | None = None,
-        dtype: DType | None = None,
+        dtype: DType = None,
         include_initial: bool = False,
     ) -> Out_co:
         """The sums of the elements up to each."""
-        ...
 
-    def max(self, x: In_contra, /, *, axis: Axes | None = None, keepdims: bool = False) -> Out_co:
+    def max(self, x: In_contra, /, *, axis: Axes = None, keepdims: bool = False) -> Out_co:
         """The greatest element; ties share the gradient evenly."""
-        ...
 
-    def mean(self, x: In_contra, /, *, axis: Axes | None = None, keepdims: bool = False) -> Out_co:
+    def mean(self, x: In_contra, /, *, axis: Axes = None, keepdims: bool = False) -> Out_co:
         """The mean."""
-        ...
 
-    def min(self, x: In_contra, /, *, axis: Axes | None = None, keepdims: bool = False) -> Out_co:
+    def min(self, x: In_contra, /, *, axis: Axes = None, keepdims: bool = False) -> Out_co:
         """The least element; ties share the gradient evenly."""
-        ...
 
     def prod(
-        self,
-        x: In_contra,
-        /,
-        *,
-        axis: Axes | None = None,
-        dtype: DType | None = None,
-        keepdims: bool = False,
+        self, x: In_contra, /, *, axis: Axes = None, dtype: DType = None, keepdims: bool = False
     ) -> Out_co:
         """The product."""
-        ...
 
     def std(
-        self,
-        x: In_contra,
-        /,
-        *,
-        axis: Axes | None = None,
-        correction: float = 0.0,
-        keepdims: bool = False,
+        self, x: In_contra, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
     ) -> Out_co:
         """The standard deviation."""
-        ...
 
     def sum(
-        self,
-        x: In_contra,
-        /,
-        *,
-        axis: Axes | None = None,
-        dtype: DType | None = None,
-        keepdims: bool = False,
+        self, x: In_contra, /, *, axis: Axes = None, dtype: DType = None, keepdims: bool = False
     ) -> Out_co:
         """The sum."""
-        ...
 
     def var(
-        self,
-        x: In_contra,
-        /,
-        *,
-        axis: Axes | None = None,
-        correction: float = 0.0,
-        keepdims: bool = False,
+        self, x: In_contra, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
     ) -> Out_co:
         """The variance."""
-        ...
 
-    def all(self, x: AnyArray, /, *, axis: Axes | None = None, keepdims: bool = False) -> Other_co:
-        """Whether all elements are true."""
-        ...
+    def all(self, x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Other_co:
+        """Tell whether all elements are true."""
 
-    def any(self, x: AnyArray, /, *, axis: Axes | None = None, keepdims: bool = False) -> Other_co:
-        """Whether one of the elements is true."""
-        ...
+    def any(self, x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Other_co:
+        """Tell whether one of the elements is true."""
 
     def diff(
         self,
@@ -120,7 +85,6 @@ class Reductions(Protocol[In_contra, Out_co, Other_co]):
         append: In_contra | None = None,
     ) -> Out_co:
         """The differences of neighbours, `n` times."""
-        ...
 
 
 class Products(Protocol[In_contra, Out_co]):
@@ -128,11 +92,9 @@ class Products(Protocol[In_contra, Out_co]):
 
     def matmul(self, x1: In_contra, x2: In_contra, /) -> Out_co:
         """The matrix product, `x1 @ x2`."""
-        ...
 
     def matrix_transpose(self, x: In_contra, /) -> Out_co:
         """The array with its last two axes exchanged."""
-        ...
 
     def tensordot(
         self,
@@ -143,8 +105,6 @@ class Products(Protocol[In_contra, Out_co]):
         axes: int | tuple[Sequence[int], Sequence[int]] = 2,
     ) -> Out_co:
         """The sum of products along pairs of axes."""
-        ...
 
     def vecdot(self, x1: In_contra, x2: In_contra, /, *, axis: int = -1) -> Out_co:
         """The dot product along an axis, `x1` conjugated."""
-        ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
-from gradwrap.typing.variables import Other_co, Out_co
+from gradwrap.typing.type_variables import Other_co, Out_co
 
 __all__ = [
     "QR",
@@ -22,35 +22,35 @@ __all__ = [
 
 
 class Eig(NamedTuple, Generic[Other_co]):
-    """What `linalg.eig` returns."""
+    """The result of `linalg.eig`."""
 
     eigenvalues: Other_co
     eigenvectors: Other_co
 
 
 class Eigh(NamedTuple, Generic[Out_co]):
-    """What `linalg.eigh` returns."""
+    """The result of `linalg.eigh`."""
 
     eigenvalues: Out_co
     eigenvectors: Out_co
 
 
 class QR(NamedTuple, Generic[Out_co]):
-    """What `linalg.qr` returns."""
+    """The result of `linalg.qr`."""
 
     Q: Out_co
     R: Out_co
 
 
 class SlogDet(NamedTuple, Generic[Out_co]):
-    """What `linalg.slogdet` returns."""
+    """The result of `linalg.slogdet`."""
 
     sign: Out_co
     logabsdet: Out_co
 
 
 class SVD(NamedTuple, Generic[Out_co]):
-    """What `linalg.svd` returns."""
+    """The result of `linalg.svd`."""
 
     U: Out_co
     S: Out_co
@@ -58,7 +58,7 @@ class SVD(NamedTuple, Generic[Out_co]):
 
 
 class UniqueAll(NamedTuple, Generic[Out_co, Other_co]):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Out_co
     indices: Other_co
@@ -67,14 +67,14 @@ class UniqueAll(NamedTuple, Generic[Out_co, Other_co]):
 
 
 class UniqueCounts(NamedTuple, Generic[Out_co, Other_co]):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Out_co
     counts: Other_co
 
 
 class UniqueInverse(NamedTuple, Generic[Out_co, Other_co]):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Out_co
     inverse_indices: Other_co

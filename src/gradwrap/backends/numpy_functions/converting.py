@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.kinds import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.variable import AnyVariable
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint

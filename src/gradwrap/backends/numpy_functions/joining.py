@@ -19,7 +19,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     with_axes,
 )
-from gradwrap.core.kinds import LIST, SLICE
+from gradwrap.core.dynamic import LIST, SLICE
 from gradwrap.core.wrapper import native, unwrapped_key
 from gradwrap.errors import NoRuleError
 

@@ -20,7 +20,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.kinds import LIST, SEQUENCE
+from gradwrap.core.dynamic import LIST, SEQUENCE
 from gradwrap.core.wrapper import Wrapper, key_with_batches, native
 from gradwrap.errors import NoRuleError
 

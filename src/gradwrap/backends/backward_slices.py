@@ -1,0 +1,91 @@
+"""Backward slices, `x[::-1]`, for libraries whose slices only go forwards: torch and dask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.backends.adapted_rows import adapted
+from gradwrap.core.dynamic import SLICE, TUPLE
+from gradwrap.core.space import zeros_of
+from gradwrap.rules.selection import setitem, setitem_cotangents
+
+if TYPE_CHECKING:
+    from gradwrap.core.rule import Rule
+
+__all__ = ["forwards", "indexing_rules", "read"]
+
+
+def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+    """Return a key of forward steps alone, and the axes to reverse before it is used."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    if not any(isinstance(part, SLICE) and _is_backwards(part) for part in parts):
+        return key, ()
+    taken = sum(_axes_of(part) for part in parts)
+    axis = 0
+    reversed_axes: list[Any] = []
+    forward: list[Any] = []
+    for part in parts:
+        if part is Ellipsis:
+            axis += len(shape) - taken
+        elif isinstance(part, SLICE) and _is_backwards(part):
+            length = shape[axis]
+            start, stop, step = part.indices(length)
+            part = slice(length - 1 - start, length - 1 - stop, -step)  # noqa: PLW2901  its place
+            reversed_axes.append(axis)
+        forward.append(part)
+        axis += _axes_of(part)
+    return tuple(forward), tuple(reversed_axes)
+
+
+def _is_backwards(part: slice) -> bool:
+    return part.step is not None and part.step < 0
+
+
+def _axes_of(part: Any) -> int:
+    """Count the axes of the array that a part of a key is for."""
+    if part is None or part is Ellipsis:
+        return 0
+    is_mask = str(getattr(part, "dtype", "")).endswith("bool")
+    return part.ndim if is_mask else 1
+
+
+def read(xp: Any, x: Any, key: Any) -> Any:
+    key, axes = forwards(key, x.shape)
+    return (xp.flip(x, axis=axes) if axes else x)[key]
+
+
+def _written(xp: Any, x: Any, value: Any, key: Any) -> Any:
+    key, axes = forwards(key, x.shape)
+    if not axes:
+        return setitem(xp, x, value, key)
+    return xp.flip(setitem(xp, xp.flip(x, axis=axes), value, key), axis=axes)
+
+
+def _written_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+    key, axes = forwards(key, g.shape)
+    if not axes:
+        return setitem_cotangents(xp, g, key, value_meta)
+    of_x, of_value = setitem_cotangents(xp, xp.flip(g, axis=axes), key, value_meta)
+    return xp.flip(of_x, axis=axes), of_value
+
+
+def _tangent_of_written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
+    return _written(xp, zeros_of(xp, x_meta), t, key)
+
+
+def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
+    return read(xp, g, key)
+
+
+def indexing_rules() -> list[Rule]:
+    """Return the rows of reading and writing by keys that may go backwards."""
+    return [
+        adapted("getitem", native=read),
+        adapted("scatter", _scatter_cotangent),
+        adapted(
+            "setitem",
+            _written_cotangents,
+            native=_written,
+            jvps=(lambda xp, t, key: _written(xp, t, 0, key), _tangent_of_written),
+        ),
+    ]

@@ -1,0 +1,127 @@
+"""Functions of the drop-in namespaces that make arrays: NumPy's own, and CuPy's.
+
+What they make inside a function that a transform differentiates can be filled in place with
+tracked values, and what they are given may hold tracked values. Arrays of integers and bools,
+which have no derivative, stay the library's own everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.core.backend import backend_of
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.levels import is_differentiating
+from gradwrap.core.variable import AnyVariable, variable_class
+from gradwrap.core.wrapper import holds_wrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+__all__ = ["creation_functions", "first_variable"]
+
+FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy")
+NEW = (
+    *("zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like", "full_like", "arange"),
+    *("linspace", "logspace", "geomspace", "eye", "identity", "tri", "diagflat", "fromfunction"),
+    *("full", "meshgrid", "indices"),
+)
+
+
+def creation_functions(library: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a library that make arrays, so that these can hold tracked values."""
+    tracked = dict.fromkeys(FROM_VALUES, _converted) | dict.fromkeys(NEW, _new)
+    found = {
+        name: _maker(library, name, make)
+        for name, make in tracked.items()
+        if hasattr(library, name)
+    }
+    return found | {"fromiter": _fromiter(library, found["asarray"])}
+
+
+def first_variable(values: Any) -> Any:
+    """A variable among values, or in nested lists of them; None if there is none."""
+    for value in values:
+        if isinstance(value, AnyVariable):
+            return value
+        if isinstance(value, SEQUENCE):
+            found = first_variable(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _wrapped(library: ModuleType, result: Any) -> Any:
+    """Wrap new floating-point arrays, not tracked, where they may be filled with tracked values."""
+    if not is_differentiating():
+        return result
+    if isinstance(result, SEQUENCE):
+        return type(result)(_wrapped(library, part) for part in result)
+    if not isinstance(result, library.ndarray):
+        return result
+    return variable_class(backend_of(result))(result) if result.dtype.kind in "fc" else result
+
+
+def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """The library's function, or `make` where an argument is, or holds, a variable."""
+    native = getattr(library, name)
+
+    @functools.wraps(native)
+    def maker(*args: Any, **options: Any) -> Any:
+        variable = first_variable([*args, *options.values()])
+        if variable is None:
+            return _wrapped(library, native(*args, **options))
+        return make(variable.__array_namespace__(), native, args, options)
+
+    return maker
+
+
+def _converted(
+    xp: Any, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    name = native.__name__
+    # the first parameter's name; CuPy's array has NumPy's for asarray
+    first = ("object", "obj", "a") if name == "array" else ("a",)
+    obj = args[0] if args else next((options[n] for n in first if n in options), None)
+    if not holds_wrapper(obj):  # it is another argument, `like=`
+        return native(*args, **options)
+    dtype = args[1] if len(args) > 1 and name != "copy" else options.get("dtype")
+    copy = bool(options.get("copy", name in ("array", "copy")))
+    made = xp.asarray(obj, dtype=None if dtype is None else np.dtype(dtype), copy=copy)
+    ndmin = options.get("ndmin", int(name == "ascontiguousarray"))
+    return made[(None,) * (ndmin - made.ndim)] if made.ndim < ndmin else made
+
+
+def _new(
+    xp: Any, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """A new array, from the implementation of a function that NumPy dispatches, or of `full`."""
+    name = native.__name__
+    make = _full if name == "full" else IMPLEMENTATIONS.get(getattr(np, name))
+    return native(*args, **options) if make is None else make(xp, *args, **options)
+
+
+def _full(
+    xp: Any, shape: Any, fill_value: Any, dtype: Any = None, *_order: Any, **_options: Any
+) -> Any:
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    return xp.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
+
+
+def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[..., Any]:
+    native = library.fromiter
+
+    @functools.wraps(native)
+    def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
+        items: list[Any] = list(iter if count < 0 else itertools.islice(iter, count))
+        if holds_wrapper(items):
+            return asarray(items, dtype)
+        return _wrapped(library, native(items, dtype, count, **options))
+
+    return fromiter

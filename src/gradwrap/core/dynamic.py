@@ -1,0 +1,42 @@
+"""`type`, and containers, of values that can be anything.
+
+To pyright the class of an `Any` is `type[Unknown]`, and an `Any` that `isinstance` finds to be a
+tuple is a tuple of unknown parts. These names have `Any` in those places; at run time they are the
+builtins themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias, TypeVar
+
+    R = TypeVar("R")
+    # The numbers of parameters are written out, so that a type checker takes those of a lambda
+    # for Any.
+    AnyFunction: TypeAlias = (
+        Callable[[Any], R]
+        | Callable[[Any, Any], R]
+        | Callable[[Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any], R]
+        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], R]
+    )
+
+__all__ = ["DICT", "LIST", "SEQUENCE", "SLICE", "TUPLE", "rebuilt", "type_of"]
+
+type_of: Final[Callable[[Any], type[Any]]] = type
+TUPLE: Final[type[Any]] = tuple
+LIST: Final[type[Any]] = list
+DICT: Final[type[Any]] = dict
+SLICE: Final[type[Any]] = slice
+SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
+
+
+def rebuilt(like: Any, parts: Sequence[Any]) -> Any:
+    """A tuple, list or named tuple of these parts, of the class of `like`."""
+    return type_of(like)(*parts) if hasattr(like, "_fields") else type_of(like)(parts)

@@ -1,0 +1,121 @@
+"""The space of an array: its shape, dtype and device, and how a value is brought into it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+__all__ = [
+    "Meta",
+    "fit_cotangent",
+    "fit_tangent",
+    "same_shape",
+    "same_space",
+    "size_of",
+    "zeros_of",
+]
+
+COMPLEX = "complex floating"
+
+
+class Meta:
+    """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
+
+    `level` is the transform the array is tracked by: operations on two arrays that share one
+    `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
+    """
+
+    __slots__ = ("device", "dtype", "is_complex", "level", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
+    ) -> None:
+        self.shape: tuple[int, ...] = shape
+        self.dtype: Any = dtype
+        self.device: Any = device
+        self.level: int = level
+        self.is_complex: bool = is_complex
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return size_of(self.shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def size_of(shape: tuple[int, ...]) -> int:
+    """The number of elements of an array of a shape."""
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
+    if a == b:
+        return True
+    pairs = zip(a, b, strict=False)
+    return len(a) == len(b) and all(m == n or math.isnan(m + n) for m, n in pairs)
+
+
+def same_space(a: Meta, b: Meta) -> bool:
+    """Whether arrays of `a` and `b` agree in shape and dtype."""
+    return a is b or (a.shape == b.shape and a.dtype == b.dtype)
+
+
+def zeros_of(xp: Any, meta: Meta) -> Any:
+    """An array of zeros in the space of `meta`."""
+    return xp.zeros(meta.shape, dtype=meta.dtype, device=meta.device)
+
+
+def fit_cotangent(xp: Any, cotangent: Any, meta: Meta) -> Any:
+    """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
+    if cotangent.shape != meta.shape:
+        cotangent = _unbroadcast(xp, cotangent, meta.shape)
+    return _cast(xp, cotangent, meta.dtype)
+
+
+def fit_tangent(xp: Any, tangent: Any, out: Any) -> Any:
+    """Bring a tangent into its output's space: broadcast it, project the dtype."""
+    if tuple(tangent.shape) != tuple(out.shape):
+        tangent = xp.broadcast_to(tangent, out.shape)
+    return _cast(xp, tangent, out.dtype)
+
+
+def _cast(xp: Any, value: Any, dtype: Any) -> Any:
+    """Cast to a dtype; take the real part first, where only the value is complex."""
+    if value.dtype == dtype:
+        return value
+    if xp.isdtype(value.dtype, COMPLEX) and not xp.isdtype(dtype, COMPLEX):
+        value = xp.real(value)
+    return value if value.dtype == dtype else xp.astype(value, dtype)
+
+
+def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an argument of this shape was repeated."""
+    have = cotangent.shape
+    extra = len(have) - len(shape)
+    if extra < 0:  # a formula may leave out axes of length one
+        return xp.broadcast_to(cotangent, shape)
+    axes = tuple(range(extra)) + tuple(
+        axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
+    )
+    if axes:
+        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
+    if cotangent.shape == shape:
+        return cotangent
+    if size_of(cotangent.shape) == size_of(shape):
+        return xp.reshape(cotangent, shape)
+    if math.isnan(size_of(shape)):  # of a lazy array that does not know its shape
+        for axis, length in enumerate(shape):
+            if length == 1 and (cotangent.ndim <= axis or cotangent.shape[axis] != 1):
+                cotangent = xp.expand_dims(cotangent, axis=axis)
+        if same_shape(cotangent.shape, shape):
+            return cotangent
+    return xp.broadcast_to(cotangent, shape)

@@ -1,0 +1,97 @@
+"""A graph as text: Mermaid, which GitHub, GitLab and notebooks render, and DOT, for Graphviz."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gradwrap.drawing.graph import KINDS
+
+if TYPE_CHECKING:
+    from gradwrap.drawing.graph import Graph, Kind
+
+__all__ = ["to_dot", "to_mermaid"]
+
+ENTITIES = {
+    "#": "#35;",
+    "&": "#amp;",
+    '"': "#quot;",
+    "<": "#lt;",
+    ">": "#gt;",
+    "`": "#96;",
+    "*": "#42;",
+    "\\": "#92;",
+}
+OUTER_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+LIST_MARK = re.compile(r"^(\d+)\.|^([-+])(?= )")
+DOT_HEAD = """\
+    graph [label={title} labelloc=t fontname="Helvetica" fontsize=12 ranksep=0.3 nodesep=0.25]
+    node [shape=box fontname="Helvetica" fontsize=11 margin="0.12,0.06" height=0.3]
+    edge [fontname="Helvetica" fontsize=9 color="#555555" fontcolor="#555555" arrowsize=0.6]"""
+
+
+def to_mermaid(graph: Graph) -> str:
+    """Write a graph as a flowchart of Mermaid."""
+    keys = {box: f"n{index}" for index, box in enumerate(graph.boxes)}
+    lines = ["---", f"title: {graph.title}", "---", "flowchart TD"]
+    for box in graph.boxes:
+        text = "<br/>".join(_in_mermaid(line) for line in box.text)
+        opening, closing = ("([", "])") if box.kind.is_round else ("[", "]")
+        if box.kind.is_double:
+            opening, closing = 2 * opening, 2 * closing
+        lines.append(f'    {keys[box]}{opening}"{text}"{closing}:::{box.kind.name}')
+    for arrow in graph.arrows:
+        line = "-.->" if arrow.dashed else "-->"
+        label = f'|"{_in_mermaid(arrow.label)}"|' if arrow.label else ""
+        lines.append(f"    {keys[arrow.source]} {line}{label} {keys[arrow.target]}")
+    used = {box.kind for box in graph.boxes}
+    lines += [f"    classDef {kind.name} {_mermaid_style(kind)}" for kind in KINDS if kind in used]
+    return "\n".join(lines)
+
+
+def _mermaid_style(kind: Kind) -> str:
+    style = f"fill:{kind.fill},stroke:{kind.border},color:#111"
+    style += ",stroke-dasharray:4 3" if kind.is_dashed else ""
+    return style + (",stroke-width:2px" if kind.is_bold else "")
+
+
+def _in_mermaid(text: str) -> str:
+    """Escape text that Mermaid would take for Markdown, or for the end of a string."""
+    one_line = " ".join(text.split())
+    coded = "".join(ENTITIES.get(character, character) for character in one_line)
+    coded = OUTER_UNDERSCORE.sub("#95;", coded)
+    return LIST_MARK.sub(lambda m: f"{m[1]}#46;" if m[1] else f"#{ord(m[2])};", coded)
+
+
+def to_dot(graph: Graph) -> str:
+    """Write a graph as a directed graph of DOT."""
+    keys = {box: f"n{index}" for index, box in enumerate(graph.boxes)}
+    lines = ["digraph {", DOT_HEAD.format(title=_in_dot(graph.title))]
+    for box in graph.boxes:
+        label = _in_dot("\n".join(box.text))
+        lines.append(f"    {keys[box]} [label={label} {_dot_style(box.kind)}]")
+    for arrow in graph.arrows:
+        label = f" label={_in_dot(' ' + arrow.label)}" if arrow.label else ""
+        dashed = " style=dashed" if arrow.dashed else ""
+        options = f" [{(label + dashed).strip()}]" if label or dashed else ""
+        lines.append(f"    {keys[arrow.source]} -> {keys[arrow.target]}{options}")
+    return "\n".join([*lines, "}"])
+
+
+def _dot_style(kind: Kind) -> str:
+    words = ["rounded"] * kind.is_round + ["filled"] + ["dashed"] * kind.is_dashed
+    fill, border = _six_digits(kind.fill), _six_digits(kind.border)
+    style = f'style="{",".join(words)}" fillcolor="{fill}" color="{border}"'
+    return style + " peripheries=2" * kind.is_double + " penwidth=2" * kind.is_bold
+
+
+def _six_digits(color: str) -> str:
+    """A colour as Graphviz takes it, which does not know `#777`."""
+    return "#" + "".join(2 * digit for digit in color[1:]) if len(color) == 4 else color
+
+
+def _in_dot(text: str) -> str:
+    """A string of DOT."""
+    coded = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    # Graphviz reads HTML entities in labels
+    return f'"{coded.replace("&", "&amp;")}"'

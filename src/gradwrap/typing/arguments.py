@@ -1,0 +1,46 @@
+"""Names for the types of what the standard's functions take besides arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+__all__ = [
+    "AnyArray",
+    "Axes",
+    "DType",
+    "Device",
+    "Integers",
+    "Kind",
+    "Kinds",
+    "Lengths",
+    "Nested",
+    "Norm",
+    "Shape",
+]
+
+AnyArray: TypeAlias = Any
+"""An array of the library of any dtype: a mask, positions, counts."""
+DType: TypeAlias = Any
+"""A dtype of the library, which has its own types for them; None for the default."""
+Device: TypeAlias = Any
+"""A device of the library, likewise."""
+Integers: TypeAlias = int | tuple[int, ...]
+Shape: TypeAlias = Integers
+Axes: TypeAlias = Integers | None
+"""An axis, several, or None for all of them."""
+Lengths: TypeAlias = Sequence[int] | None
+"""An integer for each of several axes, or None for the default."""
+Nested: TypeAlias = complex | Sequence[Any]
+"""Numbers, and nested sequences of numbers and of arrays."""
+Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+Kind: TypeAlias = Literal[
+    "bool",
+    "signed integer",
+    "unsigned integer",
+    "integral",
+    "real floating",
+    "complex floating",
+    "numeric",
+]
+Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]

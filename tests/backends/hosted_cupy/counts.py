@@ -1,0 +1,48 @@
+"""Counts of what the device is asked for: launches, waits, and memory."""
+
+from __future__ import annotations
+
+__all__ = ["COUNTS", "Counts"]
+
+
+class Counts:
+    """Counts of what CuPy is asked to do; `reset` them before what is to be counted.
+
+    Attributes
+    ----------
+    launches
+        The names of the kernels, or of the functions that were carried out in one go.
+    synchronisations
+        The calls that made the host wait for the device: for values, or for shapes that depend
+        on values.
+    uploads
+        The copies from the host to the device.
+    live, peak, total
+        Bytes of device memory in use, the most there have been, and all that were allocated.
+    """
+
+    def __init__(self) -> None:
+        self.launches: list[str] = []
+        self.synchronisations: list[str] = []
+        self.uploads: list[str] = []
+        self.live = 0
+        self.peak = 0
+        self.total = 0
+
+    def reset(self) -> None:
+        self.launches.clear()
+        self.synchronisations.clear()
+        self.uploads.clear()
+        self.peak = self.live
+        self.total = 0
+
+    def allocated(self, size: int) -> None:
+        self.live += size
+        self.total += size
+        self.peak = max(self.peak, self.live)
+
+    def released(self, size: int) -> None:
+        self.live -= size
+
+
+COUNTS = Counts()

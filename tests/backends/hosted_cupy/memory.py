@@ -1,0 +1,105 @@
+"""CuPy's memory, on the host: an allocator, and NumPy's view of an array that lies there."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    cupy: Any
+else:
+    import cupy
+
+from hosted_cupy.counts import COUNTS
+from hosted_cupy.devices import current_device
+from lambdas import is_a
+
+__all__ = ["allocate", "cupy", "lent", "returned", "view"]
+
+
+class HostPointer(cupy.cuda.MemoryPointer):  # type: ignore[misc]  # CuPy is not there for checkers
+    """A pointer to host memory, which does with the C library what CuPy asks the driver for."""
+
+    ptr: int
+
+    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
+        COUNTS.launches.append("memset")
+        ctypes.memset(self.ptr, value, size)
+
+    def copy_from_device_async(self, source: Any, size: int, stream: Any = None) -> None:
+        COUNTS.launches.append("memcpy")
+        ctypes.memmove(self.ptr, source.ptr, size)
+
+
+def allocate(size: int) -> Any:
+    """Memory of the current device, which is counted while it is in use."""
+    host = np.empty(max(size, 1), dtype=np.uint8)
+    COUNTS.allocated(size)
+    weakref.finalize(host, COUNTS.released, size)
+    memory = cupy.cuda.UnownedMemory(
+        host.ctypes.data, host.nbytes, host, device_id=current_device().id
+    )
+    return HostPointer(memory, 0)
+
+
+class _Exposed:
+    """An array as NumPy's protocol describes it; the view keeps it, and so the memory."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3,
+            "shape": array.shape,
+            "strides": array.strides,
+            "typestr": array.dtype.str,
+            "data": (array.data.ptr, False),
+        }
+
+
+def view(array: Any) -> Any:
+    """Return a view of an array of CuPy, for NumPy to read and to write."""
+    if array.size == 0:
+        return np.empty(array.shape, array.dtype)
+    return np.asarray(_Exposed(array))
+
+
+def lent(value: Any) -> Any:
+    """Return an argument as NumPy takes it; refuse what CuPy does not take.
+
+    CuPy takes its own arrays, and scalars of Python and NumPy, but no arrays of NumPy.
+    """
+    if isinstance(value, cupy.ndarray):
+        if value.device.id != current_device().id:
+            raise ValueError(
+                f"Array device must be same as the current device: array device = "
+                f"{value.device.id} while current = {current_device().id}"
+            )
+        return view(value)
+    if is_a(value, list, tuple):
+        parts = [lent(part) for part in value]
+        return parts if is_a(value, list) else tuple(parts)
+    if is_a(value, dict):
+        return {key: lent(part) for key, part in value.items()}
+    plain = (bool, int, float, complex, str, np.generic, np.dtype, type, slice, type(None))
+    if is_a(value, *plain) or value is Ellipsis:
+        return value
+    raise TypeError(f"Unsupported type {type(value)}")
+
+
+def returned(value: Any) -> Any:
+    """Return NumPy's results as arrays of CuPy, where a scalar is an array without axes."""
+    if is_a(value, tuple):
+        parts = [returned(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_a(value, list):
+        return [returned(part) for part in value]
+    if not is_a(value, np.ndarray, np.generic):
+        return value
+    value = np.asarray(value)
+    is_fortran = value.flags.f_contiguous and not value.flags.c_contiguous
+    array = cupy.ndarray(value.shape, value.dtype, order="F" if is_fortran else "C")
+    view(array)[...] = value
+    return array

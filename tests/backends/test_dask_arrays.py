@@ -1,0 +1,138 @@
+"""Dask's arrays: nothing is computed before it is asked for, and shapes may be unknown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from lambdas import fn
+from programs import PROGRAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+da: Any = pytest.importorskip("dask.array")
+dask: Any = pytest.importorskip("dask")
+pytestmark = pytest.mark.peers
+
+VALUES = np.arange(24.0).reshape(8, 3) / 4.0 - 1.3
+INDICES = np.array([5, 0, 0, 7, 5])
+
+
+def in_chunks(values: Any) -> Any:
+    return da.from_array(values, chunks=(2,) * values.ndim)
+
+
+def refuse(*args: Any, **kwargs: Any) -> Any:
+    raise AssertionError("something was computed")
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "ridge"])
+def test_gradient_is_built_without_computing(name: str) -> None:
+    program = PROGRAMS[name]
+    wanted = gw.grad(program.function)(*program.arrays)
+
+    with dask.config.set(scheduler=refuse):
+        gradient = gw.grad(program.function)(*(in_chunks(a) for a in program.arrays))
+
+    assert isinstance(gradient, da.Array)
+    np.testing.assert_allclose(gradient.compute(), wanted, rtol=1e-9)
+
+
+def test_value_and_gradient_share_one_computation() -> None:
+    program = PROGRAMS["logistic_loss"]
+
+    value, gradient = gw.value_and_grad(program.function)(*map(in_chunks, program.arrays))
+    found = dask.compute(value, gradient)
+
+    wanted = gw.value_and_grad(program.function)(*program.arrays)
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1], wanted[1], rtol=1e-9)
+
+
+SELECTIONS: dict[str, Callable[[Any], Any]] = {
+    "slice": lambda x: x[1:7:2, ::-1],
+    "row by row": lambda x: sum(x[i] * x[i - 1] for i in range(8)),
+    "indices": lambda x: x[INDICES],
+    "indices on the second axis": lambda x: x[:, INDICES % 3],
+    "mask": lambda x: x[x > 0],
+    "rows by a mask": lambda x: x[x[:, 0] > 0],
+    "rows by a mask, with more": lambda x: x[x[:, 0] > 0] @ x[:3] + x[0],
+    "centred rows by a mask": lambda x: _centred(x[x[:, 0] > 0]),
+    "their mean": lambda x: (x[x[:, 0] > 0] ** 2).mean(axis=0),
+    "the mean of all": lambda x: x[x > 0].mean(),
+    "their variance": lambda x: x[x[:, 0] > 0].var(axis=0, correction=1),
+    "their deviation": lambda x: x[x[:, 0] > 0].std(axis=0),
+}
+
+
+def _centred(rows: Any) -> Any:
+    return (rows - rows.mean(axis=1, keepdims=True)) * rows.mean(axis=0)
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_selection_of_chunks_gives_what_numpy_gives(name: str) -> None:
+    """Also where the number of selected elements is not known before it is computed."""
+
+    def f(x: Any) -> Any:
+        chosen = SELECTIONS[name](x)
+        return (chosen**2).sum()
+
+    with dask.config.set(scheduler=refuse):
+        gradient = gw.grad(f)(in_chunks(VALUES))
+
+    np.testing.assert_allclose(gradient.compute(), gw.grad(f)(VALUES), rtol=1e-9)
+
+
+def test_sum_at_indices_is_made_chunk_by_chunk() -> None:
+    """The transpose of indexing does not gather the array: each chunk takes its own part."""
+
+    def f(x: Any) -> Any:
+        return (x[INDICES] ** 2).sum()
+
+    with dask.config.set({"array.chunk-size": "64B"}):
+        gradient = gw.grad(f)(in_chunks(VALUES))
+
+    assert gradient.npartitions > 1
+    np.testing.assert_allclose(gradient.compute(), gw.grad(f)(VALUES))
+
+
+def test_unknown_length_that_a_formula_needs_is_an_error_with_a_fix() -> None:
+    def f(x: Any) -> Any:
+        return (x[x[:, 0] > 0][:2] ** 2).sum()
+
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        gw.grad(f)(in_chunks(VALUES))
+
+
+def test_take_along_axis_which_dask_lacks() -> None:
+    order = np.argsort(-VALUES, axis=0)
+
+    def f(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        weights = xp.reshape(xp.arange(24.0), (8, 3))
+        return xp.sum(weights * xp.take_along_axis(x, xp.asarray(order), axis=0))
+
+    np.testing.assert_allclose(gw.grad(f)(in_chunks(VALUES)), gw.grad(f)(VALUES))
+
+
+def test_array_on_the_left_of_an_operator() -> None:
+    left = in_chunks(VALUES)
+
+    gradient = gw.grad(fn(lambda x: (left * x).sum()))(in_chunks(VALUES))
+
+    np.testing.assert_array_equal(gradient, VALUES)
+
+
+def test_a_tracked_value_does_not_become_an_object_array() -> None:
+    """`dask.array`'s functions treat any unknown object as a scalar."""
+    x = gw.wrap(in_chunks(VALUES), requires_grad=True)
+
+    with pytest.raises(
+        gw.errors.TrackedValueError, match=r"dask\.array would take a tracked value"
+    ):
+        da.add(in_chunks(VALUES), x)
+    assert isinstance(np.add(in_chunks(VALUES), x), gw.Variable)

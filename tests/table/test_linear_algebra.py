@@ -1,0 +1,357 @@
+"""Linear algebra: conventions at degenerate points, closed forms, names, errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from harness import cases_of, to_numpy
+from lambdas import fn, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ANY: Any = np  # for calls that NumPy's own types are too narrow for
+FILES = ("linear_algebra", "matrix_functions", "norms", "decompositions")
+RANDOM = np.random.default_rng(7)
+W = np.array([1.0, 2.0, 3.0])
+C = RANDOM.standard_normal((3, 3))
+M = RANDOM.standard_normal((3, 3)) + 3.0 * np.eye(3)
+Z = M + 1j * RANDOM.standard_normal((3, 3))
+SPD = M @ M.T
+HPD = Z @ np.conj(Z.T)
+ROTATION, _ = np.linalg.qr(RANDOM.standard_normal((3, 3)))
+EYE = np.eye(3)
+ONES = np.ones((2, 2))
+
+
+def linalg(x: Any) -> Any:
+    """Return the `linalg` extension of an array's namespace."""
+    return x.__array_namespace__().linalg
+
+
+def rebuilt(vectors: Any) -> Any:
+    """Return the projector on the span of the vectors, which does not depend on their choice."""
+    return vectors @ np.conj(vectors.T)
+
+
+# Degenerate points
+
+
+@pytest.mark.parametrize(
+    ("loss", "x", "wanted"),
+    rows(
+        [
+            (lambda x: np.sum(W * linalg(x).eigh(x)[0]), EYE, np.diag(W)),
+            (lambda x: np.sum(W * linalg(x).eigvalsh(x)), EYE, np.diag(W)),
+            (lambda x: np.sum(C * rebuilt(linalg(x).eigh(x)[1])), EYE, 0.0 * EYE),
+            (lambda x: np.sum(linalg(x).eigvals(x)).real, EYE, EYE),
+            (lambda x: np.sum(linalg(x).eig(x)[0] ** 2).real, 2.0 * EYE, 4.0 * EYE),
+            (lambda x: np.sum(W * linalg(x).svd(x)[1]), EYE, np.diag(W)),
+            (lambda x: np.sum(W * linalg(x).svdvals(x)), EYE, np.diag(W)),
+            (lambda x: np.sum(C * rebuilt(linalg(x).svd(x)[0])), EYE, 0.0 * EYE),
+            (lambda x: np.sum(linalg(x).svdvals(x)), ONES, 0.5 * ONES),
+            (lambda x: np.sum(linalg(x).svdvals(x)), np.zeros((2, 3)), np.zeros((2, 3))),
+            (lambda x: np.linalg.norm(x, "nuc"), EYE, EYE),
+            (lambda x: np.sum(linalg(x).pinv(x)), ONES, -0.25 * ONES),
+        ]
+    ),
+    ids=[
+        "eigh values",
+        "eigvalsh",
+        "eigh vectors",
+        "eigvals",
+        "eig values",
+        "svd values",
+        "svdvals",
+        "svd vectors",
+        "svdvals, rank 1",
+        "svdvals of zeros",
+        "nuclear norm",
+        "pinv, rank 1",
+    ],
+)
+def test_degenerate_point_has_the_decided_gradient(
+    loss: Callable[[Any], Any], x: Any, wanted: Any
+) -> None:
+    np.testing.assert_allclose(gw.grad(loss)(x), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_span_of_equal_eigenvalues_has_its_exact_gradient() -> None:
+    """The projector on a double eigenvalue's space: the pair is left out, the gap to the third
+    is not.
+    """
+
+    def projector(x: Any) -> Any:
+        x = (x + x.T) / 2
+        return rebuilt(linalg(x).eigh(x)[1][:, :2])
+
+    x = ROTATION @ np.diag([1.0, 1.0, 3.0]) @ ROTATION.T
+
+    gw.testing.check_grads(projector, [x], order=1)
+
+
+@pytest.mark.parametrize("full_matrices", [True, False])
+def test_polar_factor_of_a_rotation_has_its_exact_gradient(full_matrices: bool) -> None:
+    """All singular values are equal, and yet U V^H moves smoothly."""
+
+    def polar(x: Any) -> Any:
+        u, _, vh = linalg(x).svd(x, full_matrices=full_matrices)
+        return u @ vh
+
+    gw.testing.check_grads(polar, [ROTATION], order=1)
+    gradient = gw.grad(fn(lambda x: np.sum(C * polar(x))))(ROTATION)
+    inner = ROTATION.T @ C
+    np.testing.assert_allclose(gradient, ROTATION @ (inner - inner.T) / 2, rtol=1e-10, atol=1e-12)
+
+
+def test_near_ties_are_not_taken_for_equal() -> None:
+    gap = 1e-6
+
+    gradient = gw.grad(fn(lambda x: linalg(x).eigh(x)[1][0, 1]))(np.diag([1.0, 1.0 + gap]))
+
+    np.testing.assert_allclose(np.abs(gradient), [[0.0, 0.5 / gap], [0.5 / gap, 0.0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("x", [EYE, np.diag([1.0, 0.0, 0.0]), np.zeros((3, 3)), np.diag(W)])
+def test_det_has_every_order_at_singular_and_degenerate_matrices(x: Any) -> None:
+    gw.testing.check_grads(fn(lambda a: linalg(a).det(a)), [x], order=4)
+
+
+def test_nuclear_norm_has_a_second_order_at_equal_singular_values() -> None:
+    gw.testing.check_grads(fn(lambda x: np.linalg.norm(x, "nuc")), [EYE], order=2)
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
+@pytest.mark.parametrize("upper", [False, True])
+def test_log_determinant_by_cholesky_has_the_inverse(matrix: Any, upper: bool) -> None:
+    def log_determinant(x: Any) -> Any:
+        factor = linalg(x).cholesky(x, upper=upper)
+        return 2.0 * np.sum(np.log(np.real(np.diagonal(factor))))
+
+    gradient = gw.grad(log_determinant)(matrix)
+
+    np.testing.assert_allclose(gradient, ANY.linalg.inv(matrix), rtol=1e-10)
+    np.testing.assert_array_equal(gradient, np.conj(gradient.T))
+
+
+@pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
+@pytest.mark.parametrize(
+    "values", rows([lambda x: linalg(x).eigh(x)[0], lambda x: linalg(x).eigvalsh(x)])
+)
+def test_sum_of_cubed_eigenvalues_has_three_squares(
+    matrix: Any, values: Callable[[Any], Any]
+) -> None:
+    gradient = gw.grad(fn(lambda x: np.sum(values(x) ** 3)))(matrix)
+
+    np.testing.assert_allclose(gradient, 3.0 * matrix @ matrix, rtol=1e-10)
+    np.testing.assert_array_equal(gradient, np.conj(gradient.T))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    rows(
+        [
+            lambda x: np.sum(W * linalg(x).eigh(x)[0]),
+            lambda x: np.sum(W * linalg(x).eigvalsh(x)),
+            lambda x: linalg(x).eigh(x)[1][0, 1] ** 2,
+        ]
+    ),
+    ids=["eigh values", "eigvalsh", "eigh vectors"],
+)
+def test_matrix_that_is_not_symmetric_has_the_gradient_of_its_lower_triangle(
+    loss: Callable[[Any], Any],
+) -> None:
+    """The value depends on the triangle that NumPy reads; the gradient is symmetric."""
+    lower = np.tril(M)
+
+    value, gradient = gw.value_and_grad(loss)(M)
+    wanted, expected = gw.value_and_grad(loss)(lower + np.tril(M, -1).T)
+
+    np.testing.assert_allclose(value, wanted, rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(gradient, gradient.T)
+
+
+@pytest.mark.parametrize("matrix", [SPD, HPD], ids=["real", "complex"])
+def test_matrix_logarithm_by_eigh_has_the_gradient_by_differences(matrix: Any) -> None:
+    def logarithm(x: Any) -> Any:
+        x = (x + np.conj(x.T)) / 2
+        w, v = linalg(x).eigh(x)
+        return (v * np.log(w)) @ np.conj(v.T)
+
+    gw.testing.check_grads(logarithm, [matrix])
+
+
+@pytest.mark.parametrize("matrix", [M, Z], ids=["real", "complex"])
+def test_sum_of_squared_eigenvalues_has_twice_the_transpose(matrix: Any) -> None:
+    """The trace of the square; the argument's own dtype, though eigenvalues are complex."""
+    for values in (fn(lambda x: linalg(x).eig(x)[0]), fn(lambda x: linalg(x).eigvals(x))):
+
+        def total(x: Any, values: Callable[[Any], Any] = values) -> Any:
+            return np.sum(values(x) ** 2).real
+
+        gradient = gw.grad(total)(matrix)
+        assert gradient.dtype == matrix.dtype
+        np.testing.assert_allclose(gradient, 2.0 * np.conj(matrix.T), rtol=1e-10)
+
+
+def test_matrix_with_complex_eigenvalues_has_a_real_gradient() -> None:
+    turning = np.array([[1.0, -2.0], [3.0, 1.0]])
+
+    gradient = gw.grad(fn(lambda x: np.sum(np.imag(linalg(x).eigvals(x)) ** 2)))(turning)
+
+    # the imaginary parts are +- sqrt(-b c - (a - d)^2 / 4)
+    np.testing.assert_allclose(gradient, [[0.0, -6.0], [4.0, 0.0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (3, 3)])
+@pytest.mark.parametrize("full_matrices", [True, False])
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_matrix_put_together_again_has_the_identity(
+    shape: tuple[int, int], full_matrices: bool, is_complex: bool
+) -> None:
+    x, weights = RANDOM.standard_normal((2, *shape))
+    if is_complex:
+        x, weights = x + 1j * weights[::-1], weights + 1j * x
+    k = min(shape)
+
+    def by_svd(a: Any) -> Any:
+        u, s, vh = linalg(a).svd(a, full_matrices=full_matrices)
+        return np.real(np.sum(np.conj(weights) * ((u[:, :k] * s) @ vh[:k])))
+
+    def by_qr(a: Any) -> Any:
+        q, r = linalg(a).qr(a, mode="complete" if full_matrices else "reduced")
+        return np.real(np.sum(np.conj(weights) * (q @ r)))
+
+    for loss in (by_svd, by_qr):
+        np.testing.assert_allclose(gw.grad(loss)(x), weights, rtol=1e-9, atol=1e-9)
+
+
+def test_added_columns_have_the_gradient_of_their_span() -> None:
+    x = RANDOM.standard_normal((4, 2))
+
+    def loss(added: Any) -> Any:
+        return np.sum(np.diag(np.arange(4.0)) * rebuilt(added))
+
+    def of_all(a: Any) -> Any:
+        return loss(linalg(a).svd(a)[0][:, 2:])
+
+    def of_the_first(a: Any) -> Any:
+        return -loss(linalg(a).svd(a, full_matrices=False)[0])
+
+    def by_qr(a: Any) -> Any:
+        return loss(linalg(a).qr(a, mode="complete")[0][:, 2:])
+
+    wanted = gw.grad(of_the_first)(x)
+    np.testing.assert_allclose(gw.grad(of_all)(x), wanted, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(gw.grad(by_qr)(x), wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("matrix", [M, Z], ids=["real", "complex"])
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 3, 6])
+def test_power_of_a_matrix_is_that_of_numpy_with_its_derivatives(matrix: Any, n: int) -> None:
+    def power(x: Any) -> Any:
+        return linalg(x).matrix_power(x, n)
+
+    value, _ = gw.vjp(power, matrix)
+
+    np.testing.assert_allclose(value, np.linalg.matrix_power(matrix, n), rtol=1e-10)
+    gw.testing.check_grads(fn(lambda x: power(x) * x), [matrix])
+    gw.testing.check_grads(fn(lambda x: power(x) * x), [np.stack([matrix, matrix.T])])
+
+
+def test_pinv_of_full_rank_is_the_inverse() -> None:
+    by_pinv = gw.grad(fn(lambda x: np.sum(C * linalg(x).pinv(x))))(M)
+    by_inverse = gw.grad(fn(lambda x: np.sum(C * linalg(x).inv(x))))(M)
+
+    np.testing.assert_allclose(by_pinv, by_inverse, rtol=1e-10, atol=1e-12)
+
+
+def test_pinv_has_the_gradient_among_matrices_of_its_rank() -> None:
+    left, right = RANDOM.standard_normal((4, 2)), RANDOM.standard_normal((2, 3))
+
+    gw.testing.check_grads(fn(lambda a, b: ANY.linalg.pinv(a @ b, rtol=1e-8)), [left, right])
+
+
+def test_matrix_rank_is_not_tracked() -> None:
+    rank = linalg(gw.wrap(ONES, requires_grad=True)).matrix_rank(gw.wrap(ONES, requires_grad=True))
+
+    assert not rank.requires_grad
+    assert int(rank) == 1
+
+
+def test_results_of_several_parts_keep_their_names() -> None:
+    x = gw.wrap(SPD, requires_grad=True)
+
+    assert linalg(x).svd(x)._fields == ("U", "S", "Vh")
+    assert linalg(x).qr(x)._fields == ("Q", "R")
+    assert linalg(x).eigh(x)._fields == ("eigenvalues", "eigenvectors")
+    assert linalg(x).eig(x).eigenvalues.requires_grad
+    assert linalg(x).slogdet(x).logabsdet.requires_grad
+
+
+@pytest.mark.parametrize("function", ["cholesky", "eigh", "eigvalsh", "eig", "eigvals"])
+def test_matrix_that_is_not_square_has_the_librarys_error(function: str) -> None:
+    x = gw.wrap(np.ones((2, 3)), requires_grad=True)
+
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        getattr(linalg(x), function)(x)
+
+
+def test_power_of_a_matrix_that_is_not_square_says_so() -> None:
+    x = gw.wrap(np.ones((2, 3)), requires_grad=True)
+
+    with pytest.raises(ValueError, match=r"matrix_power got .* shape \(2, 3\). Fix: pass square"):
+        linalg(x).matrix_power(x, 1)
+
+
+def test_singular_r_raises_what_numpy_raises() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        gw.grad(lambda x: np.sum(linalg(x).qr(x)[0]))(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("device_name", ["CPU_DEVICE", "device1"])
+@pytest.mark.parametrize(
+    "function",
+    rows(
+        [
+            lambda x: linalg(x).matrix_power(x, 0) * x,
+            lambda x: linalg(x).matrix_power(x, -2),
+            lambda x: x.__array_namespace__().real(linalg(x).eigvals(x)) ** 2,
+            lambda x: linalg(x).matrix_norm(x, ord="nuc"),
+            lambda x: linalg(x).outer(x[0, :], x[1, :]),
+            lambda x: linalg(x).vecdot(x, x),
+        ]
+    ),
+    ids=["power 0", "power -2", "eigvals", "nuclear norm", "outer", "vecdot"],
+)
+def test_functions_made_of_others_stay_on_the_device(
+    function: Callable[[Any], Any], device_name: str
+) -> None:
+    import array_api_strict
+
+    device = array_api_strict.Device(device_name)
+    x = array_api_strict.asarray(M, device=device)
+
+    def total(a: Any) -> Any:
+        return a.__array_namespace__().sum(function(a))
+
+    gradient = gw.grad(total)(x)
+
+    assert gradient.device == device
+    np.testing.assert_allclose(to_numpy(gradient), gw.grad(total)(M), rtol=1e-10, atol=1e-12)
+
+
+def test_rows_have_a_jvp_of_their_own_or_are_linear() -> None:
+    """Differentiating a decomposition's VJP again would cost several times its JVP."""
+    rows = [case.rule for case in cases_of(*FILES)]
+    without = {r.name for r in rows if not r.jvps and r.kind.name not in ("linear", "multilinear")}
+
+    assert without == {"einsum"}

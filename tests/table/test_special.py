@@ -1,0 +1,307 @@
+"""Special functions: by every door, at the points where formulas divide by zero, and without SciPy.
+
+Values and derivatives of all rows, in all modes, are tested by the harness: see test_rules.py.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+import gradwrap as gw
+from gradwrap.core.namespace import composites
+from gradwrap.core.registry import find_op, ops
+from gradwrap.errors import NoRuleError
+from lambdas import fn, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+XP: Any = gw.wrap_namespace(np)  # with the names that its type omits
+X = np.array([0.3, 0.9, 1.7])
+
+
+def run(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# Doors --------------------------------------------------------------------------------------------
+
+
+def unary_ufuncs() -> list[str]:
+    rows = [op.name for op in ops() if op.name.startswith("special.")]
+    found: list[str] = []
+    for name in rows:
+        op = find_op(name)
+        assert op is not None
+        rule = op.rule_for("numpy")
+        function = getattr(special, name.removeprefix("special."))
+        if rule is not None and rule.differentiable and isinstance(function, np.ufunc):
+            found.append(name.removeprefix("special."))
+    return [name for name in found if getattr(special, name).nin == 1]
+
+
+@pytest.mark.parametrize("name", unary_ufuncs())
+def test_unmodified_scipy_is_the_namespaces_function(name: str) -> None:
+    x = X / 2
+
+    found = gw.grad(fn(lambda x: np.sum(getattr(special, name)(x))))(x)
+
+    np.testing.assert_array_equal(
+        found, gw.grad(fn(lambda x: np.sum(getattr(XP.special, name)(x))))(x)
+    )
+    assert np.all(np.isfinite(found))
+
+
+def test_functions_of_two_arguments_and_those_that_are_operations_already() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(
+            special.xlogy(2.0, x)
+            + special.zeta(2.0, x)
+            + special.gammainc(1.5, x)
+            + special.betainc(1.5, 2.0, x / 2)
+            + special.expm1(x)
+            + special.log1p(x)
+            + special.cbrt(x)
+            + special.exp2(x)
+        )
+
+    gw.testing.check_grads(f, [X])
+
+
+def test_scipy_that_was_imported_later_is_known_too() -> None:
+    out = run(
+        "import numpy as np, sys, gradwrap as gw\n"
+        "assert 'scipy' not in sys.modules\n"
+        "x = gw.wrap(np.array(0.5), requires_grad=True)\n"
+        "np.sin(x)\n"
+        "from scipy import special\n"
+        "special.erf(x).backward()\n"
+        "print(float(x.grad))\n"
+    )
+    assert float(out) == pytest.approx(2 / np.sqrt(np.pi) * np.exp(-0.25))
+
+
+def test_scipy_in_its_array_api_mode_takes_the_namespaces_functions() -> None:
+    """SciPy looks for `xp.special`; it is not documented."""
+    out = run(
+        "import numpy as np, gradwrap as gw\n"
+        "from scipy import special\n"
+        "functions = [special.gammaln, special.erf, lambda x: special.stdtr(3.0, x),\n"
+        "    special.logsumexp, special.softmax, lambda x: special.polygamma(1, x),\n"
+        "    lambda x: special.xlogy(2.0, x), lambda x: special.chdtr(2.0, x), special.sinc]\n"
+        "x = np.array([1.0, 2.0])\n"
+        "for f in functions:\n"
+        "    gw.testing.check_grads(lambda x: np.sum(f(x) * np.array([1.0, 2.0])), [x])\n"
+        "print(len(functions))\n",
+        SCIPY_ARRAY_API="1",
+    )
+    assert out == "9"
+
+
+def test_users_rule_takes_the_place_of_the_librarys() -> None:
+    out = run(
+        "import numpy as np, gradwrap as gw\n"
+        "from scipy import special\n"
+        "gw.defvjp(special.erf, lambda xp, g, x: 10.0 * g)\n"
+        "print(gw.grad(special.erf)(0.5), gw.grad(gw.wrap_namespace(np).special.erf)(0.5))\n"
+    )
+    assert out == "10.0 10.0"
+
+
+def test_namespace_lists_scipys_names_and_refuses_those_without_a_rule() -> None:
+    assert {"erf", "gammaln", "logsumexp", "ellipk"} <= set(dir(XP.special))
+    assert "special" in dir(XP)
+    with pytest.raises(NoRuleError, match=r"special\.ellipe on numpy arrays has no rule"):
+        gw.grad(XP.special.ellipe)(0.5)
+    assert XP.special.ellipe(gw.wrap(np.array(0.0))).item() == pytest.approx(np.pi / 2)
+    with pytest.raises(AttributeError):
+        _ = XP.special.no_such_function
+
+
+def test_without_scipy_the_error_says_what_to_install() -> None:
+    out = run(
+        "import sys\n"
+        "sys.modules['scipy'] = sys.modules['scipy.special'] = None\n"
+        "import numpy as np, gradwrap as gw\n"
+        "xp = gw.wrap_namespace(np)\n"
+        "print('special' in dir(xp), gw.grad(xp.special.sinc)(0.0))\n"
+        "try:\n"
+        "    gw.grad(xp.special.erf)(0.5)\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    assert out.splitlines() == [
+        "True 0.0",
+        (
+            "xp.special of numpy arrays is scipy.special, and scipy is not installed. "
+            "Fix: pip install scipy."
+        ),
+    ]
+
+
+def test_a_library_without_special_functions_has_those_made_of_others() -> None:
+    import array_api_strict as strict
+
+    xp = gw.wrap_namespace(strict)
+    x = strict.asarray([0.5, 1.5])
+    found = gw.grad(fn(lambda x: xp.sum(xp.special.softmax(x) * x) + xp.special.logsumexp(x)))(x)
+
+    wanted = gw.grad(fn(lambda x: np.sum(XP.special.softmax(x) * x) + XP.special.logsumexp(x)))
+    np.testing.assert_allclose(np.asarray(found), wanted(np.array([0.5, 1.5])))
+    with pytest.raises(AttributeError, match="erf"):
+        _ = xp.special.erf
+
+
+# Arguments without a derivative -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    rows(
+        [
+            (lambda a: special.gammainc(a, 1.0), "a"),
+            (lambda a: special.gammaincc(a, 1.0), "a"),
+            (lambda a: special.betainc(a, 1.0, 0.5), "a"),
+            (lambda b: special.betainc(1.0, b, 0.5), "b"),
+            (lambda x: special.zeta(x, 2.0), "x"),
+            (lambda v: special.jv(v, 2.0), "v"),
+            (lambda v: special.kv(v, 2.0), "v"),
+        ]
+    ),
+)
+def test_argument_without_a_formula_is_refused_by_name(
+    call: Callable[[Any], Any], argument: str
+) -> None:
+    with pytest.raises(NoRuleError, match=f"with respect to its argument {argument}, which is"):
+        gw.grad(call)(1.5)
+
+
+# Points where a formula divides by zero -----------------------------------------------------------
+
+
+def taylor(f: Callable[[Any], Any], order: int, x: float = 0.0) -> float:
+    for _ in range(order):
+        f = gw.grad(f)
+    return float(f(x))
+
+
+@pytest.mark.parametrize(
+    ("function", "derivatives"),
+    [
+        (special.j1, [0.0, 1 / 2, 0.0, -3 / 8, 0.0]),
+        (special.i1, [0.0, 1 / 2, 0.0, 3 / 8, 0.0]),
+        (special.j0, [1.0, 0.0, -1 / 2, 0.0, 3 / 8]),
+        (special.i0, [1.0, 0.0, 1 / 2, 0.0, 3 / 8]),
+        (special.exprel, [1.0, 1 / 2, 1 / 3, 1 / 4, 1 / 5]),
+        (XP.special.sinc, [1.0, 0.0, -(np.pi**2) / 3, 0.0, np.pi**4 / 5]),
+    ],
+)
+def test_derivatives_at_zero_are_exact_to_any_order(
+    function: Callable[[Any], Any], derivatives: list[float]
+) -> None:
+    for order, wanted in enumerate(derivatives):
+        assert taylor(function, order) == pytest.approx(wanted, abs=1e-14)
+
+
+@pytest.mark.parametrize("x", [0.999, 1.001, -0.999, -1.001])
+@pytest.mark.parametrize("function", [special.j1, special.i1, special.i1e, special.exprel])
+def test_series_and_formula_meet(function: Callable[[Any], Any], x: float) -> None:
+    gw.testing.check_grads(function, [x])
+
+
+def test_conventions() -> None:
+    assert gw.grad(special.xlogy, 1)(0.0, 0.0) == 0.0
+    assert gw.grad(special.xlog1py, 1)(0.0, -1.0) == 0.0
+    assert gw.grad(special.i0e)(0.0) == 0.0
+    assert gw.grad(special.i1e)(0.0) == 0.5
+
+
+# Of large and infinite arguments ------------------------------------------------------------------
+
+
+def test_log_functions_do_not_overflow() -> None:
+    x = np.array([1000.0, 1001.0, -np.inf])
+    assert gw.grad(XP.special.logsumexp)(x) == pytest.approx(special.softmax(x))
+    assert XP.special.logsumexp(gw.wrap(x)).item() == pytest.approx(special.logsumexp(x))
+    np.testing.assert_allclose(XP.special.softmax(gw.wrap(x)).data, special.softmax(x))
+    log = XP.special.log_softmax(gw.wrap(x[:2]))
+    np.testing.assert_allclose(log.data, special.log_softmax(x[:2]))
+    assert gw.grad(special.log_ndtr)(-1e9) == pytest.approx(1e9)
+    assert gw.grad(special.log_ndtr)(50.0) == 0.0
+    assert gw.grad(special.log_expit)(-800.0) == 1.0
+
+
+@pytest.mark.parametrize("x", [19.0, 21.0, 300.0, 1e8])
+def test_scaled_error_function_does_not_cancel(x: float) -> None:
+    """Its derivative is -1/(sqrt(pi) x**2) for large x."""
+    squares = 1 / x**2
+    wanted = -squares / np.sqrt(np.pi) * (1 - squares * (1.5 - squares * (3.75 - squares * 13.125)))
+    assert gw.grad(special.erfcx)(x) == pytest.approx(wanted, rel=1e-8)
+    assert gw.grad(gw.grad(special.erfcx))(x) == pytest.approx(2 / x**3 / np.sqrt(np.pi), rel=0.02)
+
+
+def test_left_of_zero_polygamma_is_right_too() -> None:
+    assert gw.grad(special.digamma)(-0.5) == pytest.approx(special.polygamma(1, -0.5))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_logsumexp_has_scipys_arguments(axis: Any, keepdims: bool) -> None:
+    x, b = np.linspace(-1.0, 2.0, 6).reshape(2, 3), np.array([1.0, -2.0, 0.5])
+    options = {"axis": axis, "keepdims": keepdims}
+
+    found = XP.special.logsumexp(gw.wrap(x), **options)
+    np.testing.assert_allclose(found.data, special.logsumexp(x, **options))
+    signed = XP.special.logsumexp(gw.wrap(x), b=b, return_sign=True, **options)
+    for part, wanted in zip(
+        signed, special.logsumexp(x, b=b, return_sign=True, **options), strict=True
+    ):
+        np.testing.assert_allclose(part.data, wanted)
+    gw.testing.check_grads(
+        fn(lambda x: XP.special.logsumexp(x, b=b, return_sign=True, **options)[0]), [x]
+    )
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+def test_functions_made_of_others_go_through_all_modes(name: str) -> None:
+    function = getattr(XP.special, name)
+    x = np.linspace(-1.0, 2.0, 6).reshape(2, 3)
+
+    gw.testing.check_grads(fn(lambda x: function(x, axis=-1)), [x])
+    mapped = gw.vmap(fn(lambda x: function(x)))(x)
+    np.testing.assert_allclose(mapped, getattr(special, name)(x, axis=-1))
+
+
+def test_complex_error_function_is_holomorphic() -> None:
+    z = 0.3 + 0.4j
+    found = gw.grad(special.erf, holomorphic=True)(z)
+    assert found == pytest.approx(2 / np.sqrt(np.pi) * np.exp(-z * z))
+
+
+def test_multivariate_gamma_function() -> None:
+    x = np.array([2.5, 4.0])
+    np.testing.assert_allclose(
+        XP.special.multigammaln(gw.wrap(x), 3).data, special.multigammaln(x, 3)
+    )
+    gw.testing.check_grads(fn(lambda x: XP.special.multigammaln(x, 3)), [x])
+
+
+def test_all_composed_functions_are_scipys() -> None:
+    for name in composites():
+        if name.startswith("special."):
+            assert hasattr(special, name.removeprefix("special."))

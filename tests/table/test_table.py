@@ -1,0 +1,47 @@
+"""The table is complete, and its rows are what the core takes them for."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradwrap.core.namespace import composites
+from gradwrap.core.registry import find_op, ops
+from gradwrap.core.rule import Rule, zero
+from gradwrap.errors import RuleDefinitionError
+from lambdas import fn
+
+BEYOND_THE_STANDARD = ["copy", "einsum", "getitem", "setitem", "to_device"]
+ROWS = [rule for op in ops() for rule in op.rules.values() if rule.kind != "user"]
+
+
+@pytest.mark.parametrize("name", BEYOND_THE_STANDARD)
+def test_function_has_a_rule_or_is_made_of_those_that_have(name: str) -> None:
+    assert find_op(name) is not None or name in composites()
+
+
+@pytest.mark.parametrize("rule", ROWS, ids=lambda rule: rule.name)
+def test_row_without_derivative_has_a_reason(rule: Rule) -> None:
+    assert rule.differentiable or rule.reason
+
+
+@pytest.mark.parametrize("rule", ROWS, ids=lambda rule: rule.name)
+def test_formula_gets_all_it_uses_by_its_parameters(rule: Rule) -> None:
+    """A formula that is a closure keeps values that nothing accounts for."""
+    for formula in (*rule.formulas, *rule.jvps):
+        if formula is not None and formula.function is not zero:
+            assert getattr(formula.function, "__closure__", None) is None
+            assert set(formula.saved) <= set(rule.words())
+
+
+def test_formula_with_an_unknown_name_is_refused_with_those_it_may_use() -> None:
+    with pytest.raises(RuleDefinitionError) as caught:
+        Rule("f", "x, /, *, axis=None", [fn(lambda xp, g, y: g)], kind="general")
+
+    assert str(caught.value) == (
+        "f: a formula names y, which it cannot be given. It may use xp, g, out, x, axis, x_meta."
+    )
+
+
+def test_formula_whose_first_parameters_are_others_is_refused() -> None:
+    with pytest.raises(RuleDefinitionError, match=r"first two parameters are xp and g"):
+        Rule("f", "x, /", [fn(lambda g, x: g * x)], kind="general")

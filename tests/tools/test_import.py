@@ -1,0 +1,79 @@
+"""`import gradwrap` does little, and imports no array library but NumPy."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PATHS = (ROOT / "src", ROOT / "tests" / "support")
+NOT_IMPORTED = (
+    "array_api_strict",
+    "autograd",
+    "cupy",
+    "dask",
+    "jax",
+    "matplotlib",
+    "mygrad",
+    "pandas",
+    "pytest",
+    "scipy",
+    "sklearn",
+    "torch",
+)
+
+
+def run(code: str) -> str:
+    """Run code in a fresh interpreter, and return what it prints."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PATHS))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, env=environment, text=True
+    )
+    return done.stdout
+
+
+COUNTED = """
+import json, sys
+import array_api_compat, numpy, optree
+from counting import lines
+before = set(sys.modules)
+count = lines(lambda: __import__("gradwrap"))
+print(json.dumps([count, sorted(set(sys.modules) - before)]))
+"""
+
+
+def test_import_executes_few_lines() -> None:
+    """Beyond its dependencies. The time is in `python -m benchmarks.overhead`."""
+    count, modules = json.loads(run(COUNTED))
+    assert count < 100_000
+    assert len([name for name in modules if not name.startswith("gradwrap")]) < 5
+
+
+def test_import_brings_no_other_array_library() -> None:
+    modules = json.loads(run("import gradwrap, json, sys; print(json.dumps(list(sys.modules)))"))
+    packages = {name.partition(".")[0] for name in modules}
+    assert packages.isdisjoint(NOT_IMPORTED)
+    assert {"array_api_compat", "gradwrap", "numpy", "optree"} <= packages
+    compat = {name for name in modules if name.startswith("array_api_compat.")}
+    backends = {name.split(".")[1] for name in compat} - {"common", "_internal", "numpy"}
+    assert backends == set()
+
+
+@pytest.mark.parametrize("name", ["autograd", "errors", "testing"])
+def test_public_modules_come_with_it(name: str) -> None:
+    run(f"import gradwrap; gradwrap.{name}.__name__")
+
+
+def test_every_public_name_is_documented() -> None:
+    code = "import gradwrap; print(*[n for n in dir(gradwrap) if not n.startswith('_')])"
+    names = run(code).split()
+    assert {"grad", "value_and_grad", "vjp", "wrap", "defvjp", "Variable"} <= set(names)
+    undocumented = run(
+        f"import gradwrap; print([n for n in {names!r} if not getattr(gradwrap, n).__doc__])"
+    )
+    assert undocumented.strip() == "[]"
