@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from gradwrap.core.backend import rebind
 
 import gradwrap as gw
 from gradwrap.backends.numpy_functions.spelling import SPELLED, UFUNC_METHODS
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue
+from gradwrap.core.backend import rebind
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import find_op, redefine
 from gradwrap.core.tree import map_leaves
