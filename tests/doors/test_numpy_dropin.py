@@ -238,7 +238,7 @@ def test_plain_arrays_refuse_tracked_values() -> None:
     assert re.search(r"gradwrap\.numpy\.zeros.*\.item\(\)", str(caught.value.__cause__))
     with pytest.raises(OutArgumentError, match="plain array"):
         gw.grad(add)(X)
-    with pytest.raises(OutArgumentError, match=r"np\.exp.*leave out= away"):
+    with pytest.raises(OutArgumentError, match=r"np\.exp.*omit out="):
         gw.grad(lambda x: np.sum(np.exp(x, out=np.zeros(3))))(X)
 
 

@@ -505,7 +505,7 @@ def test_out_of_a_plain_array(fun: Any, call: str) -> None:
     update = "; for a += x on a plain array a, write a = a + x" if call == "np.add" else ""
     assert message(OutArgumentError, inside(fun)) == (
         f"{call}(..., out=a ndarray): a plain array cannot hold a tracked value. "
-        f"Fix: leave out= away, y = {call}(...){update}."
+        f"Fix: omit out=, y = {call}(...){update}."
     )
 
 

@@ -175,7 +175,7 @@ def test_out_of_a_method_is_filled() -> None:
 def test_out_of_a_method_cannot_be_a_plain_array_where_it_is_tracked() -> None:
     x = gw.wrap(np.array([1.0, 2.0, 4.0]), requires_grad=True)
     plain: Any = np.zeros(())
-    with pytest.raises(gw.errors.OutArgumentError, match=r"np\.sum\(\.\.\., out=.*Fix: leave out="):
+    with pytest.raises(gw.errors.OutArgumentError, match=r"np\.sum\(\.\.\., out=.*Fix: omit out="):
         x.sum(out=plain)
     with pytest.raises(gw.errors.OutArgumentError, match=r"np\.prod"):
         x.prod(None, None, plain)

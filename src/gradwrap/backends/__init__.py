@@ -57,6 +57,7 @@ def _numpy_handlers() -> protocol.Handlers:
     return protocol.Handlers(
         numpy_protocol.call_ufunc,
         numpy_protocol.call_function,
+        numpy_protocol.bind,
         numpy_methods.find,
         numpy_methods.NAMES,
         frozenset(WRITING),

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwrap.backends import numpy_protocol
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
-from gradwrap.backends.numpy_ufuncs import OTHER_NAMES
+from gradwrap.backends.numpy_ufuncs import ufunc_of
 from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.looping import is_innermost_batch, looped
@@ -216,9 +216,9 @@ def _counterparts() -> dict[Any, Any]:
 def _register() -> None:
     """Let every ufunc of CuPy find its operation at once."""
     for op in list(ops()):
-        function = OTHER_NAMES.get(op.name, getattr(np, op.name, None))
+        function = ufunc_of(op)
         kernel = None if function is None else getattr(cupy, function.__name__, None)
-        if isinstance(function, np.ufunc) and isinstance(kernel, cupy.ufunc):
+        if isinstance(kernel, cupy.ufunc):
             register_function(kernel, op)
 
 

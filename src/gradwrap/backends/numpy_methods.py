@@ -8,45 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
-from gradwrap.backends.numpy_functions.table import out_position
 from gradwrap.core import protocol
+from gradwrap.core.variable import AnyVariable
 
 __all__ = ["NAMES", "find"]
 
 Method = Callable[..., Any]
-
-SAME_NAME = frozenset(
-    [
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argpartition",
-        "argsort",
-        "clip",
-        "cumprod",
-        "cumsum",
-        "diagonal",
-        "dot",
-        "max",
-        "mean",
-        "min",
-        "nonzero",
-        "prod",
-        "ptp",
-        "ravel",
-        "repeat",
-        "round",
-        "searchsorted",
-        "squeeze",
-        "std",
-        "sum",
-        "swapaxes",
-        "take",
-        "trace",
-        "var",
-    ]
-)
 
 
 def _astype(
@@ -66,7 +33,7 @@ def _astype(
 
 
 def _flatten(x: Any, order: str = "C") -> Any:
-    return x._namespace.copy(IMPLEMENTATIONS[np.ravel](x._namespace, x, order))
+    return x._namespace.copy(x.ravel(order))
 
 
 def _conj(x: Any) -> Any:
@@ -112,22 +79,24 @@ OWN: dict[str, Method] = {
     "sort": _sort,
     "view": _view,
 }
-NAMES = SAME_NAME | OWN.keys()
+WITHOUT = frozenset({"choose", "partition", "resize"})
+"""Methods that change the array, or are of integers."""
+NAMES: frozenset[str] = frozenset(OWN) | {
+    name
+    for name in {*dir(np.ndarray), "ptp"} - WITHOUT
+    if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(AnyVariable, name)
+}
 
 
 def find(name: str) -> Method | None:
     """The function that stands for a method; its first argument is the variable."""
     own = OWN.get(name)
-    if own is not None or name not in SAME_NAME:
+    if own is not None or name not in NAMES:
         return own
     function = getattr(np, name)
-    implementation = IMPLEMENTATIONS[function]
-    out = out_position(function) - 1
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("out") is not None or (len(args) > out and args[out] is not None):
-            return protocol.call_function(type(x), function, (x, *args), kwargs)
-        return implementation(x._namespace, x, *args, **kwargs)
+        return protocol.call_function(type(x), function, (x, *args), kwargs)
 
     method.__name__ = name
     method.__doc__ = function.__doc__

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
+from gradwrap.backends.numpy_functions.spelling import SPELLED
 from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
 from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import op_of_function, search_function
 from gradwrap.core.variable import AnyVariable
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
 
-__all__ = ["are_plain", "call_function", "call_ufunc", "check_targets", "into", "targets"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["are_plain", "bind", "call_function", "call_ufunc", "check_targets", "into", "targets"]
 
 
 def call_ufunc(
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A ufunc that is called with keywords, or has no rule, or one of its methods."""
+    """Answer for a ufunc with keywords or without a rule, and for the methods of ufuncs."""
     operands = inputs if method != "at" else (inputs[0], *inputs[2:])
     if any(cls._is_foreign(value) for value in operands):
         return NotImplemented
-    out = kwargs.pop("out", None)
-    name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-    if not is_recorded(inputs) and (method == "at" or are_plain(out)):
-        return _natively(cls, getattr(ufunc, method), inputs, kwargs, out)
+    out = kwargs.get("out")
     if method == "at":
-        return ufunc_methods.at(cls, ufunc, *inputs)
+        if isinstance(inputs[0], AnyVariable) or is_recorded(inputs):
+            return ufunc_methods.at(cls, ufunc, *inputs)
+        return _on_data(ufunc.at, inputs, kwargs)
+    if are_plain(out) and not is_recorded(inputs):
+        found = _on_data(getattr(ufunc, method), inputs, kwargs)
+        return cls._plain(found) if out is None else found
+    kwargs.pop("out", None)
+    name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     if out is not None:
         check_targets(name, out, update=method == "__call__" and ufunc.nin == 2)
     if method == "__call__":
@@ -43,7 +53,7 @@ def call_ufunc(
 
 
 def are_plain(out: Any) -> bool:
-    """Whether `out=` is not given, or names plain arrays, which then can hold the result."""
+    """Tell if `out=` is not given, or names plain arrays, which then can hold the result."""
     return out is None or not any(isinstance(part, AnyVariable) for part in targets(out))
 
 
@@ -51,16 +61,9 @@ def targets(out: Any) -> tuple[Any, ...]:
     return out if isinstance(out, TUPLE) else (out,)
 
 
-def _natively(
-    cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any = None
-) -> Any:
+def _on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy with the data, where nothing is recorded."""
-    named = {k: unwrapped_key(v) for k, v in kwargs.items()}
-    if out is not None:
-        return function(*unwrapped_key(args), out=out, **named)
-    if getattr(function, "__name__", "") == "at" and isinstance(args[0], AnyVariable):
-        return ufunc_methods.at(cls, function.__self__, *args)
-    return cls._plain(function(*unwrapped_key(args), **named))
+    return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
 
 
 def check_targets(name: str, out: Any, *, update: bool = False) -> None:
@@ -70,7 +73,7 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
         if target is not None and not isinstance(target, AnyVariable):
             raise OutArgumentError(
                 f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
-                f"tracked value. Fix: leave out= away, y = {name}(...){more}."
+                f"tracked value. Fix: omit out=, y = {name}(...){more}."
             )
 
 
@@ -91,7 +94,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise NoRuleError(
-            f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: leave it away."
+            f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: omit it."
         )
     xp = cls._namespace
     if dtype is not None:
@@ -105,13 +108,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
-        names = ("x",) if ufunc.nin == 1 else tuple(f"x{i + 1}" for i in range(ufunc.nin))
-        formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
-        raise NoRuleError(
-            f"{ufunc.__name__} on {cls._backend.name} arrays has no rule, and an argument is "
-            f"tracked. Fix: gradwrap.defvjp({ufunc.__name__}, {formulas}) gives it one, "
-            "or .detach() the argument if its gradient is not wanted."
-        )
+        raise _no_rule(cls, ufunc.__name__, ufunc.nin)
     return cls._bind(op).call(*inputs)
 
 
@@ -121,7 +118,7 @@ def _is_default(name: str, value: Any) -> bool:
 
 
 def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: Any) -> Any:
-    """Where a mask is not set, neither value nor derivative is looked at; `out` stays there."""
+    """Call a ufunc where a mask is set; elsewhere the result is `out`, or 0, without derivative."""
     xp = cls._namespace
     mask = xp.astype(xp.asarray(where), xp.bool, copy=False)
     safe = tuple(xp.where(mask, xp.asarray(x), 1) for x in inputs)
@@ -135,33 +132,63 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
 # Functions that are not ufuncs --------------------------------------------------------------------
 
 
-def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy that is not a ufunc."""
+def bind(cls: Any, function: Any) -> Callable[..., Any]:
+    """Make the call of a function in a class of wrappers: straight to its operation, if it can be.
+
+    What it makes returns `ELSEWHERE` for arguments that `call_function` is to answer for.
+    """
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
-        return cls._bind(op).apply(*args, **kwargs)
-    at = out_position(function)
-    if len(args) > at and args[at] is not None:
-        kwargs = {**kwargs, "out": args[at]}
-        args = (*args[:at], None, *args[at + 1 :])
-    out = kwargs.get("out")
-    if out is not None:
-        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
-        if is_recorded([args, kwargs]) or not are_plain(out):
-            check_targets(f"np.{function.__name__}", out)
-            return into(out, call_function(cls, function, args, kwargs))
-        named = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        return function(*unwrapped_key(args[:at]), **named, out=out)
-    if function not in ALWAYS and cls._backend.name == "numpy" and not is_recorded([args, kwargs]):
-        return _natively(cls, function, args, kwargs)
+        return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here
+    spelling = SPELLED.get(function)
+    if spelling is not None and spelling.rule is not None:
+        with contextlib.suppress(AttributeError):  # the library has no such function
+            bound: Callable[..., Any] = spelling.bound(cls._namespace)
+            return bound
+    return _general(cls, function)
+
+
+def _general(cls: Any, function: Any) -> Callable[..., Any]:
+    """Make the call of a function that has no row, or with arguments that its row does not take."""
     implementation = IMPLEMENTATIONS.get(function)
-    if implementation is not None:
-        return implementation(cls._namespace, *args, **kwargs)
-    if is_recorded([args, kwargs]):
-        path = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
-        raise NoRuleError(
-            f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
-            f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
-            "or .detach() the argument if its gradient is not wanted."
-        )
-    return _natively(cls, function, args, kwargs)
+    natively = cls._backend.name == "numpy" and function in SPELLED and function not in ALWAYS
+    xp, at = cls._namespace, out_position(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None or (len(args) > at and args[at] is not None):
+            return ELSEWHERE
+        if implementation is None or natively:
+            if not is_recorded([args, kwargs]):
+                return cls._plain(_on_data(function, args, kwargs))
+            if implementation is None:
+                path = f"{function.__module__}.{function.__name__}"
+                raise _no_rule(cls, path.replace("numpy.", "np.", 1))
+        return implementation(xp, *args, **kwargs)
+
+    return call
+
+
+def _no_rule(cls: Any, path: str, count: int = 1) -> NoRuleError:
+    """The error for a function of so many arrays, of which one is tracked."""
+    names = ("x",) if count == 1 else tuple(f"x{i + 1}" for i in range(count))
+    formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
+    return NoRuleError(
+        f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
+        f"Fix: gradwrap.defvjp({path}, {formulas}) gives it one, "
+        "or .detach() the argument if its gradient is not wanted."
+    )
+
+
+def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Answer for arguments that the bound call does not take, `out=` among them."""
+    out, at = kwargs.get("out"), out_position(function)
+    if len(args) > at and args[at] is not None:
+        out = args[at]
+    if out is None:
+        return _general(cls, function)(*args, **kwargs)
+    if are_plain(out) and not is_recorded([args, kwargs]):
+        return _on_data(function, args, kwargs)
+    check_targets(f"np.{function.__name__}", out)
+    args = tuple(None if i == at else arg for i, arg in enumerate(args))
+    kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+    return into(out, call_function(cls, function, args, kwargs))

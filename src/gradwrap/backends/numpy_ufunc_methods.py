@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, flag, is_masked
+from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.variable import AnyVariable
@@ -16,17 +17,12 @@ from gradwrap.errors import NoRuleError, OutArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.core.dynamic import AnyFunction
+
 __all__ = ["COMPOSED", "PERFORM", "at"]
 
-REDUCTIONS: dict[Any, Any] = {
-    np.add: np.sum,
-    np.multiply: np.prod,
-    np.maximum: np.max,
-    np.minimum: np.min,
-    np.logical_and: np.all,
-    np.logical_or: np.any,
-}
-RUNNING: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
+
+DEFAULTS: dict[str, Any] = {"dtype": None, "initial": NoValue, "where": True}
 
 
 def reduce(
@@ -40,35 +36,19 @@ def reduce(
     where: Any = True,
 ) -> Any:
     xp = cls._namespace
-    function: Any = REDUCTIONS.get(ufunc)
+    options = {"dtype": dtype, "initial": initial, "where": where}
+    options = {name: value for name, value in options.items() if value is not DEFAULTS[name]}
+    function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
     if function is not None:
-        options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
-        if dtype is not None:
-            options["dtype"] = dtype
-        if initial is not NoValue:
-            options["initial"] = initial
-        if is_masked(where):
-            options["where"] = where
-        return IMPLEMENTATIONS[function](xp, array, **options)
-    if is_masked(where) or initial is not NoValue or dtype is not None:
+        return IMPLEMENTATIONS[function](xp, array, axis=axis, keepdims=keepdims, **options)
+    if options:
         raise NoRuleError(
             f"np.{ufunc.__name__}.reduce with where=, initial= or dtype= has no rule. "
             "Fix: np.where before, or one more element."
         )
     if ufunc is np.logaddexp:
-        return _logsumexp(xp, array, axis, keepdims)
+        return xp.special.logsumexp(array, axis=axis, keepdims=keepdims)
     return _folded(xp, ufunc, array, axis, keepdims)
-
-
-def _logsumexp(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    largest = np.max(native(x), axis=axis, keepdims=True)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    found = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
-    return found if flag(keepdims) else xp.reshape(found, _reduced_shape(x, axis))
-
-
-def _reduced_shape(x: Any, axis: Any) -> tuple[int, ...]:
-    return tuple(np.sum(np.empty(x.shape, dtype=bool), axis=axis, dtype=bool).shape)
 
 
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
@@ -86,7 +66,7 @@ def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
 
 def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any:
     xp = cls._namespace
-    function: Any = RUNNING.get(ufunc)
+    function: Any = UFUNC_METHODS.get((ufunc, "accumulate"))
     if function is not None:
         return IMPLEMENTATIONS[function](xp, array, axis, dtype)
     if dtype is not None:
@@ -140,45 +120,28 @@ PERFORM: dict[str, Callable[..., Any]] = {
 # Several outputs, and matrices --------------------------------------------------------------------
 
 
-def _divmod(xp: Any, x1: Any, x2: Any) -> tuple[Any, Any]:
-    return x1 // x2, x1 % x2
-
-
 def _modf(xp: Any, x: Any) -> tuple[Any, Any]:
     _, whole = np.modf(native(x))
     return xp.where(np.isinf(whole), 0.0, x - whole), xp.asarray(whole)
-
-
-def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:
-    _, exponent = np.frexp(native(x))
-    return x * np.ldexp(native(x).dtype.type(1.0), -exponent), xp.asarray(exponent)
 
 
 def _ldexp(xp: Any, x1: Any, x2: Any) -> Any:
     return x1 * np.ldexp(native(x1).dtype.type(1.0), native(x2))
 
 
-def _vecdot(xp: Any, x1: Any, x2: Any) -> Any:
-    return xp.sum(xp.conj(x1) * x2, axis=-1)
+def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:
+    _, exponent = np.frexp(native(x))
+    return _ldexp(xp, x, -exponent), xp.asarray(exponent)
 
 
-def _matvec(xp: Any, x1: Any, x2: Any) -> Any:
-    return xp.sum(x1 * x2[..., None, :], axis=-1)
-
-
-def _vecmat(xp: Any, x1: Any, x2: Any) -> Any:
-    return xp.sum(xp.conj(x1)[..., :, None] * x2, axis=-2)
-
-
-COMPOSED: dict[Any, Callable[..., Any]] = {
-    np.divmod: _divmod,
-    np.modf: _modf,
-    np.frexp: _frexp,
-    np.ldexp: _ldexp,
-    **{
-        getattr(np, name): function
-        for name, function in (("vecdot", _vecdot), ("matvec", _matvec), ("vecmat", _vecmat))
-        if hasattr(np, name)
-    },
+_BY_NAME: dict[str, AnyFunction[Any]] = {
+    "divmod": lambda xp, x1, x2: (x1 // x2, x1 % x2),
+    "frexp": _frexp,
+    "ldexp": _ldexp,
+    "matvec": lambda xp, x1, x2: xp.sum(x1 * x2[..., None, :], axis=-1),
+    "modf": _modf,
+    "vecdot": lambda xp, x1, x2: xp.sum(xp.conj(x1) * x2, axis=-1),
+    "vecmat": lambda xp, x1, x2: xp.sum(xp.conj(x1)[..., :, None] * x2, axis=-2),
 }
+COMPOSED = {getattr(np, name): call for name, call in _BY_NAME.items() if hasattr(np, name)}
 """Ufuncs that are written in terms of others: of several outputs, of vectors and matrices."""

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.kinds import elementwise, multilinear, nondifferentiable
-from gradwrap.core.registry import find_op, ops, register, register_function
-
-OTHER_NAMES: dict[str, np.ufunc] = {"pow": np.power, "round": np.rint, "bitwise_invert": np.invert}
+from gradwrap.core.registry import GENERIC, Op, ops, register, register_function
 
 NUMPY_UFUNCS = [
     elementwise(
@@ -89,14 +87,19 @@ def _shared(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
     return g * xp.astype(chosen & (mine == mine), g.dtype) * (1.0 - 0.5 * ties)
 
 
+def ufunc_of(op: Op) -> Any:
+    """NumPy's ufunc that is an operation: of the name that its row says, or else its own."""
+    rule = op.rules.get(GENERIC)
+    names = [op.name] if rule is None else [*rule.numpy, op.name]
+    found = getattr(np, next(name for name in names if "(" not in name), None)
+    return found if isinstance(found, np.ufunc) else None
+
+
 def register_all() -> None:
     """Enter NumPy's own ufuncs, and let every ufunc find its operation."""
     register(NUMPY_UFUNCS, "numpy")
     register(NUMPY_UFUNCS, "cupy")  # which has them too
     for op in list(ops()):
-        function = OTHER_NAMES.get(op.name, getattr(np, op.name, None))
-        if isinstance(function, np.ufunc):
+        function = ufunc_of(op)
+        if function is not None:
             register_function(function, op)
-    conj = find_op("conj")
-    assert conj is not None
-    register_function(np.conjugate, conj)

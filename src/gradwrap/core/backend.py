@@ -427,6 +427,6 @@ def rebind(op: Op) -> None:
     """Forget what was compiled for an operation whose rules have changed."""
     for cls in known_classes():
         cls._bindings.pop(op, None)
-        cls._ufunc_calls.clear()
+        cls._forget_functions(op)
         cls._namespace._rebind(op.name)
         cls._forget_operators()

@@ -1,7 +1,9 @@
-"""Where NumPy's protocols and methods plug in; `gradwrap.backends` fills it.
+"""NumPy's protocols and methods: the quick way by what is bound once, and where the rest plugs in.
 
-What answers them is loaded at the first call that asks: it takes a tenth of the time that
-`import gradwrap` may take.
+A class of wrappers has one dictionary from NumPy's ufuncs to the calls of their operations, and one
+from its other functions to calls that take the same arguments. What they do not answer for is
+answered by what `gradwrap.backends` installs here. That is loaded at the first call that asks: it
+takes a tenth of the time that `import gradwrap` may take.
 """
 
 from __future__ import annotations
@@ -9,22 +11,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.core.registry import changes, op_of_function
 from gradwrap.errors import BatchedValueError, NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Handlers", "call_function", "call_ufunc", "find_method", "install", "method_names"]
+    from gradwrap.core.registry import Op
+
+__all__ = [
+    "ELSEWHERE",
+    "Handlers",
+    "call_function",
+    "call_ufunc",
+    "find_method",
+    "forget",
+    "install",
+    "method_names",
+    "open_doors",
+]
+
+ELSEWHERE: Any = object()
+"""Returned by a bound call for arguments that the general way is to answer for."""
+MISSING: Any = object()
 
 
 class Handlers(NamedTuple):
-    """What answers `__array_ufunc__` and `__array_function__`, and finds NumPy's methods.
+    """The functions that answer `__array_ufunc__` and `__array_function__`, and find methods.
 
-    `methods` are the names of those, `writing` the functions that change an argument.
+    `bind(cls, function)` makes the quick call of a function, which may return `ELSEWHERE`;
+    `methods` are the names of NumPy's methods, `writing` the functions that change an argument.
     """
 
     ufunc: Callable[..., Any]
     function: Callable[..., Any]
+    bind: Callable[[Any, Any], Any]
     method: Callable[[str], Callable[..., Any] | None]
     methods: frozenset[str]
     writing: frozenset[Any]
@@ -48,6 +69,72 @@ def _handlers() -> Handlers:
     return _loaded
 
 
+# What is bound to a class of wrappers -------------------------------------------------------------
+
+
+class _Calls(dict[Any, Any]):
+    """From a function to its call in a class of wrappers; None if it has none yet."""
+
+    def __init__(self, cls: Any, bind: Callable[[Any, Any], Any]) -> None:
+        super().__init__()
+        self._cls = cls
+        self._bind = bind
+
+    def __missing__(self, function: Any) -> Any:
+        before = changes()
+        call = self._bind(self._cls, function)
+        if call is not None:  # else a rule may be registered later
+            self[function] = call
+            if changes() != before:
+                self.pop(function, None)
+        return call
+
+
+def _bind_ufunc(cls: Any, ufunc: Any) -> Any:
+    op = op_of_function(ufunc)
+    has_rule = op is not None and op.rule_for(cls._backend.name) is not None
+    return cls._bind(op).call if has_rule else None
+
+
+def _bind_function(cls: Any, function: Any) -> Any:
+    return _handlers().bind(cls, function)
+
+
+def open_doors(cls: Any) -> None:
+    """Give a class of wrappers its calls of NumPy's functions, and its `__array_ufunc__`."""
+    calls = cls._ufunc_calls = _Calls(cls, _bind_ufunc)
+    cls._function_calls = _Calls(cls, _bind_function)
+
+    def __array_ufunc__(  # noqa: N807  one or two inputs by position: the quick call
+        self: Any,  # noqa: ARG001  the protocol's
+        ufunc: Any,
+        method: str,
+        x1: Any,
+        x2: Any = MISSING,
+        *more: Any,
+        **kwargs: Any,
+    ) -> Any:
+        if method == "__call__" and not kwargs and not more:
+            call = calls[ufunc]
+            if call is not None:
+                return call(x1) if x2 is MISSING else call(x1, x2)
+        inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
+        return call_ufunc(cls, ufunc, method, inputs, kwargs)
+
+    cls.__array_ufunc__ = __array_ufunc__
+
+
+def forget(cls: Any, op: Op) -> None:
+    """Forget the calls that were bound to a class and may be of an operation that has changed."""
+    cls._ufunc_calls.clear()
+    for function, call in tuple(cls._function_calls.items()):
+        if op.name in (getattr(call, "path", op.name), function.__name__):
+            cls._function_calls.pop(function, None)
+
+
+# The general way ----------------------------------------------------------------------------------
+
+
 def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
     """Answer `__array_ufunc__`."""
     try:
@@ -59,8 +146,11 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
 
 
 def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
-    """Answer `__array_function__`."""
+    """Answer `__array_function__`: by the bound call, or the general way."""
     try:
+        found = cls._function_calls[function](*args, **kwargs)
+        if found is not ELSEWHERE:
+            return found
         return _handlers().function(cls, function, args, kwargs)
     except (BatchedValueError, NoRuleError):
         if function in _handlers().writing or not is_innermost_batch((args, kwargs)):

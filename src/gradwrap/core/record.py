@@ -17,7 +17,7 @@ from gradwrap.core.rule import passes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.bound import BoundOp
+    from gradwrap.core.bound import BoundOp, NodeOp
     from gradwrap.core.space import Meta
 
 __all__ = ["Tape", "Values", "new_node", "record", "record_in_place", "record_watched"]

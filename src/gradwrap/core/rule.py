@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         provenance: str
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None
         scope: dict[str, Any] | None
+        numpy: str | tuple[str, ...]
 
 
 def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
@@ -193,6 +194,7 @@ class Rule:
         provenance: str = "library",
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None = None,
         scope: dict[str, Any] | None = None,
+        numpy: str | tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.kind = kind
@@ -230,6 +232,8 @@ class Rule:
         self.convention = convention
         self.reason = reason
         self.checked = checked
+        # NumPy's functions that are this operation: numpy_functions/spelling.py reads them
+        self.numpy: tuple[str, ...] = (numpy,) if isinstance(numpy, str) else numpy
         self.provenance = provenance  # of the formulas: "library" or "user"
         # JVPs first: a VJP may follow from one, and it is the JVP that a message is about
         self.define_jvps(() if jvp is None else (jvp,) if callable(jvp) else tuple(jvp))

@@ -16,7 +16,6 @@ from gradwrap.core.backend import Backend, backend_of, find_backend, wrapper_cla
 from gradwrap.core.bound import BoundOp
 from gradwrap.core.conversions import Conversions
 from gradwrap.core.dynamic import LIST, TUPLE, type_of
-from gradwrap.core.fast_ufunc import fast_array_ufunc
 from gradwrap.core.general import bind_calls, interpret
 from gradwrap.core.graph_methods import GraphMethods
 from gradwrap.core.namespace import WrappedNamespace
@@ -76,6 +75,7 @@ class Variable(
     _around: Any = None
     _bindings: Any = None
     _ufunc_calls: Any = None
+    _function_calls: Any = None
 
     __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
 
@@ -152,8 +152,12 @@ class Variable(
     @classmethod
     def _open_doors(cls) -> None:
         """Bind NumPy's protocols to the class of a library, when it is made."""
-        made: Any = cls
-        made.__array_ufunc__ = fast_array_ufunc(cls)
+        protocol.open_doors(cls)
+
+    @classmethod
+    def _forget_functions(cls, op: Op) -> None:
+        """Forget what is bound of NumPy's functions that may be of a changed operation."""
+        protocol.forget(cls, op)
 
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:
         function: Callable[..., Self] = getattr(self._namespace, op_name)

@@ -303,6 +303,7 @@ register(
             ),
             probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
             convention="Hermitian gradients, whichever triangle is read",
+            numpy="linalg.cholesky(a, /, *, upper=False)",
             batch="last",
         ),
         joint(
@@ -336,6 +337,7 @@ register(
             samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
             probe=_eigh_invariants,
             convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
+            numpy="linalg.eigh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
             batch="last",
         ),
         general(
@@ -347,6 +349,7 @@ register(
             samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
             probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
             convention="Hermitian gradients, whichever triangle is read",
+            numpy="linalg.eigvalsh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
             batch="last",
         ),
         joint(
@@ -389,6 +392,7 @@ register(
             holomorphic=False,
             samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
             convention="U V^H of the singular values that are not 0",
+            numpy="linalg.svdvals",
             batch="last",
         ),
     ]

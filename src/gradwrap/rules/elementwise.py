@@ -122,6 +122,7 @@ register(
             symbol="**",
             domain=(0.5, 2.0),
             convention="0 where the exponent is 0, and in the exponent at a base of 0",
+            numpy="power",
         ),
         elementwise(
             "remainder",
@@ -266,8 +267,14 @@ register(
         ),
         # step functions, whose derivative is zero wherever it exists
         *(
-            nondifferentiable(name, "x, /", "piecewise constant")
-            for name in ("ceil", "floor", "round", "trunc", "signbit")
+            nondifferentiable(name, "x, /", "piecewise constant", numpy=ufunc)
+            for name, ufunc in (
+                ("ceil", "ceil"),
+                ("floor", "floor"),
+                ("round", "rint"),
+                ("trunc", "trunc"),
+                ("signbit", "signbit"),
+            )
         ),
         nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
         nondifferentiable(
@@ -277,7 +284,9 @@ register(
             nondifferentiable(name, "x, /", "a yes or no")
             for name in ("isfinite", "isinf", "isnan", "logical_not")
         ),
-        nondifferentiable("bitwise_invert", "x, /", "of integers and bools", symbol="~"),
+        nondifferentiable(
+            "bitwise_invert", "x, /", "of integers and bools", symbol="~", numpy="invert"
+        ),
         *(
             nondifferentiable(name, "x1, x2, /", "a yes or no", arrays=2, symbol=symbol)
             for name, symbol in (

@@ -28,6 +28,9 @@ ADJOINT_NORM: dict[str | None, str] = {
 }
 ALONG = "x, /, *, n=None, axis=-1, norm='backward'"
 ALONG_AXES = "x, /, *, s=None, axes=None, norm='backward'"
+NUMPY_ALONG = "(a, n=None, axis=-1, norm=None, out=None)"
+NUMPY_ALL = "(a, s=None, axes=None, norm=None, out=None)"
+NUMPY_TWO = "(a, s=None, axes=(-2, -1), norm=None, out=None)"
 SAMPLES = (
     "x(4)",
     "x(5)",
@@ -113,6 +116,7 @@ register(
             lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.fft{NUMPY_ALONG}",
             batch="axis",
         ),
         linear(
@@ -121,6 +125,7 @@ register(
             lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.ifft{NUMPY_ALONG}",
             batch="axis",
         ),
         linear(
@@ -131,6 +136,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_complex=True,
+            numpy=(f"fft.fftn{NUMPY_ALL}", f"fft.fft2{NUMPY_TWO}"),
             batch="axes",
         ),
         linear(
@@ -141,6 +147,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_complex=True,
+            numpy=(f"fft.ifftn{NUMPY_ALL}", f"fft.ifft2{NUMPY_TWO}"),
             batch="axes",
         ),
         linear(
@@ -151,6 +158,7 @@ register(
             ),
             samples=SAMPLES,
             only_real=True,
+            numpy=f"fft.rfft{NUMPY_ALONG}",
             batch="axis",
         ),
         linear(
@@ -161,6 +169,7 @@ register(
             ),
             samples=SAMPLES,
             only_real=True,
+            numpy=f"fft.ihfft{NUMPY_ALONG}",
             batch="axis",
         ),
         linear(
@@ -171,6 +180,7 @@ register(
             ),
             samples=SAMPLES_AXES,
             only_real=True,
+            numpy=(f"fft.rfftn{NUMPY_ALL}", f"fft.rfft2{NUMPY_TWO}"),
             batch="axes",
         ),
         linear(
@@ -182,6 +192,7 @@ register(
             holomorphic=False,
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.irfft{NUMPY_ALONG}",
             batch="axis",
         ),
         linear(
@@ -191,6 +202,7 @@ register(
             holomorphic=False,
             samples=SAMPLES,
             only_complex=True,
+            numpy=f"fft.hfft{NUMPY_ALONG}",
             batch="axis",
         ),
         linear(
@@ -202,6 +214,7 @@ register(
             holomorphic=False,
             samples=SAMPLES_AXES,
             only_complex=True,
+            numpy=(f"fft.irfftn{NUMPY_ALL}", f"fft.irfft2{NUMPY_TWO}"),
             batch="axes",
         ),
         linear(
@@ -209,6 +222,7 @@ register(
             "x, /, *, axes=None",
             lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
+            numpy="fft.fftshift(x, axes=None)",
             batch="axes",
         ),
         linear(
@@ -216,6 +230,7 @@ register(
             "x, /, *, axes=None",
             lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
             samples=SAMPLES_SHIFT,
+            numpy="fft.ifftshift(x, axes=None)",
             batch="axes",
         ),
     ]

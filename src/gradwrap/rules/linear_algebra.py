@@ -132,6 +132,13 @@ def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]
     return expanded, output.replace("...", ellipsis)
 
 
+DIAGONAL = (
+    "(a, offset=0, axis1=0, axis2=1) -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset"
+)
+TRACE = (
+    "(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)"
+    " -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype"
+)
 register(
     [
         multilinear(
@@ -149,6 +156,7 @@ register(
                 "x(5, 2, 3), x(3)",
                 "x(3), x(5, 3, 2)",
             ),
+            numpy="dot(a, b, out=None) when are_matrices(a, b)",
             batch="matmul",
             diagonal="matmul",
         ),
@@ -158,6 +166,7 @@ register(
             _matmul_left,
             _matmul_right,
             samples=("x(2, 3), x(3, 4)",),
+            numpy="linalg.matmul",
             batch="matmul",
             diagonal="matmul",
         ),
@@ -173,6 +182,7 @@ register(
                 "x(4, 1, 3), x(2, 3)",
                 "x(0, 3), x(3)",
             ),
+            numpy="linalg.cross",
             batch="cross",
         ),
         linear(
@@ -180,6 +190,7 @@ register(
             "x, /, *, offset=0",
             _diagonal,
             samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
+            numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
             batch="last",
         ),
         linear(
@@ -187,6 +198,7 @@ register(
             "x, /, *, offset=0, dtype=None",
             _trace,
             samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
+            numpy=("linalg.trace", f"trace{TRACE}"),
             batch="last",
         ),
         joint(

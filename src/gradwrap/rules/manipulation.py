@@ -92,6 +92,7 @@ def _broadcast_to(xp: Any, g: Any) -> Any:
     return g  # the engine sums to the argument's shape
 
 
+RESHAPE = "(a, /, shape=None, order='C', *, newshape=None, copy=None) -> a, sizes(shape), copy=copy"
 register(
     [
         linear(
@@ -100,6 +101,10 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
+            numpy=(
+                f"reshape{RESHAPE}",
+                "ravel(a, order='C') -> a, (-1,)",
+            ),
             batch="reshape",
         ),
         linear(
@@ -108,6 +113,7 @@ register(
             lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
             views=PERMUTATION,
             samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
+            numpy="transpose(a, axes=None) -> a, reverse(a, axes)",
             batch="permute_dims",
         ),
         linear(
@@ -116,6 +122,7 @@ register(
             lambda xp, g: xp.matrix_transpose(g),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3, 4)"),
+            numpy=("matrix_transpose", "linalg.matrix_transpose"),
             batch="last",
         ),
         linear(
@@ -132,6 +139,7 @@ register(
             lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
             views=PERMUTATION,
             samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
+            numpy="squeeze(a, axis=None) -> a, single(a, axis)",
             batch="squeeze",
         ),
         linear(
@@ -140,6 +148,11 @@ register(
             lambda xp, g, axis: xp.flip(g, axis=axis),
             views=PERMUTATION,
             samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
+            numpy=(
+                "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis)",
+                "fliplr(m) -> m, axis=1",
+                "flipud(m) -> m, axis=0",
+            ),
             batch="flip",
         ),
         linear(
@@ -148,6 +161,7 @@ register(
             lambda xp, g, source, destination: xp.moveaxis(g, destination, source),
             views=PERMUTATION,
             samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
+            numpy="moveaxis(a, source, destination) -> a, sizes(source), sizes(destination)",
             batch="moveaxis",
         ),
         linear(
@@ -156,6 +170,7 @@ register(
             _broadcast_to,
             views="broadcast",
             samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
+            numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
             batch="broadcast_to",
         ),
         linear(
@@ -175,6 +190,7 @@ register(
             "x, repetitions, /",
             _tile,
             samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
+            numpy="tile(A, reps) -> A, sizes(reps)",
             batch="tile",
         ),
         linear(
@@ -183,6 +199,7 @@ register(
             _repeat,
             key="repeats",
             samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
+            numpy="repeat(a, repeats, axis=None) -> a, counts(repeats), axis=axis",
             batch="repeat",
         ),
         linear(
@@ -209,6 +226,7 @@ register(
             lambda xp, g: g,
             native=lambda xp, x: xp.asarray(x, copy=True),
             samples=("x(3)",),
+            numpy="copy(a, order='K', subok=False)",
             batch="last",
         ),
         linear(
@@ -216,6 +234,7 @@ register(
             "x, /, *, k=0",
             lambda xp, g, k: xp.tril(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
+            numpy="tril(m, k=0) -> square(xp, m), k=k",
             batch="last",
         ),
         linear(
@@ -223,6 +242,7 @@ register(
             "x, /, *, k=0",
             lambda xp, g, k: xp.triu(g, k=k),
             samples=("x(3, 3)", "x(2, 3, 4), k=1"),
+            numpy="triu(m, k=0) -> square(xp, m), k=k",
             batch="last",
         ),
         linear(
@@ -235,6 +255,7 @@ register(
                 "[x(2, 3), x(2, 1)], axis=-1",
                 "[x(2), x(2, 2)], axis=None",
             ),
+            numpy="concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind')",
             batch="concat",
         ),
         linear(
@@ -243,6 +264,7 @@ register(
             _stack,
             variadic=True,
             samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
+            numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
             batch="stack",
         ),
     ]

@@ -190,6 +190,7 @@ register(
                 "spd(3, 3), x(3)",
                 "spd(0), x(0, 2)",
             ),
+            numpy="linalg.solve(a, b)",
             batch="solve",
         ),
         general(
@@ -198,6 +199,7 @@ register(
             _inv,
             jvp=lambda xp, t, out: -(out @ t @ out),
             samples=(SQUARE, "spd(2, 3)", "spd(0)"),
+            numpy="linalg.inv(a)",
             batch="last",
         ),
         general(
@@ -207,6 +209,7 @@ register(
             jvp=lambda xp, t, x: xp.sum(t * cofactors_of(xp, x), axis=(-2, -1)),
             samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
             convention="the cofactor matrix, also of a singular matrix",
+            numpy="linalg.det(a)",
             batch="last",
         ),
         general(
@@ -227,6 +230,7 @@ register(
             holomorphic=False,
             samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
             convention="inf for a singular matrix",
+            numpy="linalg.slogdet(a)",
             batch="last",
         ),
         general(

@@ -81,6 +81,7 @@ register(
                 "x(5), ord=float('inf')",
             ),
             convention="0 where the norm is 0; ties of inf shared evenly",
+            numpy="linalg.vector_norm",
         ),
         reduction(
             "spectral_norm",

@@ -11,6 +11,18 @@ from gradwrap.rules.axes import as_axes, axis_length, kept, spread
 
 AXES = "x, /, *, axis=None, keepdims=False"
 AXES_DTYPE = "x, /, *, axis=None, dtype=None, keepdims=False"
+# NumPy's parameters, of several functions each
+TYPED = "(a, axis=None, dtype=None, out=None, keepdims=NoValue, initial=NoValue, where=NoValue)"
+EXTREMUM = "(a, axis=None, out=None, keepdims=NoValue, initial=NoValue, where=NoValue)"
+SPREAD = (
+    "(a, axis=None, dtype=None, out=None, ddof=0, keepdims=NoValue, *, where=NoValue, "
+    "mean=NoValue, correction=NoValue) "
+    "-> a, axis=axis, correction=ddof, keepdims=keepdims when is_real(xp, a)"
+)
+DECISION = "(a, axis=None, out=None, keepdims=NoValue, *, where=NoValue)"
+POSITION = "(a, axis=None, out=None, *, keepdims=NoValue)"
+RUNNING = "(a, axis=None, dtype=None, out=None) -> flat(xp, a, axis), axis=axis or 0, dtype=dtype"
+CUMULATIVE = "(x, /, *, axis=None, dtype=None, out=None, include_initial=False)"
 SAMPLES = (
     "x(3, 4)",
     "x(3, 4), axis=0",
@@ -125,6 +137,7 @@ register(
             AXES_DTYPE,
             lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
             samples=SAMPLES,
+            numpy=f"sum add.reduce{TYPED}",
             batch="axes",
             diagonal="sum",
         ),
@@ -135,6 +148,7 @@ register(
                 xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
             ),
             samples=SAMPLES,
+            numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
             batch="axes",
         ),
         reduction(
@@ -143,6 +157,7 @@ register(
             _prod,
             samples=SAMPLES,
             convention="exact where elements are 0",
+            numpy=f"prod multiply.reduce{TYPED}",
         ),
         reduction(
             "max",
@@ -151,6 +166,7 @@ register(
             samples=SAMPLES,
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
+            numpy=f"max amax maximum.reduce{EXTREMUM}",
         ),
         reduction(
             "min",
@@ -159,6 +175,7 @@ register(
             samples=SAMPLES,
             only_real=True,
             convention="shared evenly at a tie; to the NaN",
+            numpy=f"min amin minimum.reduce{EXTREMUM}",
         ),
         reduction(
             "var",
@@ -166,6 +183,7 @@ register(
             _var,
             samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
             only_real=True,
+            numpy=f"var{SPREAD}",
         ),
         reduction(
             "std",
@@ -174,12 +192,17 @@ register(
             samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
             only_real=True,
             convention="0 for a constant",
+            numpy=f"std{SPREAD}",
         ),
         linear(
             "cumulative_sum",
             "x, /, *, axis=None, dtype=None, include_initial=False",
             _cumulative_sum,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+            numpy=(
+                f"cumsum add.accumulate{RUNNING}",
+                f"cumulative_sum{CUMULATIVE}",
+            ),
             batch="axis",
         ),
         general(
@@ -189,16 +212,24 @@ register(
             jvp=_cumulative_prod_tangent,
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
             convention="exact where elements are 0",
+            numpy=(
+                f"cumprod multiply.accumulate{RUNNING}",
+                f"cumulative_prod{CUMULATIVE}",
+            ),
             batch="axis",
         ),
-        nondifferentiable("all", AXES, "a yes or no", batch="axes"),
-        nondifferentiable("any", AXES, "a yes or no", batch="axes"),
-        nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
         nondifferentiable(
-            "argmax", "x, /, *, axis=None, keepdims=False", "a position", batch="position"
+            "all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}", batch="axes"
         ),
         nondifferentiable(
-            "argmin", "x, /, *, axis=None, keepdims=False", "a position", batch="position"
+            "any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}", batch="axes"
+        ),
+        nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
+        nondifferentiable(
+            "argmax", AXES, "a position", numpy=f"argmax{POSITION}", batch="position"
+        ),
+        nondifferentiable(
+            "argmin", AXES, "a position", numpy=f"argmin{POSITION}", batch="position"
         ),
     ]
 )

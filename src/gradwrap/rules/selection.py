@@ -169,6 +169,11 @@ def _clip_bound(xp: Any, g: Any, beyond: Any) -> Any:
     return xp.where(beyond, g, xp.zeros_like(g))
 
 
+ORDER = (
+    "(a, axis=-1, kind=None, order=None, *, stable=None) "
+    "-> flat(xp, a, axis), axis=-1 if axis is None else axis"
+)
+
 register(
     [
         linear(
@@ -257,6 +262,8 @@ register(
             selects=True,
             samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
             convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
+            numpy="where(condition, x=None, y=None, /) -> mask(xp, condition), x, y when y is not "
+            "None",
         ),
         elementwise(
             "clip",
@@ -268,6 +275,8 @@ register(
             samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
             only_real=True,
             convention="passes the gradient at its bounds",
+            numpy="clip(a, a_min=NoValue, a_max=NoValue, out=None, *, min=NoValue, max=NoValue, "
+            "**kwargs) -> a, bound(a_min, min), bound(a_max, max) when is_recorded(a)",
         ),
         general(
             "sort",
@@ -277,21 +286,33 @@ register(
             samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
             only_real=True,
             convention="the stable permutation at ties",
+            numpy=f"sort{ORDER}",
             batch="axis",
         ),
         nondifferentiable(
-            "argsort", "x, /, *, axis=-1, descending=False, stable=True", "positions", batch="axis"
+            "argsort",
+            "x, /, *, axis=-1, descending=False, stable=True",
+            "positions",
+            numpy=f"argsort{ORDER} when is_recorded(a)",
+            batch="axis",
         ),
-        nondifferentiable("nonzero", "x, /", "positions", batch="loop"),
+        nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)", batch="loop"),
         nondifferentiable(
             "searchsorted",
             "x1, x2, /, *, side='left', sorter=None",
             "positions",
             arrays=2,
             key="sorter",
+            numpy="searchsorted(a, v, side='left', sorter=None)",
             batch="searchsorted",
         ),
-        nondifferentiable("isin", "x1, x2, /, *, invert=False", "a yes or no", arrays=2),
+        nondifferentiable(
+            "isin",
+            "x1, x2, /, *, invert=False",
+            "a yes or no",
+            arrays=2,
+            numpy="isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
+        ),
         nondifferentiable(
             "unique_all",
             "x, /",

@@ -254,6 +254,7 @@ def _replacements(
             checked=True,
             jvp=checked,
             scope=existing.scope,
+            numpy=existing.numpy,
         )
     return rules
 

@@ -1,13 +1,13 @@
 """NumPy's functions, with NumPy's signatures, in terms of the standard's.
 
 `__array_function__` looks a function up in `IMPLEMENTATIONS`. Each is written once, against the
-namespace `xp` of the variables it is given, so it is differentiated as what it is made of.
+namespace `xp` of the variables it is given, so it is differentiated as what it is made of. Those
+that are one of the standard's functions are spelled by its row.
 """
 
 from gradwrap.backends.numpy_functions import (
     creation,
     decompositions,
-    fourier,
     joining,
     linear_algebra,
     looping,
@@ -19,13 +19,13 @@ from gradwrap.backends.numpy_functions import (
     values,
     writing,
 )
+from gradwrap.backends.numpy_functions.spelling import enter_rows
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 
 __all__ = [
     "IMPLEMENTATIONS",
     "creation",
     "decompositions",
-    "fourier",
     "joining",
     "linear_algebra",
     "looping",
@@ -37,3 +37,5 @@ __all__ = [
     "values",
     "writing",
 ]
+
+enter_rows()

@@ -7,183 +7,109 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
-    Implementation,
+    cast,
     implements,
     on_values,
     sizes,
 )
-from gradwrap.core.wrapper import Wrapper, innermost, native
+from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import innermost, native
 from gradwrap.rules.creation import open_grid
 
 
-@implements(np.linspace)
+@implements(
+    "linspace"
+    "(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None)"
+)
 def linspace(
     xp: Any,
     start: Any,
     stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
+    num: int,
+    endpoint: bool,
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
-    *,
-    device: Any = None,
 ) -> Any:
     dtype = None if dtype is None else np.dtype(dtype)
     points = xp.linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
-    points = points if axis == 0 else xp.moveaxis(points, 0, axis)
+    points = _laid_out(xp, points, None, axis)
     step = (xp.asarray(stop) - start) / (num - 1 if endpoint else num)
     return (points, step) if retstep else points
 
 
-@implements(np.logspace)
+@implements("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)")
 def logspace(
-    xp: Any,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
+    xp: Any, start: Any, stop: Any, num: int, endpoint: bool, base: Any, dtype: Any, axis: int
 ) -> Any:
     exponents = linspace(xp, start, stop, num, endpoint)
-    found = xp.pow(xp.asarray(base), exponents)
-    found = found if axis == 0 else xp.moveaxis(found, 0, axis)
-    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+    return _laid_out(xp, xp.pow(xp.asarray(base), exponents), dtype, axis)
 
 
-@implements(np.geomspace)
+def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
+    return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
+
+
+@implements("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)", arrays=2)
 def geomspace(
-    xp: Any,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
+    xp: Any, start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int
 ) -> Any:
-    """By the logarithms; both ends have one sign."""
-    start, stop = xp.asarray(start), xp.asarray(stop)
+    """Space the logarithms evenly; both ends have one sign."""
     signs = np.sign(native(start))
     if np.any(signs * np.sign(native(stop)) <= 0):
         raise ValueError("Geometric sequence cannot include zero, or change its sign")
     found = xp.exp(linspace(xp, xp.log(start * signs), xp.log(stop * signs), num, endpoint))
-    found = found * signs
-    found = found if axis == 0 else xp.moveaxis(found, 0, axis)
-    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+    return _laid_out(xp, found * signs, dtype, axis)
 
 
-@implements(np.meshgrid)
-def meshgrid(
-    xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> tuple[Any, ...]:
-    """Coordinates repeated along the other axes."""
+@implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')")
+def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tuple[Any, ...]:
+    """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)
     grids = grids if sparse else xp.broadcast_arrays(*grids)
     return tuple(xp.copy(grid) if copy else grid for grid in grids)
 
 
-def _like(name: str) -> Implementation:
-    def like(
-        xp: Any,
-        a: Any,
-        dtype: Any = None,
-        order: str = "K",
-        subok: bool = True,
-        shape: Any = None,
-        *,
-        device: Any = None,
-    ) -> Any:
-        if shape is not None:
-            return getattr(xp, name.removesuffix("_like"))(
-                sizes(shape), dtype=a.dtype if dtype is None else dtype
-            )
+@implements(
+    "zeros_like ones_like(a, dtype=None, order='K', subok=True, shape=None, *, device=None)"
+)
+def like(xp: Any, name: str, a: Any, dtype: Any, shape: Any) -> Any:
+    if shape is None:
         return getattr(xp, name)(a, dtype=dtype)
-
-    return like
-
-
-for _name in ("zeros_like", "ones_like"):
-    IMPLEMENTATIONS[getattr(np, _name)] = _like(_name)
+    dtype = a.dtype if dtype is None else dtype
+    return getattr(xp, name.removesuffix("_like"))(sizes(shape), dtype=dtype)
 
 
-@implements(np.empty_like)
-def empty_like(xp: Any, prototype: Any, *args: Any, **options: Any) -> Any:
-    return _like("empty_like")(xp, prototype, *args, **options)
+@implements(
+    "empty_like(prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None)"
+)
+def empty_like(xp: Any, name: str, prototype: Any, dtype: Any, shape: Any) -> Any:
+    return like(xp, name, prototype, dtype, shape)
 
 
-@implements(np.full_like)
-def full_like(
-    xp: Any,
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> Any:
+@implements(
+    "full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)"
+)
+def full_like(xp: Any, a: Any, fill_value: Any, dtype: Any, shape: Any) -> Any:
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     return xp.full(a.shape if shape is None else sizes(shape), fill_value, dtype=dtype)
 
 
-def _about(function: Any) -> None:
-    """Questions about shapes and dtypes, which all examples have in common under `vmap`."""
-
-    @implements(function)
-    def ask(xp: Any, *args: Any, **kwargs: Any) -> Any:
-        named = {k: _like_one_example(v) for k, v in kwargs.items()}
-        return function(*(_like_one_example(a) for a in args), **named)
-
-
 def _like_one_example(x: Any) -> Any:
-    """A native array of the shape and dtype of what a function sees."""
-    if not isinstance(x, Wrapper):
+    """A native array of the shape and dtype that a function sees."""
+    if not isinstance(x, AnyVariable):
         return x
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 
 
-for _function in (
-    np.can_cast,
-    np.common_type,
-    np.iscomplexobj,
-    np.isrealobj,
-    np.ndim,
-    np.shape,
-    np.size,
-    np.result_type,
-):
-    _about(_function)
+# shapes and dtypes, which all examples have in common under `vmap`
 on_values(
-    np.allclose,
-    np.argwhere,
-    np.array2string,
-    np.array_equal,
-    np.array_equiv,
-    np.array_repr,
-    np.array_str,
-    np.bincount,
-    np.count_nonzero,
-    np.diag_indices_from,
-    np.digitize,
-    np.einsum_path,
-    np.flatnonzero,
-    np.iscomplex,
-    np.isclose,
-    np.isin,
-    np.isneginf,
-    np.isposinf,
-    np.isreal,
-    np.ix_,
-    np.may_share_memory,
-    np.min_scalar_type,
-    np.ravel_multi_index,
-    np.searchsorted,
-    np.shares_memory,
-    np.tril_indices_from,
-    np.triu_indices_from,
-    np.unravel_index,
+    "can_cast common_type iscomplexobj isrealobj ndim shape size result_type",
+    seen_as=_like_one_example,
+)
+on_values(
+    "allclose argwhere array2string array_equal array_equiv array_repr array_str bincount "
+    "count_nonzero diag_indices_from digitize einsum_path flatnonzero iscomplex isclose "
+    "isneginf isposinf isreal ix_ may_share_memory min_scalar_type ravel_multi_index "
+    "shares_memory tril_indices_from triu_indices_from unravel_index"
 )

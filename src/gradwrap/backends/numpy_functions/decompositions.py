@@ -13,45 +13,21 @@ from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 
-on_values(np.linalg.matrix_rank)
+on_values("linalg.matrix_rank")
 
 
-@implements(np.linalg.cholesky)
-def cholesky(xp: Any, a: Any, /, *, upper: bool = False) -> Any:
-    return xp.linalg.cholesky(xp.asarray(a), upper=upper)
-
-
-@implements(np.linalg.qr)
-def qr(xp: Any, a: Any, mode: str = "reduced") -> Any:
+@implements("linalg.qr(a, mode='reduced')", arrays=1)
+def qr(xp: Any, a: Any, mode: str) -> Any:
     if mode == "r":
-        return xp.linalg.qr(xp.asarray(a))[1]
+        return xp.linalg.qr(a)[1]
     if mode not in ("reduced", "complete"):
         raise NoRuleError(f"np.linalg.qr(mode={mode!r}) has no rule. Fix: mode='reduced'.")
-    return xp.linalg.qr(xp.asarray(a), mode=mode)
+    return xp.linalg.qr(a, mode=mode)
 
 
-def _of_triangle(xp: Any, a: Any, uplo: str) -> Any:
-    """A matrix whose lower triangle is the triangle that is asked for."""
-    if uplo.upper() not in ("L", "U"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
-    a = xp.asarray(a)
-    return a if uplo.upper() == "L" else adjoint(xp, a)
-
-
-@implements(np.linalg.eigh)
-def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:
-    return xp.linalg.eigh(_of_triangle(xp, a, UPLO))
-
-
-@implements(np.linalg.eigvalsh)
-def eigvalsh(xp: Any, a: Any, UPLO: str = "L") -> Any:
-    return xp.linalg.eigvalsh(_of_triangle(xp, a, UPLO))
-
-
-@implements(np.linalg.eig)
+@implements("linalg.eig(a)", arrays=1)
 def eig(xp: Any, a: Any) -> Any:
-    """Real, as NumPy has it up to 2.4, where a real matrix has real eigenvalues alone."""
-    a = xp.asarray(a)
+    """Decompose; up to NumPy 2.4 the result is real where all eigenvalues of a real matrix are."""
     found = xp.linalg.eig(a)
     if _is_real(xp, a, found[0]):
         parts = [xp.real(part) for part in found]
@@ -59,9 +35,8 @@ def eig(xp: Any, a: Any) -> Any:
     return found
 
 
-@implements(np.linalg.eigvals)
+@implements("linalg.eigvals(a)", arrays=1)
 def eigvals(xp: Any, a: Any) -> Any:
-    a = xp.asarray(a)
     w = xp.linalg.eigvals(a)
     return xp.real(w) if _is_real(xp, a, w) else w
 
@@ -75,15 +50,8 @@ def _is_real(xp: Any, a: Any, w: Any) -> bool:
     return not xp.isdtype(a.dtype, "complex floating") and not np.any(unwrapped_key(w).imag)
 
 
-@implements(np.linalg.svd)
-def svd(
-    xp: Any,
-    a: Any,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    hermitian: bool = False,
-) -> Any:
-    a = xp.asarray(a)
+@implements("linalg.svd(a, full_matrices=True, compute_uv=True, hermitian=False)", arrays=1)
+def svd(xp: Any, a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool) -> Any:
     if not hermitian:
         return xp.linalg.svd(a, full_matrices=full_matrices) if compute_uv else xp.linalg.svdvals(a)
     if not compute_uv:
@@ -95,14 +63,8 @@ def svd(
     return SVDResult(u, xp.abs(w), adjoint(xp, u * xp.sign(w)[..., None, :]))
 
 
-@implements(np.linalg.svdvals)
-def svdvals(xp: Any, x: Any, /) -> Any:
-    return xp.linalg.svdvals(xp.asarray(x))
-
-
-@implements(np.linalg.cond)
-def cond(xp: Any, x: Any, p: Any = None) -> Any:
-    x = xp.asarray(x)
+@implements("linalg.cond(x, p=None)", arrays=1)
+def cond(xp: Any, x: Any, p: Any) -> Any:
     with np.errstate(all="ignore"):  # as NumPy: inf for a singular matrix
         if p in (None, 2, -2):
             s = xp.linalg.svdvals(x)
@@ -111,21 +73,17 @@ def cond(xp: Any, x: Any, p: Any = None) -> Any:
         return norm(xp, x, p, axis=(-2, -1)) * norm(xp, xp.linalg.inv(x), p, axis=(-2, -1))
 
 
-@implements(np.linalg.pinv)
-def pinv(
-    xp: Any, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue
-) -> Any:
-    """The default tolerance is NumPy's own, not the standard's."""
-    a = xp.asarray(a)
+@implements("linalg.pinv(a, rcond=None, hermitian=False, *, rtol=NoValue)", arrays=1)
+def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
+    """The pseudoinverse, with NumPy's default tolerance, not the standard's."""
     if rcond is None:
         rcond = 1e-15 if rtol is NoValue else rtol
     return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)
 
 
-@implements(np.linalg.lstsq)
-def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None) -> Any:
+@implements("linalg.lstsq(a, b, rcond=None)", arrays=2)
+def lstsq(xp: Any, a: Any, b: Any, rcond: Any) -> Any:
     """The solution of least norm, by the pseudoinverse."""
-    a, b = xp.asarray(a), xp.asarray(b)
     m, n = a.shape
     if rcond in (None, -1):
         rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))
@@ -139,19 +97,17 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None) -> Any:
     return x, xp.sum(real_product(xp, left, left), axis=0), rank, s
 
 
-@implements(np.linalg.tensorinv)
-def tensorinv(xp: Any, a: Any, ind: int = 2) -> Any:
+@implements("linalg.tensorinv(a, ind=2)", arrays=1)
+def tensorinv(xp: Any, a: Any, ind: int) -> Any:
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
-    a = xp.asarray(a)
     first, rest = tuple(a.shape[:ind]), tuple(a.shape[ind:])
     flat = xp.reshape(a, (math.prod(first), math.prod(rest)))
     return xp.reshape(xp.linalg.inv(flat), rest + first)
 
 
-@implements(np.linalg.tensorsolve)
-def tensorsolve(xp: Any, a: Any, b: Any, axes: Any = None) -> Any:
-    a, b = xp.asarray(a), xp.asarray(b)
+@implements("linalg.tensorsolve(a, b, axes=None)", arrays=2)
+def tensorsolve(xp: Any, a: Any, b: Any, axes: Any) -> Any:
     if axes is not None:
         moved = [k % a.ndim for k in axes]
         a = xp.permute_dims(a, (*(k for k in range(a.ndim) if k not in moved), *moved))

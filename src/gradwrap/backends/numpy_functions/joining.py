@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import flat
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
-    Implementation,
+    cast,
+    completes,
     counting,
     implements,
     on_host,
     sizes,
+    standard,
     with_axes,
 )
 from gradwrap.core.dynamic import LIST, SLICE
@@ -22,62 +24,26 @@ from gradwrap.core.wrapper import native, unwrapped_key
 from gradwrap.errors import NoRuleError
 
 
-def _cast(xp: Any, a: Any, dtype: Any) -> Any:
-    return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
+@completes(np.concatenate, np.stack)
+def joined(xp: Any, path: str, arrays: Any, axis: Any, dtype: Any) -> Any:
+    return cast(xp, getattr(xp, path)([xp.asarray(a) for a in arrays], axis=axis), dtype)
 
 
-@implements(np.concatenate)
-def concatenate(
-    xp: Any,
-    arrays: Any,
-    /,
-    axis: Any = 0,
-    out: Any = None,
-    *,
-    dtype: Any = None,
-    casting: str = "same_kind",
-) -> Any:
-    return _cast(xp, xp.concat([xp.asarray(a) for a in arrays], axis=axis), dtype)
+@implements("vstack hstack(tup, *, dtype=None, casting='same_kind')", "dstack(tup)")
+def stacked(xp: Any, name: str, tup: Any, dtype: Any = None) -> Any:
+    ndim, axis = {"vstack": (2, 0), "hstack": (1, 1), "dstack": (3, 2)}[name]
+    arrays = [with_axes(xp, xp.asarray(a), ndim) for a in tup]
+    along = 0 if axis == 1 and arrays[0].ndim == 1 else axis
+    return cast(xp, xp.concat(arrays, axis=along), dtype)
 
 
-@implements(np.stack)
-def stack(
-    xp: Any,
-    arrays: Any,
-    axis: int = 0,
-    out: Any = None,
-    *,
-    dtype: Any = None,
-    casting: str = "same_kind",
-) -> Any:
-    return _cast(xp, xp.stack([xp.asarray(a) for a in arrays], axis=axis), dtype)
-
-
-def _stacked_along(ndim: int, axis: int) -> Implementation:
-    def stacked(xp: Any, tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-        arrays = [with_axes(xp, xp.asarray(a), ndim) for a in tup]
-        along = 0 if axis == 1 and arrays[0].ndim == 1 else axis
-        return _cast(xp, xp.concat(arrays, axis=along), dtype)
-
-    return stacked
-
-
-IMPLEMENTATIONS[np.vstack] = _stacked_along(2, 0)
-IMPLEMENTATIONS[np.hstack] = _stacked_along(1, 1)
-
-
-@implements(np.dstack)
-def dstack(xp: Any, tup: Any) -> Any:
-    return xp.concat([with_axes(xp, xp.asarray(a), 3) for a in tup], axis=2)
-
-
-@implements(np.column_stack)
+@implements("column_stack(tup)")
 def column_stack(xp: Any, tup: Any) -> Any:
     columns = [xp.asarray(a) for a in tup]
     return xp.concat([c if c.ndim > 1 else xp.reshape(c, (-1, 1)) for c in columns], axis=1)
 
 
-@implements(np.block)
+@implements("block(arrays)")
 def block(xp: Any, arrays: Any) -> Any:
     def depth(value: Any) -> int:
         return 1 + max(depth(part) for part in value) if isinstance(value, LIST) else 0
@@ -97,21 +63,28 @@ def block(xp: Any, arrays: Any) -> Any:
     return join(arrays, levels)
 
 
-@implements(np.append)
-def append(xp: Any, arr: Any, values: Any, axis: Any = None) -> Any:
-    return xp.concat([xp.asarray(arr), xp.asarray(values)], axis=axis)
+standard(
+    "concat",
+    "append(arr, values, axis=None) -> [xp.asarray(arr), xp.asarray(values)], axis=axis",
+)
 
 
-@implements(np.split, always=True)
-def split(xp: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+@implements("split(ary, indices_or_sections, axis=0)", always=True)
+def split(xp: Any, ary: Any, indices_or_sections: Any, axis: int) -> Any:
     sections = _number_of_sections(indices_or_sections)
     if sections is not None and ary.shape[axis] % sections:
         raise ValueError("array split does not result in an equal division")
     return array_split(xp, ary, indices_or_sections, axis)
 
 
-@implements(np.array_split, always=True)
-def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+@implements("hsplit vsplit dsplit(ary, indices_or_sections)", always=True)
+def split_along(xp: Any, name: str, ary: Any, indices_or_sections: Any) -> Any:
+    axis = {"hsplit": min(ary.ndim - 1, 1), "vsplit": 0, "dsplit": 2}[name]
+    return split(xp, ary, indices_or_sections, axis)
+
+
+@implements("array_split(ary, indices_or_sections, axis=0)", always=True)
+def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: int) -> list[Any]:
     n = ary.shape[axis]
     sections = _number_of_sections(indices_or_sections)
     if sections is None:
@@ -131,40 +104,20 @@ def _number_of_sections(indices_or_sections: Any) -> int | None:
         return None
 
 
-@implements(np.hsplit, always=True)
-def hsplit(xp: Any, ary: Any, indices_or_sections: Any) -> Any:
-    return split(xp, ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+standard("unstack", "unstack(x, /, *, axis=0)", always=True)  # from NumPy 2.1 on
 
 
-@implements(np.vsplit, always=True)
-def vsplit(xp: Any, ary: Any, indices_or_sections: Any) -> Any:
-    return split(xp, ary, indices_or_sections, 0)
-
-
-@implements(np.dsplit, always=True)
-def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> Any:
-    return split(xp, ary, indices_or_sections, 2)
-
-
-def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    return xp.unstack(x, axis=axis)  # type: ignore[no-any-return]  # a namespace is Any
-
-
-if hasattr(np, "unstack"):  # from NumPy 2.1 on
-    implements(np.unstack, always=True)(unstack)
-
-
-@implements(np.delete)
-def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Any:
+@implements("delete(arr, obj, axis=None)")
+def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
     arr, axis = _flat_or_along(xp, arr, axis)
     left_out: Any = obj if isinstance(obj, SLICE) else on_host(obj)
     places = np.delete(counting(arr.shape[axis]), left_out)
     return arr[(slice(None),) * axis + (places,)]
 
 
-@implements(np.insert)
-def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """NumPy inserts marks into the positions; what they stand for is then taken."""
+@implements("insert(arr, obj, values, axis=None)")
+def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
+    """Insert marks into the positions by NumPy, and take what they stand for."""
     arr, axis = _flat_or_along(xp, arr, axis)
     values = xp.asarray(values)
     values = xp.reshape(values, (1,) * (arr.ndim - values.ndim) + tuple(values.shape))
@@ -187,43 +140,34 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 
 
 def _flat_or_along(xp: Any, arr: Any, axis: Any) -> tuple[Any, int]:
-    arr = xp.asarray(arr)
-    if axis is None:
-        return xp.reshape(arr, (-1,)), 0
-    return arr, operator.index(axis) % arr.ndim
+    arr = flat(xp, xp.asarray(arr), axis)
+    return arr, operator.index(axis or 0) % arr.ndim
 
 
-@implements(np.pad)
-def pad(xp: Any, array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """With a constant; other modes by taking the elements that NumPy would repeat."""
-    array = xp.asarray(array)
+@implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
+def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
+    """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     if mode == "constant":
         widths = np.pad(np.full(array.shape, True), pad_width)
-        first = [np.flatnonzero(np.any(widths, axis=_but(i, array.ndim))) for i in _axes(array)]
+        axes = range(array.ndim)
+        inside = [np.any(widths, axis=tuple(j for j in axes if j != i)) for i in axes]
+        first = [np.flatnonzero(part) for part in inside]
         around = np.zeros(array.shape, native(array).dtype)
-        options = {k: unwrapped_key(v) for k, v in options.items()}
-        out = xp.asarray(np.pad(around, pad_width, **options))
+        kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
+        out = xp.asarray(np.pad(around, pad_width, **kwargs))
         out[tuple(slice(int(f[0]), int(f[0]) + len(f)) if len(f) else slice(0) for f in first)] = (
             array
         )
         return out
-    if mode in ("edge", "reflect", "symmetric", "wrap") and options.get("reflect_type") != "odd":
+    if mode in ("edge", "reflect", "symmetric", "wrap") and kwargs.get("reflect_type") != "odd":
         positions = counting(array.size).reshape(array.shape)
-        places: Any = np.pad(positions, pad_width, mode=mode, **options)
+        places: Any = np.pad(positions, pad_width, mode=mode, **kwargs)
         return xp.reshape(array, (-1,))[places]
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
 
 
-def _axes(array: Any) -> range:
-    return range(array.ndim)
-
-
-def _but(axis: int, ndim: int) -> tuple[int, ...]:
-    return tuple(i for i in range(ndim) if i != axis)
-
-
-@implements(np.resize)
+@implements("resize(a, new_shape)", arrays=1)
 def resize(xp: Any, a: Any, new_shape: Any) -> Any:
-    """The elements, repeated as often as it takes."""
-    flat = xp.reshape(xp.asarray(a), (-1,))
-    return flat[np.resize(counting(flat.shape[0]), sizes(new_shape))]
+    """Repeat the elements as often as the new shape needs."""
+    elements = xp.reshape(a, (-1,))
+    return elements[np.resize(counting(elements.shape[0]), sizes(new_shape))]

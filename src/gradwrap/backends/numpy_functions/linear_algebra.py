@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.shapes import expand_dims
-from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
-    Implementation,
-    implements,
-)
+from gradwrap.backends.numpy_functions.table import cast, completes, implements, standard
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
 
-@implements(np.dot)
-def dot(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
+@completes(np.dot)
+def dot(xp: Any, a: Any, b: Any) -> Any:
     a, b = xp.asarray(a), xp.asarray(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
@@ -28,43 +24,37 @@ def dot(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
     return xp.tensordot(a, b, axes=((-1,), (-2,)))
 
 
-@implements(np.inner)
-def inner(xp: Any, a: Any, b: Any, /) -> Any:
-    a, b = xp.asarray(a), xp.asarray(b)
+@implements("inner(a, b, /)", arrays=2)
+def inner(xp: Any, a: Any, b: Any) -> Any:
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     return xp.tensordot(a, b, axes=((-1,), (-1,)))
 
 
-@implements(np.vdot)
-def vdot(xp: Any, a: Any, b: Any, /) -> Any:
-    return xp.vecdot(xp.reshape(xp.asarray(a), (-1,)), xp.reshape(xp.asarray(b), (-1,)))
+standard("vecdot", "vdot(a, b, /) -> *(xp.reshape(xp.asarray(x), (-1,)) for x in (a, b))")
 
 
-@implements(np.outer)
-def outer(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
-    return xp.reshape(xp.asarray(a), (-1, 1)) * xp.reshape(xp.asarray(b), (1, -1))
+@implements("outer(a, b, out=None)", arrays=2)
+def outer(xp: Any, a: Any, b: Any) -> Any:
+    return xp.reshape(a, (-1, 1)) * xp.reshape(b, (1, -1))
 
 
-@implements(np.linalg.outer)
-def linalg_outer(xp: Any, x1: Any, x2: Any, /) -> Any:
-    return xp.linalg.outer(x1, x2)
+standard("tensordot", "tensordot(a, b, axes=2) -> a, b, axes=axes")
+standard("linalg.tensordot", "linalg.tensordot(x1, x2, /, *, axes=2)")
+standard("linalg.outer", "linalg.outer(x1, x2, /)")
+standard("linalg.vecdot", "linalg.vecdot(x1, x2, /, *, axis=-1)")
+standard("linalg.matrix_norm", "linalg.matrix_norm(x, /, *, keepdims=False, ord='fro')")
+standard("linalg.matrix_power", "linalg.matrix_power(a, n) -> xp.asarray(a), n")
 
 
-@implements(np.tensordot)
-def tensordot(xp: Any, a: Any, b: Any, axes: Any = 2) -> Any:
-    return xp.tensordot(a, b, axes=axes)
-
-
-@implements(np.einsum)
-def einsum(xp: Any, *operands: Any, out: Any = None, **options: Any) -> Any:
+@implements("einsum(*operands, out=None, optimize=False, **kwargs)")
+def einsum(xp: Any, *operands: Any, **kwargs: Any) -> Any:
     subscripts = operands[0]
     arrays = operands[1:]
     if not isinstance(subscripts, str):
         subscripts, arrays = _as_subscripts(operands)
     found = xp.einsum(subscripts, *(xp.asarray(o) for o in arrays))
-    dtype = options.get("dtype")
-    return found if dtype is None else xp.astype(found, np.dtype(dtype))
+    return cast(xp, found, kwargs.get("dtype"))
 
 
 LETTERS = string.ascii_letters
@@ -83,9 +73,8 @@ def _as_subscripts(operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     return text, operands[: 2 * count : 2]
 
 
-@implements(np.kron)
+@implements("kron(a, b)", arrays=2)
 def kron(xp: Any, a: Any, b: Any) -> Any:
-    a, b = xp.asarray(a), xp.asarray(b)
     ndim = max(a.ndim, b.ndim)
     first = (1,) * (ndim - a.ndim) + tuple(a.shape)
     second = (1,) * (ndim - b.ndim) + tuple(b.shape)
@@ -95,27 +84,8 @@ def kron(xp: Any, a: Any, b: Any) -> Any:
     return xp.reshape(left * right, product)
 
 
-@implements(np.trace)
-def trace(
-    xp: Any,
-    a: Any,
-    offset: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
-    return xp.linalg.trace(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
-
-
-@implements(np.linalg.trace)
-def linalg_trace(xp: Any, x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    return xp.linalg.trace(x, offset=offset, dtype=dtype)
-
-
-@implements(np.linalg.norm)
-def norm(xp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = xp.asarray(x)
+@implements("linalg.norm(x, ord=None, axis=None, keepdims=False)", arrays=1)
+def norm(xp: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if axis is None and ord is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
     if axis is None:
@@ -132,36 +102,9 @@ def norm(xp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = Fa
     return expand_dims(xp, found, axes) if keepdims else found
 
 
-def _same_in_standard(name: str) -> Implementation:
-    def call(xp: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(xp.linalg, name)(*args, **kwargs)
-
-    return call
-
-
-for _name in (
-    "inv",
-    "det",
-    "slogdet",
-    "vector_norm",
-    "matrix_norm",
-    "vecdot",
-    "tensordot",
-    "diagonal",
-    "matmul",
-):
-    IMPLEMENTATIONS[getattr(np.linalg, _name)] = _same_in_standard(_name)
-
-
-@implements(np.linalg.solve)
-def solve(xp: Any, a: Any, b: Any) -> Any:
-    a, b = xp.asarray(a), xp.asarray(b)
-    return xp.linalg.solve(a, b)
-
-
-@implements(np.linalg.multi_dot)
-def multi_dot(xp: Any, arrays: Any, *, out: Any = None) -> Any:
-    """The products in the order that takes the fewest multiplications."""
+@implements("linalg.multi_dot(arrays, *, out=None)")
+def multi_dot(xp: Any, arrays: Any) -> Any:
+    """Multiply in the order that takes the fewest multiplications."""
     factors = [xp.asarray(a) for a in arrays]
     ends = [factors[0].shape[0] if factors[0].ndim > 1 else 1]
     ends += [a.shape[-1] if a.ndim > 1 or i == 0 else 1 for i, a in enumerate(factors)]
@@ -184,25 +127,12 @@ def multi_dot(xp: Any, arrays: Any, *, out: Any = None) -> Any:
     return product(0, len(factors) - 1)
 
 
-@implements(np.linalg.matrix_power)
-def matrix_power(xp: Any, a: Any, n: int) -> Any:
-    return xp.linalg.matrix_power(xp.asarray(a), n)
-
-
-@implements(np.cross)
-def cross(
-    xp: Any,
-    a: Any,
-    b: Any,
-    axisa: int = -1,
-    axisb: int = -1,
-    axisc: int = -1,
-    axis: int | None = None,
-) -> Any:
-    """Vectors of three components."""
+@implements("cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None)", arrays=2)
+def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int | None) -> Any:
+    """The product of vectors of three components."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = xp.moveaxis(xp.asarray(a), axisa, -1), xp.moveaxis(xp.asarray(b), axisb, -1)
+    a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise NoRuleError(
             "np.cross of vectors of two components has no rule. "
@@ -210,8 +140,3 @@ def cross(
         )
     product = xp.linalg.cross(a, b)
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
-
-
-@implements(np.linalg.cross)
-def linalg_cross(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    return cross(xp, x1, x2, axis=axis)

@@ -9,9 +9,9 @@ import numpy as np
 from gradwrap.backends.numpy_functions.table import implements, sizes
 
 
-@implements(np.apply_along_axis)
+@implements("apply_along_axis(func1d, axis, arr, *args, **kwargs)")
 def apply_along_axis(xp: Any, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """The function of each slice, stacked."""
+    """Call the function with each slice, and stack the results."""
     arr = xp.asarray(arr)
     at = axis % arr.ndim
     rows = xp.moveaxis(arr, at, -1)
@@ -22,7 +22,7 @@ def apply_along_axis(xp: Any, func1d: Any, axis: int, arr: Any, *args: Any, **kw
     return xp.moveaxis(stacked, new, tuple(at + i for i in range(len(new))))
 
 
-@implements(np.apply_over_axes)
+@implements("apply_over_axes(func, a, axes)")
 def apply_over_axes(xp: Any, func: Any, a: Any, axes: Any) -> Any:
     a = xp.asarray(a)
     for axis in sizes(axes):

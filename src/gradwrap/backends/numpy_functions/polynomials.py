@@ -6,22 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import (
-    constant,
-    implements,
-)
+from gradwrap.backends.numpy_functions.table import constant, implements
 
 
-@implements(np.convolve)
-def convolve(xp: Any, a: Any, v: Any, mode: str = "full") -> Any:
-    a, v = (xp.reshape(xp.asarray(x), (-1,)) for x in (a, v))
+@implements("convolve(a, v, mode='full')", arrays=2)
+def convolve(xp: Any, a: Any, v: Any, mode: str) -> Any:
+    a, v = (xp.reshape(x, (-1,)) for x in (a, v))
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     return _part(xp.full_convolution(a, v), a.shape[0], v.shape[0], mode)
 
 
 def _part(full: Any, n: int, m: int, mode: str) -> Any:
-    """Of n + m - 1 elements, the middle n, or those in which all of both take part."""
+    """Take the middle n of n + m - 1 elements, or those in which all elements of both take part."""
     if mode == "full":
         return full
     if mode == "same":
@@ -32,9 +29,8 @@ def _part(full: Any, n: int, m: int, mode: str) -> Any:
     raise ValueError(f"mode must be one of 'full', 'same', or 'valid', not {mode!r}")
 
 
-@implements(np.correlate)
-def correlate(xp: Any, a: Any, v: Any, mode: str = "valid") -> Any:
-    a, v = xp.asarray(a), xp.asarray(v)
+@implements("correlate(a, v, mode='valid')", arrays=2)
+def correlate(xp: Any, a: Any, v: Any, mode: str) -> Any:
     turned = xp.flip(v)
     if xp.isdtype(v.dtype, "complex floating"):
         turned = xp.conj(turned)
@@ -45,52 +41,40 @@ def correlate(xp: Any, a: Any, v: Any, mode: str = "valid") -> Any:
     return xp.flip(_part(xp.flip(full), m, n, mode))
 
 
-@implements(np.polyval)
+@implements("polyval(p, x)", arrays=2)
 def polyval(xp: Any, p: Any, x: Any) -> Any:
-    """By Horner's rule."""
-    p, x = xp.asarray(p), xp.asarray(x)
+    """Evaluate by Horner's rule."""
     total = xp.zeros_like(x)
     for i in range(p.shape[0]):
         total = total * x + p[i]
     return total
 
 
-@implements(np.polymul)
+@implements("polymul(a1, a2)", arrays=2)
 def polymul(xp: Any, a1: Any, a2: Any) -> Any:
-    return convolve(xp, xp.asarray(a1), xp.asarray(a2))
+    return convolve(xp, a1, a2, "full")
 
 
-def _sum(xp: Any, a1: Any, a2: Any, sign: float) -> Any:
-    a1, a2 = (xp.reshape(xp.asarray(a), (-1,)) for a in (a1, a2))
+@implements("polyadd polysub(a1, a2)", arrays=2)
+def polyadd(xp: Any, name: str, a1: Any, a2: Any) -> Any:
+    a1, a2 = (xp.reshape(a, (-1,)) for a in (a1, a2))
     longer = max(a1.shape[0], a2.shape[0])
     a1, a2 = (
         xp.concat([xp.zeros(longer - a.shape[0], dtype=a.dtype), a]) if a.shape[0] < longer else a
         for a in (a1, a2)
     )
-    return a1 + a2 if sign > 0 else a1 - a2
+    return a1 + a2 if name == "polyadd" else a1 - a2
 
 
-@implements(np.polyadd)
-def polyadd(xp: Any, a1: Any, a2: Any) -> Any:
-    return _sum(xp, a1, a2, 1.0)
-
-
-@implements(np.polysub)
-def polysub(xp: Any, a1: Any, a2: Any) -> Any:
-    return _sum(xp, a1, a2, -1.0)
-
-
-@implements(np.polyder)
-def polyder(xp: Any, p: Any, m: int = 1) -> Any:
-    p = xp.asarray(p)
+@implements("polyder(p, m=1)", arrays=1)
+def polyder(xp: Any, p: Any, m: int) -> Any:
     for _ in range(m):
         p = p[:-1] * constant(xp, np.arange(p.shape[0] - 1, 0, -1))
     return p
 
 
-@implements(np.polyint)
-def polyint(xp: Any, p: Any, m: int = 1, k: Any = None) -> Any:
-    p = xp.asarray(p)
+@implements("polyint(p, m=1, k=None)", arrays=1)
+def polyint(xp: Any, p: Any, m: int, k: Any) -> Any:
     constants = constant(xp, np.zeros(m)) if k is None else k
     constants = xp.broadcast_to(xp.asarray(constants), (m,))
     for i in range(m):
@@ -98,9 +82,8 @@ def polyint(xp: Any, p: Any, m: int = 1, k: Any = None) -> Any:
     return p
 
 
-@implements(np.vander)
-def vander(xp: Any, x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    x = xp.asarray(x)
+@implements("vander(x, N=None, increasing=False)", arrays=1)
+def vander(xp: Any, x: Any, N: int | None, increasing: bool) -> Any:
     powers = np.arange(x.shape[0] if N is None else N)
     powers = powers if increasing else powers[::-1]
     return x[:, None] ** constant(xp, powers.astype(x.dtype))

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import flat, mask
 from gradwrap.backends.numpy_functions.shapes import swapaxes
 from gradwrap.backends.numpy_functions.table import (
-    NoValue,
     check_constant,
+    completes,
     constant,
     counting,
-    given,
     implements,
     on_host,
     on_values,
     sizes,
+    standard,
     untyped,
 )
 from gradwrap.core.dynamic import LIST, SEQUENCE
@@ -26,30 +27,15 @@ from gradwrap.errors import NoRuleError
 NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
 
 
-@implements(np.flip, always=True)
-def flip(xp: Any, m: Any, axis: Any = None) -> Any:
-    return xp.flip(m, axis=axis if axis is None else sizes(axis))
-
-
-@implements(np.fliplr, always=True)
-def fliplr(xp: Any, m: Any) -> Any:
-    return xp.flip(m, axis=1)
-
-
-@implements(np.flipud, always=True)
-def flipud(xp: Any, m: Any) -> Any:
-    return xp.flip(m, axis=0)
-
-
-@implements(np.rot90, always=True)
-def rot90(xp: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+@implements("rot90(m, k=1, axes=(0, 1))", always=True)
+def rot90(xp: Any, m: Any, k: int, axes: Any) -> Any:
     for _ in range(k % 4):
         m = xp.flip(swapaxes(xp, m, *axes), axis=axes[0])
     return m
 
 
-@implements(np.roll)
-def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Any:
+@implements("roll(a, shift, axis=None)")
+def roll(xp: Any, a: Any, shift: Any, axis: Any) -> Any:
     check_constant("np.roll", shift=shift)
     shift = on_host(shift)
     if axis is None:
@@ -60,44 +46,12 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Any:
     return xp.roll(a, tuple(shifts), axis=tuple(axes))
 
 
-@implements(np.tile)
-def tile(xp: Any, A: Any, reps: Any) -> Any:
-    return xp.tile(A, sizes(reps))
+on_values("argpartition lexsort")
 
 
-@implements(np.repeat)
-def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
-    counts = np.asarray(repeats) if isinstance(repeats, SEQUENCE) else repeats
-    return xp.repeat(a, counts, axis=axis)
-
-
-@implements(np.sort)
-def sort(
-    xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> Any:
-    if axis is None:
-        a, axis = xp.reshape(a, (-1,)), -1
-    return xp.sort(a, axis=axis)
-
-
-@implements(np.argsort)
-def argsort(
-    xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> Any:
-    if axis is None:
-        a, axis = xp.reshape(a, (-1,)), -1
-    return xp.argsort(a, axis=axis)
-
-
-on_values(np.argpartition, np.lexsort)
-
-
-@implements(np.partition)
-def partition(
-    xp: Any, a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
-) -> Any:
-    if axis is None:
-        a, axis = xp.reshape(a, (-1,)), -1
+@implements("partition(a, kth, axis=-1, kind='introselect', order=None)")
+def partition(xp: Any, a: Any, kth: Any, axis: Any) -> Any:
+    a, axis = flat(xp, a, axis), -1 if axis is None else axis
     values = native(a)
     # argpartition puts what is not the kth in another order: find where partition has put it
     rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
@@ -105,49 +59,32 @@ def partition(
     return xp.take_along_axis(a, places, axis=axis)
 
 
-@implements(np.unique)
-def unique(xp: Any, ar: Any, *options: Any, **named: Any) -> Any:
-    """The first of each of the elements that are equal; with the positions NumPy gives."""
-    flat = xp.reshape(xp.asarray(ar), (-1,))
-    if "axis" in named or options[3:]:
-        raise NoRuleError("np.unique with axis= has no rule. Fix: leave it out, or .detach().")
-    names = ("return_index", "return_inverse", "return_counts")
-    named = dict(zip(names, options, strict=False)) | named
-    with_index = bool(named.pop("return_index", False))
+@implements(
+    "unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, "
+    "equal_nan=True, sorted=True)",
+    arrays=1,
+)
+def unique(xp: Any, ar: Any, return_index: bool, axis: Any, sorted: bool, **named: Any) -> Any:
+    """Take the first of each of the elements that are equal, at the positions that NumPy gives."""
+    if axis is not None:
+        raise NoRuleError("np.unique with axis= has no rule. Fix: omit axis=, or .detach().")
+    if not sorted:  # which older versions do not know
+        named["sorted"] = False
     values = native(ar)
     results = untyped.unique(values, return_index=True, **named)
     _, places, *rest = results
-    found: list[Any] = [flat[places], *([places] if with_index else []), *rest]
+    taken = xp.reshape(ar, (-1,))[places]
+    found: list[Any] = [taken, *([places] if return_index else []), *rest]
     return tuple(found) if len(found) > 1 else found[0]
 
 
-@implements(np.unique_all)
-def unique_all(xp: Any, x: Any) -> Any:
-    return xp.unique_all(x)
+for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
+    standard(_name, f"{_name}(x)")
 
 
-@implements(np.unique_counts)
-def unique_counts(xp: Any, x: Any) -> Any:
-    return xp.unique_counts(x)
-
-
-@implements(np.unique_inverse)
-def unique_inverse(xp: Any, x: Any) -> Any:
-    return xp.unique_inverse(x)
-
-
-@implements(np.unique_values)
-def unique_values(xp: Any, x: Any) -> Any:
-    return xp.unique_values(x)
-
-
-@implements(np.take)
-def take(
-    xp: Any, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"
-) -> Any:
-    a = xp.asarray(a)
-    if axis is None:
-        a, axis = xp.reshape(a, (-1,)), 0
+@implements("take(a, indices, axis=None, out=None, mode='raise')", arrays=1)
+def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
+    a, axis = flat(xp, a, axis), axis or 0
     places: Any = _places(indices)
     n = a.shape[axis]
     if mode != "raise":
@@ -158,17 +95,16 @@ def take(
 
 
 def _places(indices: Any) -> Any:
-    """Indices as an array: NumPy's own, or one that vmap maps over."""
+    """Indices as an array: of NumPy, or one that vmap maps over."""
     key = key_with_batches(indices)
     is_array = isinstance(key, Wrapper) or hasattr(key, "get")  # or CuPy's own
     return key if is_array else np.asarray(key)
 
 
-@implements(np.take_along_axis)
-def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
+@implements("take_along_axis(arr, indices, axis=-1)")
+def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any) -> Any:
     places = _places(indices)
-    if axis is None:
-        arr, axis = xp.reshape(arr, (-1,)), 0
+    arr, axis = flat(xp, arr, axis), axis or 0
     if arr.ndim != places.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     at = axis % arr.ndim
@@ -184,18 +120,13 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-@implements(np.where)
-def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any:
-    if x is NoValue:
-        return xp.nonzero(condition)
-    condition = xp.asarray(condition)
-    if condition.dtype != np.bool_:
-        condition = condition != 0
-    return xp.where(condition, x, y)
+@completes(np.where)
+def where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
+    return xp.nonzero(condition) if y is None else xp.where(mask(xp, condition), x, y)
 
 
-@implements(np.select)
-def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+@implements("select(condlist, choicelist, default=0)")
+def select(xp: Any, condlist: Any, choicelist: Any, default: Any) -> Any:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     shape = np.broadcast_shapes(*(np.shape(c) for c in (*condlist, *choicelist)))
@@ -205,9 +136,8 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return found if found.shape == shape else xp.broadcast_to(found, shape)
 
 
-@implements(np.piecewise)
+@implements("piecewise(x, condlist, funclist, *args, **kw)", arrays=1)
 def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    x = xp.asarray(x)
     conditions: list[Any]
     if isinstance(condlist, LIST) and condlist and np.ndim(native(condlist[0])):
         conditions = [on_host(c).astype(bool) for c in condlist]
@@ -236,8 +166,8 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
     return xp.astype(found, x.dtype, copy=False)
 
 
-@implements(np.choose)
-def choose(xp: Any, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+@implements("choose(a, choices, out=None, mode='raise')")
+def choose(xp: Any, a: Any, choices: Any, mode: str) -> Any:
     places = on_host(a)
     parts = [xp.asarray(choice) for choice in choices]
     shape = np.broadcast_shapes(places.shape, *(part.shape for part in parts))
@@ -249,62 +179,18 @@ def choose(xp: Any, a: Any, choices: Any, out: Any = None, mode: str = "raise") 
     return xp.take_along_axis(stacked, constant(xp, places), axis=-1)[..., 0]
 
 
-@implements(np.compress)
-def compress(xp: Any, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    return take(xp, a, np.flatnonzero(on_host(condition)), axis)
+@implements("compress(condition, a, axis=None, out=None)")
+def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Any:
+    return take(xp, xp.asarray(a), np.flatnonzero(on_host(condition)), axis)
 
 
-@implements(np.extract)
+@implements("extract(condition, arr)")
 def extract(xp: Any, condition: Any, arr: Any) -> Any:
-    return take(xp, arr, np.flatnonzero(on_host(condition)))
+    return compress(xp, condition, arr)
 
 
-@implements(np.clip)
-def clip(
-    xp: Any,
-    a: Any,
-    a_min: Any = NoValue,
-    a_max: Any = NoValue,
-    out: Any = None,
-    *,
-    min: Any = NoValue,
-    max: Any = NoValue,
-    **_: Any,
-) -> Any:
-    low = a_min if given(a_min) else min if given(min) else None
-    high = a_max if given(a_max) else max if given(max) else None
-    return xp.clip(a, low, high)
-
-
-@implements(np.nonzero)
-def nonzero(xp: Any, a: Any) -> Any:
-    return xp.nonzero(a)
-
-
-@implements(np.tril)
-def tril(xp: Any, m: Any, k: int = 0) -> Any:
-    m = xp.asarray(m)
-    if m.ndim < 2:
-        return xp.where(constant(xp, np.tri(m.shape[0], k=k, dtype=bool)), m, 0)
-    return xp.tril(m, k=k)
-
-
-@implements(np.triu)
-def triu(xp: Any, m: Any, k: int = 0) -> Any:
-    m = xp.asarray(m)
-    if m.ndim < 2:
-        return xp.where(constant(xp, np.tri(m.shape[0], k=k - 1, dtype=bool)), 0, m)
-    return xp.triu(m, k=k)
-
-
-@implements(np.diagonal, always=True)
-def diagonal(xp: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return xp.linalg.diagonal(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
-
-
-@implements(np.diag)
-def diag(xp: Any, v: Any, k: int = 0) -> Any:
-    v = xp.asarray(v)
+@implements("diag(v, k=0)", arrays=1)
+def diag(xp: Any, v: Any, k: int) -> Any:
     if v.ndim == 2:
         return xp.linalg.diagonal(v, offset=k)
     if v.ndim != 1:
@@ -316,13 +202,13 @@ def diag(xp: Any, v: Any, k: int = 0) -> Any:
     return out
 
 
-@implements(np.diagflat)
-def diagflat(xp: Any, v: Any, k: int = 0) -> Any:
-    return diag(xp, xp.reshape(xp.asarray(v), (-1,)), k)
+@implements("diagflat(v, k=0)", arrays=1)
+def diagflat(xp: Any, v: Any, k: int) -> Any:
+    return diag(xp, xp.reshape(v, (-1,)), k)
 
 
-@implements(np.trim_zeros)
-def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+@implements("trim_zeros(filt, trim='fb', axis=None)")
+def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     places = np.argwhere(on_host(filt))
     if not len(places):
         return filt[(slice(0),) * filt.ndim]
@@ -338,16 +224,11 @@ def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     ]
 
 
-@implements(np.lib.stride_tricks.sliding_window_view)
-def sliding_window_view(
-    xp: Any,
-    x: Any,
-    window_shape: Any,
-    axis: Any = None,
-    *,
-    subok: bool = False,
-    writeable: bool = False,
-) -> Any:
+@implements(
+    "lib.stride_tricks.sliding_window_view"
+    "(x, window_shape, axis=None, *, subok=False, writeable=False)"
+)
+def sliding_window_view(xp: Any, x: Any, window_shape: Any, axis: Any) -> Any:
     """The elements of each window, taken by their positions."""
     positions = counting(x.size).reshape(x.shape)
     windows: Any = np.lib.stride_tricks.sliding_window_view(positions, window_shape, axis)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
-    IMPLEMENTATIONS,
-    Implementation,
+    cast,
     check_constant,
     constant,
     counting,
@@ -25,8 +24,7 @@ from gradwrap.errors import NoRuleError
 def _quantiles(
     xp: Any, a: Any, q: Any, axis: Any, method: str, keepdims: Any, *, skip_nan: bool
 ) -> Any:
-    """Each is a mean of two order statistics; NumPy says which, by the quantiles of the ranks."""
-    a = xp.asarray(a)
+    """Means of two order statistics each; NumPy says which, by the quantiles of the ranks."""
     ordered = xp.sort(moved_last(xp, a, axis), axis=-1)
     quantiles = _of_numbers if skip_nan else _of_all
     found = quantiles(xp, ordered, on_host(q), method)
@@ -34,7 +32,7 @@ def _quantiles(
 
 
 def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
-    """The same two places in every row; NaN where there is one."""
+    """Quantiles at the same two places in every row; NaN where a row has one."""
     length = ordered.shape[-1]
     rank: Any = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
     low = np.floor(rank).astype(np.int64)
@@ -42,7 +40,7 @@ def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
     found = _ranked(xp, ordered, low)
     if share.any():
         above = _ranked(xp, ordered, np.minimum(low + 1, length - 1))
-        found = found + (above - found) * _spread(xp, share, ordered)
+        found = found + (above - found) * _shares(xp, share, ordered)
     last = ordered[..., -1]  # where NaN is sorted to
     return xp.where(xp.isnan(last), last, found)
 
@@ -55,7 +53,7 @@ def _ranked(xp: Any, ordered: Any, places: Any) -> Any:
     return xp.reshape(taken, (*places.shape, *taken.shape[1:]))
 
 
-def _spread(xp: Any, share: Any, ordered: Any) -> Any:
+def _shares(xp: Any, share: Any, ordered: Any) -> Any:
     """A number for each quantile, to be multiplied with the elements of all rows."""
     if not share.shape:
         return float(share)
@@ -64,7 +62,7 @@ def _spread(xp: Any, share: Any, ordered: Any) -> Any:
 
 
 def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
-    """Of what is not NaN, which may be more in one row than in another."""
+    """Quantiles of the elements that are not NaN, more in one row than in another."""
     values = native(ordered)
     counts = on_host((values == values).sum(axis=-1))
     shape = (*q.shape, *values.shape[:-1])
@@ -96,82 +94,49 @@ def _at(xp: Any, ordered: Any, places: Any) -> Any:
     return ordered[(*rows, places)]
 
 
-@implements(np.median)
-def median(
-    xp: Any,
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    keepdims: Any = False,
+@implements(
+    "median nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)", arrays=1
+)
+def median(xp: Any, name: str, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The middle of the sorted elements, or the mean of the middle two."""
+    return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=name == "nanmedian")
+
+
+@implements(
+    "quantile percentile nanquantile nanpercentile"
+    "(a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False, *, "
+    "weights=None, interpolation=None)",
+    arrays=1,
+)
+def quantile(
+    xp: Any, name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any
 ) -> Any:
-    """The middle of the sorted elements; the mean of the middle two."""
-    return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=False)
+    if weights is not None:
+        raise NoRuleError(f"np.{name} with weights= has no rule. Fix: omit weights=.")
+    check_constant("np." + name, q=q)
+    q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
+    return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=name.startswith("nan"))
 
 
-@implements(np.nanmedian)
-def nanmedian(
-    xp: Any,
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    keepdims: Any = False,
-) -> Any:
-    return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=True)
-
-
-def _quantile(name: str, scale: float) -> Implementation:
-    def quantile(
-        xp: Any,
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: Any = False,
-        *,
-        weights: Any = None,
-        interpolation: Any = None,
-    ) -> Any:
-        if weights is not None:
-            raise NoRuleError(f"np.{name} with weights= has no rule. Fix: leave the weights out.")
-        check_constant("np." + name, q=q)
-        q = on_host(q) / scale
-        skip_nan = name.startswith("nan")
-        return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan)
-
-    return quantile
-
-
-for _name, _scale in (
-    ("quantile", 1.0),
-    ("percentile", 100.0),
-    ("nanquantile", 1.0),
-    ("nanpercentile", 100.0),
-):
-    IMPLEMENTATIONS[getattr(np, _name)] = _quantile(_name, _scale)
-
-
-@implements(np.cov)
+@implements(
+    "cov"
+    "(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None)"
+)
 def cov(
     xp: Any,
     m: Any,
-    y: Any = None,
-    rowvar: bool = True,
+    y: Any,
+    rowvar: bool,
     bias: bool = False,
     ddof: int | None = None,
     fweights: Any = None,
     aweights: Any = None,
-    *,
     dtype: Any = None,
 ) -> Any:
     rows = _variables(xp, m, rowvar)
     if y is not None:
         rows = xp.concat([rows, _variables(xp, y, rowvar)], axis=0)
-    if dtype is not None:
-        rows = xp.astype(rows, np.dtype(dtype))
+    rows = cast(xp, rows, dtype)
     free = (0 if bias else 1) if ddof is None else ddof
     weights: Any = None
     if fweights is not None:
@@ -208,8 +173,8 @@ def _variables(xp: Any, m: Any, rowvar: bool) -> Any:
     return m if rowvar else xp.matrix_transpose(m)
 
 
-@implements(np.corrcoef)
-def corrcoef(xp: Any, x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+@implements("corrcoef(x, y=None, rowvar=True, *, dtype=None)")
+def corrcoef(xp: Any, x: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
     found = cov(xp, x, y, rowvar, dtype=dtype)
     if not found.ndim:
         return found / found

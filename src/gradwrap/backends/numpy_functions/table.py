@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import operator
+import functools
 from collections.abc import Callable
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import NoValue, sizes
+from gradwrap.backends.numpy_functions.spelling import (
+    ALWAYS,
+    COMPLETED,
+    SPELLED,
+    Implementation,
+    enter,
+    named,
+)
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
@@ -21,11 +31,11 @@ __all__ = [
     "WRITING",
     "Implementation",
     "NoValue",
+    "cast",
     "check_constant",
+    "completes",
     "constant",
     "counting",
-    "flag",
-    "given",
     "implements",
     "is_masked",
     "moved_last",
@@ -34,36 +44,82 @@ __all__ = [
     "out_position",
     "put_back",
     "sizes",
+    "standard",
     "untyped",
     "with_axes",
 ]
 
-Implementation = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
-# filled while this package is imported, and only read from then on
-IMPLEMENTATIONS: dict[Any, Implementation] = {}
 WRITING: set[Any] = set()
 """The functions that write to their first argument."""
-ALWAYS: set[Any] = set()
-"""The functions whose implementation also answers for arrays that are not tracked: they give
-views, or write. For all others, NumPy itself does."""
 untyped: Any = np
 """NumPy, for arguments that can be anything, of which its own types make nothing."""
-NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
-_out_positions: dict[Any, int] = {}  # a cache; any thread's entry is as good
 
 
-def implements(*functions: Any, always: bool = False) -> Callable[[F], F]:
-    """Enter an implementation of a function of NumPy."""
+class Implementations:
+    """From a function of NumPy's to its implementation: `xp`, then NumPy's arguments.
 
-    def enter(implementation: F) -> F:
-        for function in functions:
-            IMPLEMENTATIONS[function] = implementation
+    Each is written from its spelling when it is first asked for.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[Any, Implementation] = {}
+
+    def __contains__(self, function: Any) -> bool:
+        return function in SPELLED or function in self._written
+
+    def get(self, function: Any) -> Implementation | None:
+        """The implementation, or None."""
+        found = self._written.get(function)
+        if found is None and function in SPELLED:
+            found = self._written[function] = SPELLED[function].general()
+        return found
+
+    def __getitem__(self, function: Any) -> Implementation:
+        found = self.get(function)
+        if found is None:
+            raise KeyError(function)
+        return found
+
+    def __setitem__(self, function: Any, implementation: Implementation) -> None:
+        self._written[function] = implementation
+
+
+IMPLEMENTATIONS = Implementations()
+
+
+def implements(*texts: str, arrays: int = 0, always: bool = False) -> Callable[[F], F]:
+    """Enter an implementation of functions that have these spellings.
+
+    It is given the arguments that its parameters name; the first `arrays` of them as arrays.
+    """
+
+    def mark(code: F) -> F:
+        for text in texts:
+            entered = enter(text, code=code, arrays=arrays)
             if always:
-                ALWAYS.add(function)
-        return implementation
+                ALWAYS.update(entered)
+        return code
 
-    return enter
+    return mark
+
+
+def completes(*functions: Any) -> Callable[[F], F]:
+    """Enter what answers where the operation of a row does not take all that was given."""
+
+    def mark(code: F) -> F:
+        COMPLETED.update(dict.fromkeys(functions, code))
+        return code
+
+    return mark
+
+
+def standard(path: str, *texts: str, always: bool = False) -> None:
+    """Enter functions that are one of the standard's without a row of its own."""
+    for text in texts:
+        entered = enter(text, path=path)
+        if always:
+            ALWAYS.update(entered)
 
 
 def counting(n: int) -> NDArray[np.intp]:
@@ -71,29 +127,26 @@ def counting(n: int) -> NDArray[np.intp]:
     return np.arange(n, dtype=np.intp)
 
 
-def on_values(*functions: Any) -> None:
-    """Questions about values: answered on the data, not differentiated."""
-    for function in functions:
-        IMPLEMENTATIONS[function] = _asked(function)
+def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None:
+    """Enter questions that are answered by NumPy, of values as `seen_as` gives them."""
+    for name in names.split():
+        function = named(name)[1]
+        if function is not None:
+            IMPLEMENTATIONS[function] = functools.partial(_asked, function, seen_as)
 
 
-def _asked(function: Any) -> Implementation:
-    def ask(xp: Any, *args: Any, **kwargs: Any) -> Any:
-        native = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        return xp._class._plain(function(*unwrapped_key(args), **native))
-
-    return ask
+def _asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
+    options = {name: seen_as(value) for name, value in kwargs.items()}
+    return xp._class._plain(function(*map(seen_as, args), **options))
 
 
 def out_position(function: Any) -> int:
-    """Where `out` stands among the positional arguments; past all of them if it does not."""
-    position = _out_positions.get(function)
-    if position is None:
-        code = getattr(IMPLEMENTATIONS.get(function), "__code__", None)
-        names = code.co_varnames[1 : code.co_argcount] if code is not None else ()
-        position = names.index("out") if "out" in names else 1000
-        _out_positions[function] = position
-    return position
+    """The position of `out` among the arguments; past all of them if it has none."""
+    spelling = SPELLED.get(function)
+    parameters = {} if spelling is None else spelling.parameters
+    if "out" not in parameters or parameters["out"].kind == Parameter.KEYWORD_ONLY:
+        return 1000
+    return list(parameters).index("out")
 
 
 def on_host(value: Any) -> Any:
@@ -111,24 +164,14 @@ def constant(xp: Any, values: Any) -> Any:
     return backend.asarray(values)
 
 
-def given(value: Any) -> bool:
-    return value is not NoValue and value is not None
+def cast(xp: Any, a: Any, dtype: Any) -> Any:
+    """An array of the dtype, if one is given."""
+    a = xp.asarray(a)
+    return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
 
 
 def is_masked(where: Any) -> bool:
     return where is not NoValue and where is not True
-
-
-def flag(keepdims: Any) -> bool:
-    return keepdims is not NoValue and bool(keepdims)
-
-
-def sizes(shape: Any) -> tuple[int, ...]:
-    """A shape as NumPy takes it: one length, or a sequence of them."""
-    try:
-        return (operator.index(shape),)
-    except TypeError:
-        return tuple(operator.index(n) for n in shape)
 
 
 def with_axes(xp: Any, a: Any, ndim: int) -> Any:
@@ -154,7 +197,7 @@ def moved_last(xp: Any, a: Any, axis: Any) -> Any:
 
 def put_back(xp: Any, reduced: Any, like: Any, axis: Any, keepdims: Any) -> Any:
     """A reduction over the axes that `moved_last` moved, with axes of length one on demand."""
-    if not flag(keepdims):
+    if not keepdims:
         return reduced
     axes = as_axes(axis, like.ndim)
     kept = tuple(1 if i in axes else n for i, n in enumerate(like.shape))

@@ -14,6 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     implements,
     on_values,
     sizes,
+    standard,
     untyped,
 )
 from gradwrap.core.wrapper import native
@@ -21,49 +22,30 @@ from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
 
-@implements(np.copy)
-def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Any:
-    return xp.copy(a)
-
-
-@implements(np.astype, always=True)
-def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+@implements("astype(x, dtype, /, *, copy=True, device=None)", always=True)
+def astype(xp: Any, x: Any, dtype: Any, copy: bool) -> Any:
     return x.astype(np.dtype(dtype), copy=copy)
 
 
-@implements(np.real, always=True)
-def real(xp: Any, val: Any) -> Any:
-    return val.real
+@implements("real imag(val)", always=True)
+def part(xp: Any, name: str, val: Any) -> Any:
+    return getattr(val, name)
 
 
-@implements(np.imag, always=True)
-def imag(xp: Any, val: Any) -> Any:
-    return val.imag
-
-
-@implements(np.angle)
-def angle(xp: Any, z: Any, deg: bool = False) -> Any:
+@implements("angle(z, deg=False)")
+def angle(xp: Any, z: Any, deg: bool) -> Any:
     found = xp.atan2(xp.asarray(z.imag), xp.asarray(z.real))
     return found * (180.0 / math.pi) if deg else found
 
 
-on_values(np.round, np.around, np.fix)
+on_values("round around fix")
 
 
-@implements(np.sinc)
-def sinc(xp: Any, x: Any) -> Any:
-    return xp.special.sinc(x)
+standard("special.sinc", "sinc(x)")
 
 
-@implements(np.nan_to_num, always=True)
-def nan_to_num(
-    xp: Any,
-    x: Any,
-    copy: bool = True,
-    nan: Any = 0.0,
-    posinf: Any = None,
-    neginf: Any = None,
-) -> Any:
+@implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True)
+def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
     if xp.isdtype(x.dtype, "complex floating"):
         raise NoRuleError("np.nan_to_num of complex numbers has no rule. Fix: .real and .imag.")
     if not xp.isdtype(x.dtype, "real floating"):
@@ -79,11 +61,9 @@ def nan_to_num(
     return x
 
 
-@implements(np.unwrap)
-def unwrap(
-    xp: Any, p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi
-) -> Any:
-    """What is added to each angle is constant between the jumps."""
+@implements(f"unwrap(p, discont=None, axis=-1, *, period={2 * math.pi})")
+def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
+    """Add to each angle what NumPy adds, which is constant between the jumps."""
     check_constant("np.unwrap", discont=discont, period=period)
     values = native(p)
     shift = np.unwrap(values, discont, axis, period=native(period)) - values
@@ -93,12 +73,10 @@ def unwrap(
 # Neighbours ---------------------------------------------------------------------------------------
 
 
-@implements(np.diff)
+@implements("diff(a, n=1, axis=-1, prepend=NoValue, append=NoValue)", arrays=1)
 def diff(
     xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
 ) -> Any:
-    a = xp.asarray(a)
-
     def whole(part: Any) -> Any:
         """A number before or after all rows."""
         if part is NoValue:
@@ -111,18 +89,17 @@ def diff(
     return xp.diff(a, n=n, axis=axis, prepend=whole(prepend), append=whole(append))
 
 
-@implements(np.ediff1d)
-def ediff1d(xp: Any, ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    ary = xp.reshape(xp.asarray(ary), (-1,))
+@implements("ediff1d(ary, to_end=None, to_begin=None)", arrays=1)
+def ediff1d(xp: Any, ary: Any, to_end: Any, to_begin: Any) -> Any:
+    ary = xp.reshape(ary, (-1,))
     parts = [to_begin, ary[1:] - ary[:-1], to_end]
     flat = [xp.reshape(xp.asarray(part), (-1,)) for part in parts if part is not None]
     return xp.concat(flat) if len(flat) > 1 else flat[0]
 
 
-@implements(np.gradient)
-def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Second-order differences inside, one-sided ones of `edge_order` at the ends."""
-    f = xp.asarray(f)
+@implements("gradient(f, *varargs, axis=None, edge_order=1)", arrays=1)
+def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
+    """Second-order differences inside, and one-sided ones of `edge_order` at the ends."""
     axes = as_axes(axis if axis is None else sizes(axis), f.ndim)
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
@@ -141,7 +118,7 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int =
 
 
 def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
-    """Along the last axis, with one spacing or the coordinates."""
+    """The slopes along the last axis, by one spacing or by the coordinates."""
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
@@ -165,9 +142,8 @@ def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
     return xp.concat([first, inside, last], axis=-1)
 
 
-@implements(np.trapezoid)
-def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    y = xp.asarray(y)
+@implements("trapezoid(y, x=None, dx=1.0, axis=-1)", arrays=1)
+def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     step: Any = dx
     if x is not None:
         x = xp.asarray(x)
@@ -181,12 +157,10 @@ def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> 
     return xp.sum(step * pairs, axis=axis) / 2.0
 
 
-@implements(np.interp)
-def interp(
-    xp: Any, x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
-    """Piecewise linear, in the points as in the breakpoints and their values."""
-    x, knots, fp = xp.asarray(x), xp.asarray(xp_), xp.asarray(fp)
+@implements("interp(x, xp, fp, left=None, right=None, period=None)", arrays=3)
+def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
+    """Interpolate linearly; tracked in the points, the breakpoints and their values."""
+    knots = xp_
     if period is not None:
         period = abs(period)
         left = right = None

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.table import (
+    ALWAYS,
+    IMPLEMENTATIONS,
     WRITING,
     Implementation,
     counting,
-    implements,
     on_host,
     untyped,
 )
@@ -38,7 +39,8 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
                 )
             return implementation(xp, target, *args, **kwargs)
 
-        implements(function, always=True)(write)
+        IMPLEMENTATIONS[function] = write
+        ALWAYS.add(function)
         WRITING.add(function)
         return implementation
 
@@ -63,7 +65,7 @@ def fill_diagonal(xp: Any, a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def _repeated(xp: Any, values: Any, count: int) -> Any:
-    """Values as often as there are places for them, as `a.flat[...] = values` does."""
+    """Repeat values to fill all places, as `a.flat[...] = values` does."""
     values = xp.reshape(xp.asarray(values), (-1,))
     return values[np.resize(counting(values.shape[0]), count)]
 
@@ -94,7 +96,7 @@ def put(xp: Any, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @_writes(np.putmask)
 def putmask(xp: Any, a: Any, mask: Any, values: Any) -> None:
-    """Each element of the mask's places gets the value at its own place."""
+    """Give each element that the mask chooses the value at its own place."""
     places = np.flatnonzero(on_host(mask))
     values = _repeated(xp, values, a.size)
     put(xp, a, places, values[places])

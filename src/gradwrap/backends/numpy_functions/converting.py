@@ -1,0 +1,87 @@
+"""The functions that turn NumPy's arguments into the standard's: the rows' texts call them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.variable import AnyVariable
+from gradwrap.rules.axes import as_axes
+from gradwrap.rules.matrices import adjoint
+
+NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
+
+
+def given(value: Any) -> bool:
+    """Tell if an argument was given, and not as None."""
+    return value is not NoValue and value is not None
+
+
+def is_real(xp: Any, a: Any) -> bool:
+    """Tell if an array has no complex dtype."""
+    return not xp._class._backend.dtype_kind(a.dtype)[1]
+
+
+def are_matrices(a: Any, b: Any) -> bool:
+    """Tell if `dot` is `matmul`: of vectors and matrices, or a stack of them and one."""
+    return getattr(a, "ndim", 0) > 0 and 0 < getattr(b, "ndim", 0) < 3
+
+
+def bound(first: Any, second: Any) -> Any:
+    """An argument of two names, under the one by which it was given."""
+    return first if given(first) else second if given(second) else None
+
+
+def sizes(shape: Any) -> tuple[int, ...]:
+    """A shape as NumPy takes it: one length, or a sequence of them."""
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return tuple(operator.index(n) for n in shape)
+
+
+def flat(xp: Any, a: Any, axis: Any) -> Any:
+    """The array, flattened where no axis is given."""
+    return xp.reshape(xp.asarray(a), (-1,)) if axis is None else a
+
+
+def reverse(a: Any, axes: Any) -> tuple[int, ...]:
+    """The order of the axes for a transpose: the reverse one by default."""
+    return tuple(range(a.ndim))[::-1] if axes is None else sizes(axes)
+
+
+def single(a: Any, axis: Any) -> tuple[int, ...]:
+    """The axes to squeeze: all of length one by default."""
+    if axis is None:
+        return tuple(i for i, n in enumerate(a.shape) if n == 1)
+    return as_axes(axis, a.ndim)
+
+
+def square(xp: Any, m: Any) -> Any:
+    """A matrix; of a vector the one that has it in every row."""
+    m = xp.asarray(m)
+    return m if m.ndim > 1 else xp.broadcast_to(m, (m.shape[0], m.shape[0]))
+
+
+def counts(repeats: Any) -> Any:
+    """The numbers of repetitions as an array."""
+    return np.asarray(repeats) if isinstance(repeats, SEQUENCE) else repeats
+
+
+def mask(xp: Any, condition: Any) -> Any:
+    """A condition as an array of bools."""
+    native_types = xp._class._backend.native_types
+    if not isinstance(condition, AnyVariable) and type(condition) not in native_types:
+        condition = xp.asarray(condition)
+    return condition if condition.dtype == np.bool_ else condition != 0
+
+
+def lower(xp: Any, a: Any, uplo: str) -> Any:
+    """A matrix whose lower triangle is the triangle that is asked for."""
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    a = xp.asarray(a)
+    return a if uplo.upper() == "L" else adjoint(xp, a)
