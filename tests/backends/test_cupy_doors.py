@@ -13,7 +13,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.backend import wrapper_class
-from gradwrap.core.batched import Batched
+from gradwrap.core.batch import Batched
 from gradwrap.core.forward import Dual
 from gradwrap.core.variable import Variable
 from gradwrap.errors import NoRuleError, OutArgumentError, RuleDefinitionError, TrackedValueError

@@ -11,8 +11,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.backend import wrapper_class
-from gradwrap.core.batch import Batches
-from gradwrap.core.batched import Batched
+from gradwrap.core.batch import Batched, Batches
 from gradwrap.core.call import WORDS
 from gradwrap.core.forward import Dual, Forward
 from gradwrap.core.record import Tape

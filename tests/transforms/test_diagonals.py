@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.batched import Batched
+from gradwrap.core.batch import Batched
 from gradwrap.core.levels import new_level
 from gradwrap.transforms.batches import batch_of, unit_batch
 from lambdas import is_a, rows

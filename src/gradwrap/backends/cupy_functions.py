@@ -15,8 +15,7 @@ from gradwrap.backends.drop_in_joining import joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, native, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -109,8 +108,8 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
 
 def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Tell whether an argument may be written to, which must then stay a variable."""
-    return isinstance(kwargs.get("out"), AnyVariable) or any(
-        isinstance(a, AnyVariable) for a in args[2:]
+    return isinstance(kwargs.get("out"), AnyWrapper) or any(
+        isinstance(a, AnyWrapper) for a in args[2:]
     )
 
 
@@ -180,12 +179,12 @@ def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
             "cupy.asnumpy would take a tracked value out of the graph, and drop its gradient. "
             "Fix: call it outside of the function, or on .detach() if no gradient is wanted."
         )
-    return cupy.asnumpy(native(a) if isinstance(a, AnyVariable) else a, *args, **kwargs)
+    return cupy.asnumpy(native(a) if isinstance(a, AnyWrapper) else a, *args, **kwargs)
 
 
 def _array_module(module: ModuleType, *args: Any) -> Any:
     """The drop-in where CuPy's arrays are, tracked or not; NumPy otherwise."""
-    if any(isinstance(a, AnyVariable) and a._backend.name == "cupy" for a in args):
+    if any(isinstance(a, AnyWrapper) and a._backend.name == "cupy" for a in args):
         return module
     found = cupy.get_array_module(*args)
     return module if found is cupy else found

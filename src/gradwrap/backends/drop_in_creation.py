@@ -17,8 +17,8 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.backend import backend_of
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.levels import is_differentiating
-from gradwrap.core.variable import AnyVariable, variable_class
-from gradwrap.core.wrapper import holds_wrapper
+from gradwrap.core.variable import variable_class
+from gradwrap.core.wrapper import AnyWrapper, holds_wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def creation_functions(library: ModuleType) -> dict[str, Callable[..., Any]]:
 def first_variable(values: Any) -> Any:
     """A variable among values, or in nested lists of them; None if there is none."""
     for value in values:
-        if isinstance(value, AnyVariable):
+        if isinstance(value, AnyWrapper):
             return value
         if isinstance(value, SEQUENCE):
             found = first_variable(value)

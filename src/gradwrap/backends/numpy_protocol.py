@@ -13,8 +13,7 @@ from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import op_of_function, search_function
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def call_ufunc(
         return NotImplemented
     out = kwargs.get("out")
     if method == "at":
-        if isinstance(inputs[0], AnyVariable) or is_recorded(inputs):
+        if isinstance(inputs[0], AnyWrapper) or is_recorded(inputs):
             return ufunc_methods.at(cls, ufunc, *inputs)
         return _on_data(ufunc.at, inputs, kwargs)
     if are_plain(out) and not is_recorded(inputs):
@@ -54,7 +53,7 @@ def call_ufunc(
 
 def are_plain(out: Any) -> bool:
     """Tell if `out=` is not given, or names plain arrays, which then can hold the result."""
-    return out is None or not any(isinstance(part, AnyVariable) for part in targets(out))
+    return out is None or not any(isinstance(part, AnyWrapper) for part in targets(out))
 
 
 def targets(out: Any) -> tuple[Any, ...]:
@@ -70,7 +69,7 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
     """Refuse `out=` a plain array, which cannot hold a tracked value."""
     more = "; for a += x on a plain array a, write a = a + x" if update else ""
     for target in targets(out):
-        if target is not None and not isinstance(target, AnyVariable):
+        if target is not None and not isinstance(target, AnyWrapper):
             raise OutArgumentError(
                 f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
                 f"tracked value. Fix: omit out=, y = {name}(...){more}."

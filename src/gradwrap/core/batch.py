@@ -29,16 +29,20 @@ from __future__ import annotations
 
 import functools
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.backend import PYTHON_SCALARS
+from gradwrap.core.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.call import Call, indented, tuple_of
 from gradwrap.core.diagonals import on_diagonals
-from gradwrap.core.general import namespace_of, perform
-from gradwrap.core.looping import stacked, tell
+from gradwrap.core.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.general import around, namespace_of, perform, untracked
+from gradwrap.core.looping import looped, stacked, tell
+from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.rule import parameter_names
-from gradwrap.core.wrapper import batched_parts, example
-from gradwrap.errors import RuleDefinitionError
+from gradwrap.core.space import size_of
+from gradwrap.core.variable import Variable
+from gradwrap.core.wrapper import UNTRACKED, batched_parts, example
+from gradwrap.errors import BatchedValueError, RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,12 +53,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "Batched",
     "Batches",
     "aligned",
     "batching_functions_later",
     "perform_batched",
     "register_batching",
 ]
+
+A = TypeVar("A")
 
 # filled while the module of batching functions is imported, and only read from then on
 _functions: dict[str, Callable[..., Any]] = {}
@@ -342,3 +349,123 @@ def _loop(  # noqa: PLR0913  all there is to a call
         for i in range(batch.size)
     ]
     return stacked(bound.rule.name, results)
+
+
+# The wrapper --------------------------------------------------------------------------------------
+
+
+class _BatchedNamespace(WrappedNamespace):
+    """The namespace of a batch: a function without a rule runs example by example."""
+
+    def _find(self, path: str) -> Any:
+        found = super()._find(path)
+        if self._has_rule(path) or not isinstance(found, functools.partial):
+            return found
+        return functools.partial(looped, found, path)
+
+
+class Batched(Variable[A]):
+    """Many examples at once, each seen as one array: what a function under `vmap` receives."""
+
+    __slots__ = ()
+
+    _writes_in_place = False
+    _is_batched = True
+    _level = Batches
+    _namespace_class = _BatchedNamespace
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        """Perform an operation on all examples at once."""
+        if level == UNTRACKED:
+            out = perform(bound, data, statics)
+            return untracked(around(bound, out), out)
+        batch, out = perform_batched(bound, level, data, nodes, statics)
+        return cls._of_batch(level, batch, out)
+
+    @classmethod
+    def _of_batch(cls, level: int, batch: Batch, out: Any) -> Any:
+        """Results of a batch, each with the batch axis first, as this transform's."""
+        if isinstance(out, SEQUENCE):
+            parts = [cls._of_batch(level, batch, part) for part in out]
+            return rebuilt(out, parts)
+        backend = backend_of(out)
+        meta = backend.meta(out, level)
+        meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
+        made = cls._around(type(out))
+        return made(out, Batch(meta, batch.size, batch.fallback))
+
+    @classmethod
+    def _of_diagonal(cls, batch: Batch) -> Any:
+        """A batch that is a diagonal matrix: its data are made when they are asked for."""
+        made = cls.__new__(cls)
+        made._node = batch
+        return made
+
+    def _snapshot(self) -> Any:
+        node = self._node
+        if node is None or node.diagonal is None:
+            return super()._snapshot()
+        return self._of_diagonal(node)
+
+    if not TYPE_CHECKING:  # as in `Variable`
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_data":
+                self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
+                return made
+            return super().__getattr__(name)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes of one example."""
+        return tuple(self._data.shape) if self._node is None else self._node.meta.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the native array."""
+        return self._data.dtype if self._node is None else self._node.meta.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of one example."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of one example."""
+        return size_of(self.shape)
+
+    def __repr__(self) -> str:
+        if self._node is None:
+            return f"Batched({self._data!r}, not mapped)"
+        return f"Batched({self._data!r}, size={self._node.size})"
+
+    def _untracked_data(self, what: str, fix: str) -> Any:
+        if self._node is not None:
+            raise BatchedValueError(
+                f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
+                "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
+                "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
+                "with None in in_axes."
+            )
+        return super()._untracked_data(what, fix)
+
+    def __bool__(self) -> bool:
+        if self._node is not None:
+            raise BatchedValueError(
+                "the truth of a value that vmap maps over: it may differ from example to "
+                "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
+            )
+        return super().__bool__()
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        """The elements along the first axis of each example."""
+        return (self[i] for i in range(len(self)))

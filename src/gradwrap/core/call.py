@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.kinds import passed
 from gradwrap.core.levels import compiled_threshold
-from gradwrap.core.wrapper import Wrapper, stripped, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, Wrapper, stripped, unwrapped_key
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Call:
                 bound.backend.meta(data, level) if hasattr(data, "dtype") else None
             ),
             "native": bound.native,
-            "is_tracked": lambda data: isinstance(stripped(data), Wrapper),
+            "is_tracked": lambda data: isinstance(stripped(data), AnyWrapper),
             "unwrapped_key": unwrapped_key,
             "BatchedValueError": BatchedValueError,
             "plain": bound.variable_class._plain,

@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.wrapper import Wrapper, native
+from gradwrap.core.wrapper import AnyWrapper, native
 from gradwrap.errors import TrackedValueError
 
 __all__ = ["Conversions"]
@@ -41,7 +41,7 @@ class Conversions:
 
     def _untracked_data(self, what: str, fix: str) -> Any:
         data: Any = self
-        while isinstance(data, Wrapper):  # tracked by any of the transforms
+        while isinstance(data, AnyWrapper):  # tracked by any of the transforms
             if data._node is not None and not data._is_batched:
                 raise TrackedValueError(
                     f"{what} would take a tracked value out of the graph, and drop its gradient. "

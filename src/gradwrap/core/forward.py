@@ -325,4 +325,4 @@ class Dual(Variable[A]):
 
 
 AnyDual: Final[type[Any]] = Dual
-"""`Dual` to the rest of the library, as `AnyVariable` is `Variable`."""
+"""`Dual` to the rest of the library, as `AnyWrapper` is `Wrapper`."""

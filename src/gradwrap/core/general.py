@@ -16,7 +16,7 @@ from gradwrap.core.levels import silent_up_to
 from gradwrap.core.scatter import is_basic_key
 from gradwrap.core.wrapper import (
     UNTRACKED,
-    Wrapper,
+    AnyWrapper,
     batched_parts,
     holds_wrapper,
     is_recorded,
@@ -173,7 +173,7 @@ def interpret(  # noqa: PLR0913  all there is to a call
 
 def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """An operation on native arrays, or on wrappers of lower levels, which record it."""
-    wrapper = next((item for item in data if isinstance(item, Wrapper)), None)
+    wrapper = next((item for item in data if isinstance(item, AnyWrapper)), None)
     if wrapper is None and bound.rule.key is not None:
         wrapper = next(batched_parts(statics), None)
     function = bound.native if wrapper is None else type_of(wrapper)._bind(bound.op).call
@@ -184,7 +184,7 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
 def around(bound: BoundOp, out: Any) -> BoundOp:
     """The same operation on arrays of the class of a result: what is to wrap it."""
     first = out[0] if isinstance(out, SEQUENCE) and out else out
-    if not isinstance(first, Wrapper):
+    if not isinstance(first, AnyWrapper):
         return bound
     return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
@@ -194,7 +194,7 @@ def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
     deepest: Any = None
     for array in arrays:
         kind = type_of(array)
-        if isinstance(array, Wrapper) and (
+        if isinstance(array, AnyWrapper) and (
             deepest is None or kind._backend.depth > deepest._backend.depth
         ):
             deepest = kind
@@ -224,7 +224,7 @@ def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
 def as_data(bound: BoundOp, array: Any) -> Any:
     """The data that an argument stands for at a level that does not track it."""
     kind = type_of(array)
-    if isinstance(array, Wrapper):
+    if isinstance(array, AnyWrapper):
         return snapshot(stripped(array))
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array

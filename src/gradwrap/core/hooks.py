@@ -18,7 +18,7 @@ from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.modes import no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.wrapper import Wrapper, native, snapshot
+from gradwrap.core.wrapper import AnyWrapper, native, snapshot
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def follow(variable: Any, before: Any) -> None:
 
 def _quiet(gradient: Any) -> AbstractContextManager[None]:
     """Hooks record nothing, unless the pass itself is recorded."""
-    return nullcontext() if isinstance(gradient, Wrapper) else no_grad()
+    return nullcontext() if isinstance(gradient, AnyWrapper) else no_grad()
 
 
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
@@ -148,7 +148,7 @@ def leaf_hooks(arrived: dict[Node | Leaf, Any]) -> None:
 
 def _own(g: Any) -> Any:
     """A gradient in a buffer that nothing else refers to."""
-    return snapshot(g) if isinstance(g, Wrapper) else backend_of(g).copy(g)
+    return snapshot(g) if isinstance(g, AnyWrapper) else backend_of(g).copy(g)
 
 
 def _name(hook: Any) -> str:
@@ -157,7 +157,7 @@ def _name(hook: Any) -> str:
 
 def _lowered(value: Any, level: int) -> Any:
     """A value as data to a level: a hook may have used arrays that the level tracks."""
-    if not isinstance(value, Wrapper):
+    if not isinstance(value, AnyWrapper):
         return value
     inner = _lowered(value._data, level)
     if value._node is None or value._node.meta.level == level:
@@ -171,8 +171,8 @@ def _lowered(value: Any, level: int) -> Any:
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     """What stands for a gradient from now on: of its library, shape and dtype."""
-    recorded = isinstance(g, Wrapper)
-    if isinstance(result, Wrapper) and not recorded:
+    recorded = isinstance(g, AnyWrapper)
+    if isinstance(result, AnyWrapper) and not recorded:
         result = native(result)
     elif meta.level != TAPE_LEVEL:
         result = _lowered(result, meta.level)
@@ -188,7 +188,7 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
             f"hook '{_name(hook)}' {problem}. Fix: return an array of {backend_of(g).name}, "
             f"{meta}, or None to leave the gradient as it is."
         )
-    return type_of(g)(result) if recorded and not isinstance(result, Wrapper) else result
+    return type_of(g)(result) if recorded and not isinstance(result, AnyWrapper) else result
 
 
 def _checked_tuple(

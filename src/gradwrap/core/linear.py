@@ -16,7 +16,7 @@ from gradwrap.core.levels import new_level
 from gradwrap.core.node import Leaf
 from gradwrap.core.space import fit_tangent, zeros_of
 from gradwrap.core.variable import variable_class
-from gradwrap.core.wrapper import Wrapper, is_at
+from gradwrap.core.wrapper import AnyWrapper, is_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def in_spaces_of(arrays: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     """Bring recorded values to the shapes and dtypes of arrays, before they are pulled back to."""
     return [
         fit_tangent(type_of(value)._namespace, value, array)
-        if array is not None and isinstance(value, Wrapper)
+        if array is not None and isinstance(value, AnyWrapper)
         else value
         for value, array in zip(values, arrays, strict=True)
     ]

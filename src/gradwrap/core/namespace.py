@@ -9,7 +9,7 @@ from typing import Any
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.levels import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
-from gradwrap.core.wrapper import Wrapper, innermost, key_with_batches
+from gradwrap.core.wrapper import AnyWrapper, innermost, key_with_batches
 from gradwrap.errors import NoRuleError
 
 __all__ = ["WrappedNamespace", "asked_of_data", "composite", "composites"]
@@ -188,7 +188,7 @@ def _is_tracked(value: Any) -> bool:
     """Whether a value is, or holds, what a transform records; a batch is the library's business."""
     if isinstance(value, SEQUENCE):
         return any(_is_tracked(part) for part in value)
-    while isinstance(value, Wrapper):
+    while isinstance(value, AnyWrapper):
         node = value._node
         if node is not None and not value._is_batched and node.meta.level > silent_up_to():
             return True

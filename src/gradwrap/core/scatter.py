@@ -10,7 +10,7 @@ from typing import Any
 
 from gradwrap.core.devices import device
 from gradwrap.core.dynamic import SLICE, TUPLE, type_of
-from gradwrap.core.wrapper import Wrapper
+from gradwrap.core.wrapper import AnyWrapper
 
 __all__ = ["PARTS", "OutputPart", "Scattered", "is_basic_key", "scatter_add_generic"]
 
@@ -57,7 +57,7 @@ def _is_integer_scalar(part: Any) -> bool:
     return (
         getattr(part, "ndim", None) == 0
         and hasattr(type_of(part), "__index__")
-        and not isinstance(part, Wrapper)  # vmap maps over it
+        and not isinstance(part, AnyWrapper)  # vmap maps over it
         and not str(part.dtype).endswith("bool")
     )
 

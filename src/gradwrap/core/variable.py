@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace, protocol
 from gradwrap.core.attributes import Attributes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
 
-__all__ = ["AnyVariable", "Variable", "variable_class"]
+__all__ = ["Variable", "variable_class"]
 
 A = TypeVar("A")
 
@@ -270,9 +270,6 @@ def variable_class(backend: Backend) -> type[Variable[Any]]:
 
 if TYPE_CHECKING:
     Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
-
-AnyVariable: Final[type[Any]] = Variable
-"""`Variable` to the rest of the library, which works with what its type keeps to itself."""
 
 
 def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:

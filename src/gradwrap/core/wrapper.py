@@ -7,7 +7,7 @@ another one wraps wrappers, so the data of a wrapper may be a wrapper of a lower
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gradwrap.core.dynamic import DICT, SEQUENCE, SLICE, rebuilt, type_of
 from gradwrap.core.levels import silent_up_to
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNTRACKED",
+    "AnyWrapper",
     "Wrapper",
     "batched_parts",
     "data_of",
@@ -38,6 +39,7 @@ __all__ = [
     "unwrapped_key",
 ]
 
+CONTAINERS = (*SEQUENCE, DICT, SLICE)
 UNTRACKED = -2
 """The level of a value that no transform tracks."""
 
@@ -60,24 +62,28 @@ class Wrapper:
         return type_of(self)(self._data, self._node)
 
 
+AnyWrapper: Final[type[Any]] = Wrapper
+"""`Wrapper` to `isinstance` in the library, which works with what its type keeps to itself."""
+
+
 # One value ----------------------------------------------------------------------------------------
 
 
 def level_of(value: Any) -> int:
     """The level of the transform that the outermost wrapper belongs to; else `UNTRACKED`."""
-    node = value._node if isinstance(value, Wrapper) else None
+    node = value._node if isinstance(value, AnyWrapper) else None
     return UNTRACKED if node is None else int(node.meta.level)
 
 
 def is_at(value: Any, level: int) -> bool:
     """Tell if the outermost wrapper of a value is tracked by the transform of this level."""
-    node = value._node if isinstance(value, Wrapper) else None
+    node = value._node if isinstance(value, AnyWrapper) else None
     return node is not None and node.meta.level == level
 
 
 def layers(value: Any) -> Iterator[Any]:
     """Yield the wrappers around an array, from the outermost to the innermost."""
-    while isinstance(value, Wrapper):
+    while isinstance(value, AnyWrapper):
         yield value
         value = value._data
 
@@ -90,21 +96,21 @@ def has_effect(layer: Any) -> bool:
 
 def strip(value: Any, drops: Callable[[Any], bool]) -> Any:
     """Take off the outer wrappers for which `drops(wrapper)` is true."""
-    while isinstance(value, Wrapper) and drops(value):
+    while isinstance(value, AnyWrapper) and drops(value):
         value = value._data
     return value
 
 
 def stripped(value: Any) -> Any:
     """Take off the outer wrappers that track nothing: a transform inside another leaves such."""
-    while isinstance(value, Wrapper) and value._node is None:
+    while isinstance(value, AnyWrapper) and value._node is None:
         value = value._data
     return value
 
 
 def innermost(value: Any) -> Any:
     """The array below all wrappers, those of `vmap` included: to ask for its type or dtype."""
-    while isinstance(value, Wrapper):
+    while isinstance(value, AnyWrapper):
         value = value._data
     return value
 
@@ -117,7 +123,7 @@ def native(value: Any) -> Any:
     BatchedValueError
         `vmap` maps over the value, so it is one array for each example.
     """
-    while isinstance(value, Wrapper):
+    while isinstance(value, AnyWrapper):
         if value._is_batched and value._node is not None:
             raise BatchedValueError(
                 "the values of an array that vmap maps over are needed here, to decide something "
@@ -130,7 +136,7 @@ def native(value: Any) -> Any:
 
 def snapshot(value: Any) -> Any:
     """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
-    return value._snapshot() if isinstance(value, Wrapper) else value
+    return value._snapshot() if isinstance(value, AnyWrapper) else value
 
 
 # Values in containers -----------------------------------------------------------------------------
@@ -166,7 +172,7 @@ def holds_wrapper(value: Any) -> bool:
     """Tell if a wrapper is somewhere in nested lists and tuples."""
     if isinstance(value, SEQUENCE):
         return any(holds_wrapper(part) for part in value)
-    return isinstance(value, Wrapper)
+    return isinstance(value, AnyWrapper)
 
 
 def highest_level(values: Iterable[Any]) -> int:
@@ -176,9 +182,15 @@ def highest_level(values: Iterable[Any]) -> int:
 
 def is_recorded(value: Any) -> bool:
     """Tell if a value is, or holds, a wrapper that is mapped over, or tracked and not silent."""
-    if isinstance(value, (*SEQUENCE, DICT)):
-        return any(is_recorded(leaf) for leaf in _leaves(value))
-    return any(has_effect(layer) for layer in layers(value))
+    if isinstance(value, AnyWrapper):
+        for layer in layers(value):
+            node = layer._node
+            if node is not None and (layer._is_batched or node.meta.level > silent_up_to()):
+                return True
+        return False
+    if isinstance(value, CONTAINERS):
+        return any(map(is_recorded, _leaves(value)))
+    return False
 
 
 # Arrays that `vmap` maps over ---------------------------------------------------------------------
@@ -208,7 +220,7 @@ def example(value: Any, level: int, index: int) -> Any:
         value,
         lambda leaf: (
             leaf._data[index]
-            if isinstance(leaf, Wrapper) and leaf._is_batched and is_at(leaf, level)
+            if isinstance(leaf, AnyWrapper) and leaf._is_batched and is_at(leaf, level)
             else leaf
         ),
     )
@@ -219,11 +231,11 @@ def example(value: Any, level: int, index: int) -> Any:
 
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
-    if isinstance(key, Wrapper):
+    if isinstance(key, AnyWrapper):
         return native(key)
     if isinstance(key, SEQUENCE):
         return type(key)(unwrapped_key(part) for part in key)
-    if isinstance(key, SLICE) and any(isinstance(part, Wrapper) for part in _leaves(key)):
+    if isinstance(key, SLICE) and any(isinstance(part, AnyWrapper) for part in _leaves(key)):
         return _with_leaves(key, native)
     return key
 

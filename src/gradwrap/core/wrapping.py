@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gradwrap.core.backend import backend_of, backend_of_namespace
 from gradwrap.core.checking import check_differentiable
-from gradwrap.core.variable import AnyVariable, Variable, variable_class
-from gradwrap.core.wrapper import batched_parts, data_of, native
+from gradwrap.core.variable import Variable, variable_class
+from gradwrap.core.wrapper import AnyWrapper, batched_parts, data_of, native
 
 if TYPE_CHECKING:
     from gradwrap.typing import Namespace
@@ -44,7 +44,7 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
     >>> gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
     Variable(array([1., 2.]), requires_grad=True)
     """
-    if isinstance(array, AnyVariable):
+    if isinstance(array, AnyWrapper):
         if requires_grad:
             array.requires_grad_()
         known: Variable[Any] = array
@@ -79,7 +79,7 @@ def untracked_copy(x: Any) -> Variable[Any]:
         data = native(x)
         return variable_class(backend_of(data))(data)
     below = data_of(mapped)
-    stopped = untracked_copy(below) if isinstance(below, AnyVariable) else below
+    stopped = untracked_copy(below) if isinstance(below, AnyWrapper) else below
     around: type[Variable[Any]] = mapped._around(type(stopped))
     return around(stopped, mapped._node)
 

@@ -15,8 +15,7 @@ from gradwrap.core.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.space import Meta, size_of
 from gradwrap.core.tree import flatten, flatten_with_paths
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import native
+from gradwrap.core.wrapper import AnyWrapper, native
 from gradwrap.drawing.graph import (
     DETACHED,
     FROZEN,
@@ -47,7 +46,7 @@ def collect(outputs: Any, names: Any) -> Graph:
     tracked = [
         (path, leaf)
         for path, leaf in pairs
-        if isinstance(leaf, AnyVariable) and leaf._node is not None
+        if isinstance(leaf, AnyWrapper) and leaf._node is not None
     ]
     if not tracked:
         raise BackwardError(
@@ -75,7 +74,7 @@ class _Names:
         for path, leaf in leaves:
             if is_array(leaf):
                 self.of_array.setdefault(id(native(leaf)), path)
-            if isinstance(leaf, AnyVariable) and leaf._node is not None:
+            if isinstance(leaf, AnyWrapper) and leaf._node is not None:
                 self.of_node.setdefault(leaf._node, path)
                 self.variables.append(leaf)
 

@@ -9,7 +9,7 @@ from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.kinds import nondifferentiable
 from gradwrap.core.namespace import asked_of_data, composite
 from gradwrap.core.registry import register
-from gradwrap.core.wrapper import Wrapper, is_recorded, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
 
 register(
     [
@@ -34,7 +34,7 @@ def asarray(
 ) -> Any:
     """Return a variable, cast or copied within the graph if need be, or make a new array."""
     cls = xp._class  # noqa: SLF001  shared with the core
-    if isinstance(obj, Wrapper):
+    if isinstance(obj, AnyWrapper):
         found = obj
         if device is not None and obj.device != device:
             found = found.to_device(device)
@@ -59,7 +59,7 @@ def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, 
 @composite("from_dlpack")
 def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """Return a variable of this library as it is, and import the array of another by DLPack."""
-    if isinstance(x, Wrapper):
+    if isinstance(x, AnyWrapper):
         return asarray(xp, x, device=device, copy=copy)
     cls = xp._class  # noqa: SLF001  shared with the core
     options = {"device": device, "copy": copy}

@@ -11,7 +11,7 @@ from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.core.scatter import Scattered, is_basic_key
 from gradwrap.core.views import INDEX
-from gradwrap.core.wrapper import Wrapper, key_with_batches
+from gradwrap.core.wrapper import AnyWrapper, key_with_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,7 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
     """Return the namespace of a key: the native one, or that of an array that vmap maps over."""
-    return key.__array_namespace__() if isinstance(key, Wrapper) else _native_of(xp)
+    return key.__array_namespace__() if isinstance(key, AnyWrapper) else _native_of(xp)
 
 
 def _native_of(xp: Any) -> Any:

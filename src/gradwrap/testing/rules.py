@@ -10,8 +10,7 @@ import numpy as np
 from gradwrap.core.comparing import described
 from gradwrap.core.registry import find_op
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import native
+from gradwrap.core.wrapper import AnyWrapper, native
 from gradwrap.core.wrapping import wrap_namespace
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.testing.numerical import (
@@ -176,7 +175,7 @@ def _function(op: Any) -> Callable[..., Any]:
         )
 
     def named(*values: Any, **kwargs: Any) -> Any:
-        wrapped = next((value for value in values if isinstance(value, AnyVariable)), None)
+        wrapped = next((value for value in values if isinstance(value, AnyWrapper)), None)
         found: Any = wrap_namespace(np) if wrapped is None else wrapped.__array_namespace__()
         for part in op.split("."):
             found = getattr(found, part)

@@ -12,8 +12,8 @@ from gradwrap.core.comparing import is_array
 from gradwrap.core.node import Leaf
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.core.variable import AnyVariable, Variable, variable_class
-from gradwrap.core.wrapper import Wrapper, level_of, snapshot, strip, stripped
+from gradwrap.core.variable import Variable, variable_class
+from gradwrap.core.wrapper import AnyWrapper, level_of, snapshot, strip, stripped
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Tracked:
                 variables.append(self._track(original, index, value, level, name))
         # the function may write to its arguments, which gives them other nodes
         self.leaves: list[tuple[Any, Any] | None] = [
-            (v._node, v._backend.xp) if isinstance(v, AnyVariable) else None for v in variables
+            (v._node, v._backend.xp) if isinstance(v, AnyWrapper) else None for v in variables
         ]
         if variables and not any(self.leaves):
             raise NotAnArrayError(
@@ -154,10 +154,10 @@ def default_scalar(value: complex) -> Any:
 
 def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, array scalar, or number."""
-    if isinstance(gradient, Wrapper):
-        if not isinstance(original, Wrapper):
+    if isinstance(gradient, AnyWrapper):
+        if not isinstance(original, AnyWrapper):
             gradient = stripped(gradient)
-        if isinstance(gradient, Wrapper):
+        if isinstance(gradient, AnyWrapper):
             return gradient
     if not hasattr(original, "shape") or not hasattr(original, "__setitem__"):
         return gradient[()] if hasattr(gradient, "__getitem__") else gradient

@@ -6,8 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from gradwrap.core.backend import backend_of, wrapper_class
-from gradwrap.core.batch import Batch
-from gradwrap.core.batched import Batched
+from gradwrap.core.batch import Batch, Batched
 from gradwrap.core.space import Meta
 
 __all__ = ["batch_of", "unit_batch"]

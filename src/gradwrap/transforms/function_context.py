@@ -9,12 +9,13 @@ from gradwrap.core.comparing import is_array
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.levels import current_watch
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import native
+from gradwrap.core.wrapper import AnyWrapper, native
 from gradwrap.errors import InPlaceError, NotAnArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gradwrap.core.variable import Variable
 
 __all__ = ["Computed", "FunctionCtx", "Input", "Output"]
 
@@ -80,7 +81,7 @@ class _Settling:
             return found
         if not is_array(leaf) or id(leaf) in self._marked:
             return leaf
-        if isinstance(leaf, AnyVariable):
+        if isinstance(leaf, AnyWrapper):
             if leaf._node is not None:  # of an outer transform, which it belongs to
                 return leaf
             leaf = native(leaf)
@@ -241,7 +242,7 @@ class FunctionCtx:
 
     def _tracked(self) -> list[Variable[Any]]:
         """The arguments that are tracked by a transform outside of this backward."""
-        return [a for a in self._args if isinstance(a, AnyVariable) and a._node is not None]
+        return [a for a in self._args if isinstance(a, AnyWrapper) and a._node is not None]
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:

@@ -11,8 +11,8 @@ from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.linear import LinearMap
 from gradwrap.core.node import Leaf
 from gradwrap.core.tree import TreeDef, flatten, unflatten
-from gradwrap.core.variable import AnyVariable, variable_class
-from gradwrap.core.wrapper import has_effect, is_at, layers, level_of, snapshot, strip
+from gradwrap.core.variable import variable_class
+from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers, level_of, snapshot, strip
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import dual
@@ -163,7 +163,7 @@ class _Rule:
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
         """On the tape, once more, on a solution that is tracked: its derivative is recorded."""
-        nodes = tuple(one._node if isinstance(one, AnyVariable) else None for one in inputs)
+        nodes = tuple(one._node if isinstance(one, AnyWrapper) else None for one in inputs)
         again = recorded(self, TAPE_LEVEL, nodes, inputs, self.leaves, self.pull)
         _, back = vjp(self.problem.f, self.problem.tree(again))
 

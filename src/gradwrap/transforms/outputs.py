@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.comparing import described, is_array, kind_of, mismatch
 from gradwrap.core.tree import TreeDef, flatten_with_paths
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import AnyWrapper
 from gradwrap.errors import (
     BackwardError,
     NonDifferentiableInputError,
@@ -60,7 +60,7 @@ def checked_cotangents(cotangent: Any, outputs: Sequence[Any], treedef: TreeDef)
             "Fix: pass the structure of the output."
         )
     return [
-        _checked_cotangent(leaf, output, path) if isinstance(output, AnyVariable) else None
+        _checked_cotangent(leaf, output, path) if isinstance(output, AnyWrapper) else None
         for (path, leaf), output in zip(pairs, outputs, strict=True)
     ]
 
@@ -110,7 +110,7 @@ def _check_scalar(recording: Recording, out: Any, holomorphic: bool) -> None:
             "pass holomorphic=True for the complex derivative of a holomorphic function."
         )
     # A constant has a zero gradient; an index or a truth value was hardly meant to have one.
-    if isinstance(out, AnyVariable) and not _dtype_kind(out)[0]:
+    if isinstance(out, AnyWrapper) and not _dtype_kind(out)[0]:
         raise NonScalarOutputError(
             f"grad needs a function that returns a real scalar; {name} returned {out.dtype}. "
             "Fix: return a floating-point number."
@@ -143,4 +143,4 @@ def _dtype_kind(out: Any) -> tuple[bool, bool]:
 
 
 def _is_complex(out: Any) -> bool:
-    return _dtype_kind(out)[1] if isinstance(out, AnyVariable) else isinstance(out, complex)
+    return _dtype_kind(out)[1] if isinstance(out, AnyWrapper) else isinstance(out, complex)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.general import no_rule
 from gradwrap.core.registry import Op
-from gradwrap.core.variable import AnyVariable, Variable
-from gradwrap.core.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.signatures import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from gradwrap.core.variable import Variable
 
 __all__ = ["Primitive", "primitive"]
 
@@ -72,7 +73,7 @@ def _variable_class_in(values: Sequence[Any]) -> Any:
 
 def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:
     for value in values:
-        if isinstance(value, AnyVariable):
+        if isinstance(value, AnyWrapper):
             yield value
         elif isinstance(value, SEQUENCE):
             yield from _variables(value)

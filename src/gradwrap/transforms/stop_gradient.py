@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import AnyWrapper
 
 __all__ = ["stop_gradient"]
 
@@ -25,6 +25,6 @@ def stop_gradient(x: T) -> T:
     """
 
     def stop(leaf: Any) -> Any:
-        return leaf.detach() if isinstance(leaf, AnyVariable) else leaf
+        return leaf.detach() if isinstance(leaf, AnyWrapper) else leaf
 
     return map_leaves(stop, x)  # type: ignore[no-any-return]  # of the type it was given

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.variable import AnyVariable
+from gradwrap.core.wrapper import AnyWrapper
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint
 
@@ -74,7 +74,7 @@ def counts(repeats: Any) -> Any:
 def mask(xp: Any, condition: Any) -> Any:
     """A condition as an array of bools."""
     native_types = xp._class._backend.native_types
-    if not isinstance(condition, AnyVariable) and type(condition) not in native_types:
+    if not isinstance(condition, AnyWrapper) and type(condition) not in native_types:
         condition = xp.asarray(condition)
     return condition if condition.dtype == np.bool_ else condition != 0
 

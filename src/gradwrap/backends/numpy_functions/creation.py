@@ -12,8 +12,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     sizes,
 )
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import innermost, native
+from gradwrap.core.wrapper import AnyWrapper, innermost, native
 from gradwrap.rules.creation import open_grid
 
 
@@ -97,7 +96,7 @@ def full_like(xp: Any, a: Any, fill_value: Any, dtype: Any, shape: Any) -> Any:
 
 def _like_one_example(x: Any) -> Any:
     """A native array of the shape and dtype that a function sees."""
-    if not isinstance(x, AnyVariable):
+    if not isinstance(x, AnyWrapper):
         return x
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 

@@ -21,7 +21,7 @@ from gradwrap.backends.numpy_functions.table import (
     untyped,
 )
 from gradwrap.core.dynamic import LIST, SEQUENCE
-from gradwrap.core.wrapper import Wrapper, key_with_batches, native
+from gradwrap.core.wrapper import AnyWrapper, key_with_batches, native
 from gradwrap.errors import NoRuleError
 
 NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
@@ -97,7 +97,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 def _places(indices: Any) -> Any:
     """Indices as an array: of NumPy, or one that vmap maps over."""
     key = key_with_batches(indices)
-    is_array = isinstance(key, Wrapper) or hasattr(key, "get")  # or CuPy's own
+    is_array = isinstance(key, AnyWrapper) or hasattr(key, "get")  # or CuPy's own
     return key if is_array else np.asarray(key)
 
 

@@ -15,7 +15,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_host,
     untyped,
 )
-from gradwrap.core.wrapper import Wrapper, is_recorded, native, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, native, unwrapped_key
 from gradwrap.errors import OutArgumentError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _writes(function: Any) -> Callable[[Implementation], Implementation]:
 
     def enter(implementation: Implementation) -> Implementation:
         def write(xp: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-            if not isinstance(target, Wrapper):
+            if not isinstance(target, AnyWrapper):
                 if not is_recorded([args, kwargs]):
                     named = {k: unwrapped_key(v) for k, v in kwargs.items()}
                     return function(target, *unwrapped_key(args), **named)
