@@ -82,7 +82,7 @@ def fused_formulas() -> list[tuple[str, int]]:
         return [
             (op.name, index)
             for op in ops()
-            if (rule := backend.rule_of(op)) is not None and rule.kind != "user"
+            if (rule := backend.rule_of(op)) is not None and rule.provenance != "user"
             for index, formula in enumerate(rule.formulas)
             if formula is not None and is_fused(formula)
         ]

@@ -299,9 +299,9 @@ def calls(text: str) -> list[str]:
 
 
 OWN = frozenset(
-    """
-    arange empty eye ones zeros fft.fftfreq fft.rfftfreq
-    broadcast_shapes can_cast finfo iinfo isdtype result_type
-    """.split()
+    [
+        *("arange", "empty", "eye", "ones", "zeros", "fft.fftfreq", "fft.rfftfreq"),
+        *("broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type"),
+    ]
 )
 """Functions of no array's values: those of the library itself are called."""

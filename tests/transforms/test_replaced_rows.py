@@ -10,6 +10,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.backend import rebind
 from gradwrap.core.registry import find_op, redefine
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +42,10 @@ def test_an_elementwise_row_is_one_call_for_all_examples() -> None:
     def total(x: Any) -> Any:
         return np.sum(np.tanh(x))
 
-    np.testing.assert_allclose(gw.vmap(np.tanh, fallback="error")(X), np.tanh(X))
+    np.testing.assert_allclose(gw.vmap(fn(np.tanh), fallback="error")(X), np.tanh(X))
     found = gw.vmap(gw.grad(total), fallback="error")(X)
     np.testing.assert_allclose(found, 2.0 * (1.0 - np.tanh(X) ** 2))
-    _, pushed = gw.jvp(gw.vmap(np.tanh, fallback="error"), (X,), (np.ones_like(X),))
+    _, pushed = gw.jvp(gw.vmap(fn(np.tanh), fallback="error"), (X,), (np.ones_like(X),))
     np.testing.assert_allclose(pushed, 2.0 * (1.0 - np.tanh(X) ** 2))
 
 
@@ -56,12 +57,12 @@ def test_a_product_is_one_call_for_all_examples() -> None:
         return W @ x
 
     np.testing.assert_allclose(gw.vmap(product, fallback="error")(X), X @ W.T)
-    np.testing.assert_allclose(gw.vmap(lambda x: x @ W, fallback="error")(X), X @ W)
+    np.testing.assert_allclose(gw.vmap(fn(lambda x: x @ W), fallback="error")(X), X @ W)
 
 
 def test_a_row_without_batching_still_says_so() -> None:
     """A function of one's own is performed example by example, with a warning."""
-    double = gw.primitive(lambda x: 2.0 * x)
+    double = gw.primitive(fn(lambda x: 2.0 * x))
     gw.defvjp(double, lambda xp, g: 2.0 * g)
     with pytest.warns(gw.errors.VmapFallbackWarning):
         np.testing.assert_allclose(gw.vmap(double)(X), 2.0 * X)

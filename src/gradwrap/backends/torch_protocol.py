@@ -81,7 +81,7 @@ def _standard_name(name: str) -> str:
         method = name if name.startswith("__") else f"__{name}__"
         found = operation_of_method(method)
         if found is not None:
-            return found.name
+            return str(found.name)
     ufunc = op_of_function(getattr(np, name, None))
     if ufunc is not None:
         return ufunc.name

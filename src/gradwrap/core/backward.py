@@ -136,7 +136,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         parts = op.parts
         following = None
         next_seq = 0
-        parent, saved, index, more = node.parent, node.saved, node.index, node.more
+        parent, saved, more = node.parent, node.saved, node.more
         while True:
             if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if type_of(saved) is tuple:
@@ -171,7 +171,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
                         arrival[2] = type(total) in op.backend.native_types
             if not more:
                 break
-            parent, formula, saved, index = more[:EDGE]
+            parent, formula, saved, _ = more[:EDGE]
             more = more[EDGE:]
         if not retain_graph:
             node.parent = node.formula = node.saved = node.more = None

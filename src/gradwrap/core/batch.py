@@ -39,7 +39,7 @@ from gradwrap.core.general import around, namespace_of, perform, untracked
 from gradwrap.core.looping import looped, stacked, tell
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.rule import parameter_names
-from gradwrap.core.space import size_of
+from gradwrap.core.space import Meta, size_of
 from gradwrap.core.variable import Variable
 from gradwrap.core.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.errors import BatchedValueError, RuleDefinitionError
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.bound import BoundOp
     from gradwrap.core.rule import FormulaFunction, Rule
-    from gradwrap.core.space import Meta
 
 __all__ = [
     "Batch",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.kinds import passed
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class NodeOp:
     A single node that is hooked or watched has a changed copy, so that the others pay nothing.
     """
 
-    rule: Rule | None = None  # the row that names what was saved; none for a custom call
+    rule: Any = None  # the row that names what was saved; none for a custom call
     holomorphic = False  # conjugate before and after
     consumes = False  # its formula may write to the cotangent
     materializes = True  # zeros, not None, where no cotangent arrived
@@ -34,8 +35,10 @@ class NodeOp:
     hooks: Any = None
     watch: Any = None
 
-    def __init__(self, name: str, backend: Backend | None = None, variable_class: Any = None):
-        self.name = name
+    def __init__(
+        self, name: str, backend: Backend | None = None, variable_class: Any = None
+    ) -> None:
+        self.name: str = name
         self.backend: Any = backend
         self.variable_class: Any = variable_class
         self.namespaces: Any = _NoNamespaces() if backend is None else backend.namespaces
@@ -66,7 +69,6 @@ class BoundOp(NodeOp):
     `forward(function, *arguments)` calls a function with them.
     """
 
-    rule: Rule
     call: Callable[..., Any]
     apply: Callable[..., Any]
 
@@ -80,7 +82,7 @@ class BoundOp(NodeOp):
     ) -> None:
         super().__init__(rule.name, backend, variable_class)
         self.op: Op = op
-        self.rule = rule
+        self.rule: Rule = rule
         self.native: Callable[..., Any] = native
         self.holomorphic = rule.holomorphic
         self.consumes = rule.consumes
@@ -91,7 +93,7 @@ class BoundOp(NodeOp):
 
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
         """The result; where it is a view of its source, writing to that changes it too."""
-        link = getattr(type(arrays[0]), "_linked", None)
+        link = getattr(type_of(arrays[0]), "_linked", None)
         return result if link is None else link(result, arrays[0], self, statics)
 
 

@@ -27,27 +27,85 @@ what it makes of the result. For `sin` on the tape:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.kinds import passed
 from gradwrap.core.levels import compiled_threshold
-from gradwrap.core.wrapper import AnyWrapper, Wrapper, stripped, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, stripped, unwrapped_key
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from gradwrap.core.backend import Backend
     from gradwrap.core.bound import BoundOp
     from gradwrap.core.rule import Rule
 
 __all__ = ["Call", "deepest", "indented", "tuple_of"]
 
 WORDS = frozenset(
-    """V PLAIN SEQUENCES bound other silent watched meta_of described native plain link Node several
-    is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item node
-    data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex batch found
-    aligned moved op on_diagonals like_batch batch_of type int float tuple zip len""".split()
+    [
+        "V",
+        "PLAIN",
+        "SEQUENCES",
+        "bound",
+        "other",
+        "silent",
+        "watched",
+        "meta_of",
+        "described",
+        "native",
+        "plain",
+        "link",
+        "Node",
+        "several",
+        "is_tracked",
+        "unwrapped_key",
+        "BatchedValueError",
+        "is_float",
+        "out",
+        "meta",
+        "level",
+        "like",
+        "edges",
+        "metas",
+        "item",
+        "node",
+        "data",
+        "spaces",
+        "calls",
+        "deepest",
+        "weighted",
+        "dual",
+        "Tangent",
+        "pushed",
+        "more",
+        "added",
+        "no_tangent",
+        "any_complex",
+        "batch",
+        "found",
+        "aligned",
+        "moved",
+        "op",
+        "on_diagonals",
+        "like_batch",
+        "batch_of",
+        "repeated",
+        "NUMBERS",
+        "n",
+        "xp",
+        "type",
+        "int",
+        "float",
+        "tuple",
+        "zip",
+        "len",
+        "dict",
+        "next",
+    ]
 )
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
 
@@ -59,14 +117,14 @@ class Call:
     """
 
     def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
-        self.bound = bound
+        self.bound: BoundOp = bound
         self.rule: Rule = bound.rule
-        self.other = other
-        self.arrays = tuple_of(self.rule.arrays)
+        self.other: Callable[..., Any] = other
+        self.arrays: str = tuple_of(self.rule.arrays)
         if self.rule.variadic:
             self.arrays = f"(*{self.rule.arrays[0]}, )"
-        self.statics = tuple_of(self.rule.statics)
-        self.elsewhere = f"return other(bound, {self.arrays}, {self.statics})"
+        self.statics: str = tuple_of(self.rule.statics)
+        self.elsewhere: str = f"return other(bound, {self.arrays}, {self.statics})"
 
     def function(self, signature: str | None = None) -> Callable[..., Any] | None:
         """The written function; None if all calls of this operation are unusual."""
@@ -129,11 +187,9 @@ class Call:
             "other": self.other,
             "silent": compiled_threshold,
             "meta_of": bound.backend.meta,
-            "described": lambda data, level: (
-                bound.backend.meta(data, level) if hasattr(data, "dtype") else None
-            ),
+            "described": partial(_described, bound.backend),
             "native": bound.native,
-            "is_tracked": lambda data: isinstance(stripped(data), AnyWrapper),
+            "is_tracked": _is_tracked,
             "unwrapped_key": unwrapped_key,
             "BatchedValueError": BatchedValueError,
             "plain": bound.variable_class._plain,
@@ -238,6 +294,16 @@ class Call:
         return f"return {value}"
 
 
+def _described(backend: Backend, data: Any, level: int) -> Any:
+    """The description of an array; None for a number."""
+    return backend.meta(data, level) if hasattr(data, "dtype") else None
+
+
+def _is_tracked(data: Any) -> bool:
+    """Tell if data are tracked by one of the transforms outside."""
+    return isinstance(stripped(data), AnyWrapper)
+
+
 def tuple_of(names: Iterable[str]) -> str:
     """The text of a tuple of these names."""
     return f"({''.join(f'{name}, ' for name in names)})"
@@ -259,4 +325,5 @@ def deepest(values: Iterable[Any]) -> type[Any]:
 
 
 def _depth(kind: Any) -> int:
-    return kind._backend.depth + 1 if issubclass(kind, Wrapper) else 0
+    backend = getattr(kind, "_backend", None)
+    return 0 if backend is None else int(backend.depth) + 1

@@ -12,6 +12,7 @@ respect to that is the JVP.
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.call import WORDS, Call, deepest, indented, tuple_of
@@ -26,7 +27,7 @@ from gradwrap.core.record import record
 from gradwrap.core.rule import Formula
 from gradwrap.core.space import fit_tangent
 from gradwrap.core.variable import Variable
-from gradwrap.core.wrapper import Wrapper, native
+from gradwrap.core.wrapper import native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +81,7 @@ class Forward(Call):
             | {
                 "Tangent": Tangent,
                 "added": _added,
-                "any_complex": lambda arrays: _any_complex(bound, arrays),
+                "any_complex": partial(_any_complex, bound),
                 "calls": _Calls(bound),
                 "deepest": deepest,
                 "dual": dual,
@@ -110,7 +111,7 @@ class Forward(Call):
     def ending(self) -> list[str]:
         if not self.active:
             return [self.result("plain(out)")]
-        lines = []
+        lines: list[str] = []
         if self.rule.real_steps:
             lines += [f"if not any_complex((out, )): {self.result('plain(out)')}"]
         lines += self.tangent()
@@ -159,7 +160,7 @@ class Forward(Call):
 
 
 class _Calls(dict[type, Any]):
-    """The operation on arrays like a tangent, by its type: it may be another transform's wrapper."""
+    """The operation by the type of a tangent, which may be a wrapper of another transform."""
 
     def __init__(self, bound: BoundOp) -> None:
         super().__init__()
@@ -167,7 +168,8 @@ class _Calls(dict[type, Any]):
 
     def __missing__(self, kind: Any) -> Any:
         bound = self._bound
-        found = kind._bind(bound.op).call if issubclass(kind, Wrapper) else bound.native
+        bind = getattr(kind, "_bind", None)
+        found: Any = bound.native if bind is None else bind(bound.op).call
         self[kind] = found
         return found
 

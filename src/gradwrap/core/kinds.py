@@ -277,7 +277,8 @@ def joint(
 
 
 def nondifferentiable(
-    name: str, signature: str, reason: str, arrays: int = 1, **options: Unpack[RuleOptions]
+    name: str, signature: str, why: str, /, arrays: int = 1, **options: Unpack[RuleOptions]
 ) -> Rule:
     """A function without a derivative, or with a zero one, and the reason for it."""
-    return Rule(name, signature, (None,) * arrays, kind=CONSTANT, reason=reason, **options)
+    options["reason"] = why
+    return Rule(name, signature, (None,) * arrays, kind=CONSTANT, **options)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
-    from gradwrap.core.handles import Hooks
     from gradwrap.core.space import Meta
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]

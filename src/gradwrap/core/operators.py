@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace
+from gradwrap.core.dynamic import type_of
 from gradwrap.core.general import operator_call
 from gradwrap.core.registry import changes, find_op, op_of_symbol
 
@@ -135,7 +136,7 @@ def _general(find: Callable[[], Any], method: str, *, swapped: bool = False) -> 
     """The method before it is bound: it binds itself."""
 
     def operate(self: Any, *operands: Any) -> Any:
-        return type(self)._operator(find(), method, swapped=swapped)(self, *operands)
+        return type_of(self)._operator(find(), method, swapped=swapped)(self, *operands)
 
     operate.__name__ = method
     return operate

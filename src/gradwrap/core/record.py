@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.bound import BoundOp, NodeOp
-    from gradwrap.core.space import Meta
 
 __all__ = ["Tape", "Values", "new_node", "record", "record_in_place", "record_watched"]
 
@@ -35,7 +34,7 @@ class Tape(Call):
         return super().scope() | {
             "Node": bound.backend.node or Node,
             "watched": record_watched,
-            "is_float": lambda meta: bound.backend.dtype_kind(meta.dtype)[0],
+            "is_float": bound.backend.is_float,
             "several": _several,
         }
 
@@ -275,7 +274,7 @@ class Values:
             return self._data[rule.arrays.index(name)]
         return self._meta(rule.arrays.index(name.removesuffix("_meta")))
 
-    def _meta(self, index: int) -> Meta | None:
+    def _meta(self, index: int) -> Any:
         node = self._nodes[index]
         if node is not None:
             return node.meta
@@ -320,4 +319,5 @@ def new_node(edges: list[Any], meta: Any, bound: NodeOp) -> Node:
         bound, edges = watch.observed(bound, edges)
     parent, formula, saved, index = edges[:EDGE]
     more = tuple(edges[EDGE:]) or None
-    return (bound.backend.node or Node)(parent, formula, saved, index, meta, bound, more)  # type: ignore[no-any-return]  # a backend's own
+    make: Callable[..., Node] = bound.backend.node or Node
+    return make(parent, formula, saved, index, meta, bound, more)

@@ -177,7 +177,7 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
             parents.update(zip(rule.arrays, parent, strict=True))
     rewrapped: list[Any] = []
     for parent, formula, saved, index in edges:
-        names = rule.formulas[0 if rule.is_joint else index].saved
+        names: tuple[str, ...] = rule.formulas[0 if rule.is_joint else index].saved
         again = tuple(
             _rewrap_output(node, value)
             if name == "out"
