@@ -141,7 +141,7 @@ class Batches(Call):
 
     def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
         super().__init__(bound, other)
-        self.moves = _Moves(self.rule)
+        self.moves: _Moves = _Moves(self.rule)
 
     def usual(self) -> bool:
         return self.moves.word != "loop" and "loop" not in self.moves.names

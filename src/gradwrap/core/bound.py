@@ -84,11 +84,13 @@ class BoundOp(NodeOp):
         self.op: Op = op
         self.rule: Rule = rule
         self.native: Callable[..., Any] = native
-        self.holomorphic = rule.holomorphic
-        self.consumes = rule.consumes
-        self.check = rule.checked
-        self.parts = rule.parts
-        self.special = rule.checked or rule.consumes or rule.is_joint
+        self.holomorphic: bool = rule.holomorphic
+        self.consumes: bool = rule.consumes
+        self.check: bool = rule.checked
+        self.parts: bool = rule.parts
+        self.special: bool = rule.checked or rule.consumes or rule.is_joint
+        self.split: Callable[..., Any]
+        self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)
 
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:

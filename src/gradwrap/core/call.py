@@ -45,68 +45,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "deepest", "indented", "tuple_of"]
 
-WORDS = frozenset(
-    [
-        "V",
-        "PLAIN",
-        "SEQUENCES",
-        "bound",
-        "other",
-        "silent",
-        "watched",
-        "meta_of",
-        "described",
-        "native",
-        "plain",
-        "link",
-        "Node",
-        "several",
-        "is_tracked",
-        "unwrapped_key",
-        "BatchedValueError",
-        "is_float",
-        "out",
-        "meta",
-        "level",
-        "like",
-        "edges",
-        "metas",
-        "item",
-        "node",
-        "data",
-        "spaces",
-        "calls",
-        "deepest",
-        "weighted",
-        "dual",
-        "Tangent",
-        "pushed",
-        "more",
-        "added",
-        "no_tangent",
-        "any_complex",
-        "batch",
-        "found",
-        "aligned",
-        "moved",
-        "op",
-        "on_diagonals",
-        "like_batch",
-        "batch_of",
-        "repeated",
-        "NUMBERS",
-        "n",
-        "xp",
-        "type",
-        "int",
-        "float",
-        "tuple",
-        "zip",
-        "len",
-        "dict",
-        "next",
-    ]
-)
+WORDS_OF_THE_TEXT = """
+    V PLAIN SEQUENCES NUMBERS bound other silent watched meta_of described native plain link Node
+    several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
+    node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
+    batch found aligned moved repeated op xp on_diagonals like_batch batch_of
+    type int float tuple zip len dict next
+"""
+WORDS = frozenset(WORDS_OF_THE_TEXT.split())
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
 
 

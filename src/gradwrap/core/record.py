@@ -15,7 +15,7 @@ from gradwrap.core.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
 from gradwrap.core.rule import passes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradwrap.core.bound import BoundOp, NodeOp
 
