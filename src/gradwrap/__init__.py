@@ -11,6 +11,8 @@ from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
 from gradwrap.backends import register_all as _register_all
+from gradwrap.core.backend import Backend as Backend
+from gradwrap.core.backend import register_backend as register_backend
 from gradwrap.core.modes import enable_grad as enable_grad
 from gradwrap.core.modes import is_grad_enabled as is_grad_enabled
 from gradwrap.core.modes import no_grad as no_grad

@@ -58,7 +58,12 @@ class NamespaceByType(dict[type, Any]):
 
 
 class Backend:
-    """An array library that follows the standard, as the core sees it."""
+    """An array library that follows the standard: what the core asks of it.
+
+    A class for a library that differs from the standard, or has a better way, overrides some of
+    it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
+    the types of its arrays.
+    """
 
     has_operators: bool = True
     """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
@@ -242,8 +247,40 @@ lock: threading.RLock = threading.RLock()
 
 
 def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:
-    """Name the factory that describes a library: called with a namespace and an array type."""
+    """Name the factory that describes an array library where it differs from the standard.
+
+    A library that follows the standard needs none. Call it before the first array of the library
+    is met.
+
+    Parameters
+    ----------
+    library
+        The name of the library: that of its top-level module.
+    factory
+        Called with the library's namespace and the type of the array, when the first one is met.
+        It returns a `Backend`, mostly of a class of its own.
+
+    Raises
+    ------
+    ValueError
+        Arrays of the library are known already, by another description.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> class MyBackend(gw.Backend):
+    ...     def __init__(self, xp, kind):
+    ...         super().__init__("mylib", xp, frozenset({kind}))
+    ...     def owns_buffer(self, array):
+    ...         return array.base is None
+    >>> gw.register_backend("mylib", MyBackend)
+    """
     with lock:
+        if any(backend.name == library for backend in by_type.values()):
+            raise ValueError(
+                f"arrays of {library} are known already. Fix: call register_backend before the "
+                "first array of the library is given to gradwrap."
+            )
         _factories[library] = factory
 
 
