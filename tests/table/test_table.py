@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import array_api_compat
+import numpy as np
 import pytest
 
 from gradwrap.core.kinds import GENERAL
@@ -12,6 +16,7 @@ from gradwrap.errors import RuleDefinitionError
 from lambdas import fn
 
 BEYOND_THE_STANDARD = ["copy", "einsum", "getitem", "setitem", "to_device"]
+NUMPY: Any = array_api_compat.array_namespace(np.empty(0))
 ROWS = [rule for op in ops() for rule in op.rules.values() if rule.provenance != "user"]
 
 
@@ -46,3 +51,18 @@ def test_formula_with_an_unknown_name_is_refused_with_those_it_may_use() -> None
 def test_formula_whose_first_parameters_are_others_is_refused() -> None:
     with pytest.raises(RuleDefinitionError, match=r"first two parameters are xp and g"):
         Rule("f", "x, /", [fn(lambda g, x: g * x)], kind=GENERAL)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [r for r in ROWS if r.diagonal is not None and set(r.diagonal.split()) <= set(r.arrays)],
+    ids=lambda rule: rule.name,
+)
+def test_zero_gives_zero_at_the_arguments_that_keep_a_diagonal(rule: Rule) -> None:
+    """Off the diagonal are zeros, which the operation does not look at under `vmap`."""
+    assert rule.diagonal is not None
+    function = getattr(NUMPY, rule.name)
+    for zero_at in rule.diagonal.split():
+        for other in (-1.5, 0.5, 3.0):
+            values = [np.zeros(2) if name == zero_at else np.full(2, other) for name in rule.arrays]
+            assert np.array_equal(function(*values), np.zeros(2))
