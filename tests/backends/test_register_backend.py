@@ -43,6 +43,8 @@ def test_a_description_is_used_from_the_first_array_on_and_cannot_change_after_i
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.splitlines() == [
         "[3.0, 0.0, 2.0] 3",
-        "arrays of tiny_arrays are known already. Fix: call register_backend before the first "
-        "array of the library is given to gradwrap.",
+        (
+            "arrays of tiny_arrays are known already. Fix: call register_backend before the first "
+            "array of the library is given to gradwrap."
+        ),
     ]
