@@ -19,31 +19,33 @@ def _log_mean_exp(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) 
     return kept(xp, g, x.ndim, axis, keepdims) * weights
 
 
-register(
-    [
-        elementwise(
-            "soft_sign",
-            "x",
-            lambda xp, g, x: g * (1.0 + x * x) ** -1.5,
-            native=lambda xp, x: x / xp.sqrt(1.0 + x * x),
-        ),
-        reduction(
-            "log_mean_exp",
-            "x, /, *, axis=None, keepdims=False",
-            _log_mean_exp,
-            native=lambda xp, x, axis=None, keepdims=False: xp.log(
-                xp.mean(xp.exp(x), axis=axis, keepdims=keepdims)
+def pytest_configure() -> None:
+    """Enter the rows, where this module is a plugin."""
+    register(
+        [
+            elementwise(
+                "soft_sign",
+                "x",
+                lambda xp, g, x: g * (1.0 + x * x) ** -1.5,
+                native=lambda xp, x: x / xp.sqrt(1.0 + x * x),
             ),
-            samples=("x(3, 4)", "x(3, 4), axis=0", "x(3, 4), axis=-1, keepdims=True", "x(5)"),
-            only_real=True,
-        ),
-        linear(
-            "reverse_last",
-            "x, /",
-            lambda xp, g: xp.flip(g, axis=-1),
-            native=lambda xp, x: xp.flip(x, axis=-1),
-            batch="last",
-            samples=("x(3, 4)", "x(5)"),
-        ),
-    ]
-)
+            reduction(
+                "log_mean_exp",
+                "x, /, *, axis=None, keepdims=False",
+                _log_mean_exp,
+                native=lambda xp, x, axis=None, keepdims=False: xp.log(
+                    xp.mean(xp.exp(x), axis=axis, keepdims=keepdims)
+                ),
+                samples=("x(3, 4)", "x(3, 4), axis=0", "x(3, 4), axis=-1, keepdims=True", "x(5)"),
+                only_real=True,
+            ),
+            linear(
+                "reverse_last",
+                "x, /",
+                lambda xp, g: xp.flip(g, axis=-1),
+                native=lambda xp, x: xp.flip(x, axis=-1),
+                batch="last",
+                samples=("x(3, 4)", "x(5)"),
+            ),
+        ]
+    )
