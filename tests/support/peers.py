@@ -155,7 +155,7 @@ def peer_function(case: Case, dtype: np.dtype[Any], library: str) -> Callable[..
     _, statics = split_call(args, case.rule)
     if case.rule.kind.is_elementwise:  # PyTorch has numbers beside tensors in some places only
         statics = {
-            k: xp.asarray(v, dtype=xp.float64) if isinstance(v, (int, float)) else v
+            k: xp.asarray(v, dtype=xp.float64) if np.asarray(v).dtype.kind in "if" else v
             for k, v in statics.items()
         }
     statics = {k: to_library(v, xp) for k, v in statics.items()}
