@@ -28,120 +28,119 @@ def _scaled_over_x(xp: Any, x: Any, out: Any) -> Any:
     return xp.where(near, series, out / large)
 
 
-register(
-    [
-        # Bessel functions: DLMF 10.6.1 to 10.6.3
-        elementwise("special.j0", "x", lambda xp, g, x: -(g * xp.special.j1(x)), only_real=True),
-        elementwise(
-            "special.j1",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.j0(x) - _over_x(xp, x, out, -1.0)),
-            only_real=True,
+RULES = [
+    # Bessel functions: DLMF 10.6.1 to 10.6.3
+    elementwise("special.j0", "x", lambda xp, g, x: -(g * xp.special.j1(x)), only_real=True),
+    elementwise(
+        "special.j1",
+        "x",
+        lambda xp, g, x, out: g * (xp.special.j0(x) - _over_x(xp, x, out, -1.0)),
+        only_real=True,
+    ),
+    elementwise(
+        "special.y0",
+        "x",
+        lambda xp, g, x: -(g * xp.special.y1(x)),
+        only_real=True,
+        domain=(0.5, 3.0),
+    ),
+    elementwise(
+        "special.y1",
+        "x",
+        lambda xp, g, x, out: g * (xp.special.y0(x) - out / x),
+        only_real=True,
+        domain=(0.5, 3.0),
+    ),
+    elementwise(
+        "special.jv",
+        "v x",
+        None,
+        lambda xp, g, v, x: g * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
+        same=False,
+        only_real=True,
+        domain=(0.5, 3.0),
+        samples=ORDER_AND_X,
+    ),
+    elementwise(
+        "special.yv",
+        "v x",
+        None,
+        lambda xp, g, v, x: g * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
+        same=False,
+        only_real=True,
+        domain=(0.5, 3.0),
+        samples=ORDER_AND_X,
+    ),
+    # modified Bessel functions: DLMF 10.29.1 to 10.29.3
+    elementwise("special.i0", "x", lambda xp, g, x: g * xp.special.i1(x), only_real=True),
+    elementwise(
+        "special.i1",
+        "x",
+        lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0)),
+        only_real=True,
+    ),
+    elementwise(
+        "special.i0e",
+        "x",
+        lambda xp, g, x, out: g * (xp.special.i1e(x) - xp.sign(x) * out),
+        only_real=True,
+        convention="0 at 0",
+    ),
+    elementwise(
+        "special.i1e",
+        "x",
+        lambda xp, g, x, out: (
+            g * (xp.special.i0e(x) - _scaled_over_x(xp, x, out) - xp.sign(x) * out)
         ),
-        elementwise(
-            "special.y0",
-            "x",
-            lambda xp, g, x: -(g * xp.special.y1(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.y1",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.y0(x) - out / x),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.jv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.yv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        # modified Bessel functions: DLMF 10.29.1 to 10.29.3
-        elementwise("special.i0", "x", lambda xp, g, x: g * xp.special.i1(x), only_real=True),
-        elementwise(
-            "special.i1",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0)),
-            only_real=True,
-        ),
-        elementwise(
-            "special.i0e",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.i1e(x) - xp.sign(x) * out),
-            only_real=True,
-            convention="0 at 0",
-        ),
-        elementwise(
-            "special.i1e",
-            "x",
-            lambda xp, g, x, out: (
-                g * (xp.special.i0e(x) - _scaled_over_x(xp, x, out) - xp.sign(x) * out)
-            ),
-            only_real=True,
-        ),
-        elementwise(
-            "special.k0",
-            "x",
-            lambda xp, g, x: -(g * xp.special.k1(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.k1",
-            "x",
-            lambda xp, g, x, out: -(g * (xp.special.k0(x) + out / x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.k0e",
-            "x",
-            lambda xp, g, x, out: g * (out - xp.special.k1e(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.k1e",
-            "x",
-            lambda xp, g, x, out: g * (out - out / x - xp.special.k0e(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.iv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.kv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (-0.5 * (xp.special.kv(v - 1, x) + xp.special.kv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-    ]
-)
+        only_real=True,
+    ),
+    elementwise(
+        "special.k0",
+        "x",
+        lambda xp, g, x: -(g * xp.special.k1(x)),
+        only_real=True,
+        domain=(0.5, 3.0),
+    ),
+    elementwise(
+        "special.k1",
+        "x",
+        lambda xp, g, x, out: -(g * (xp.special.k0(x) + out / x)),
+        only_real=True,
+        domain=(0.5, 3.0),
+    ),
+    elementwise(
+        "special.k0e",
+        "x",
+        lambda xp, g, x, out: g * (out - xp.special.k1e(x)),
+        only_real=True,
+        domain=(0.5, 3.0),
+    ),
+    elementwise(
+        "special.k1e",
+        "x",
+        lambda xp, g, x, out: g * (out - out / x - xp.special.k0e(x)),
+        only_real=True,
+        domain=(0.5, 3.0),
+    ),
+    elementwise(
+        "special.iv",
+        "v x",
+        None,
+        lambda xp, g, v, x: g * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
+        same=False,
+        only_real=True,
+        domain=(0.5, 3.0),
+        samples=ORDER_AND_X,
+    ),
+    elementwise(
+        "special.kv",
+        "v x",
+        None,
+        lambda xp, g, v, x: g * (-0.5 * (xp.special.kv(v - 1, x) + xp.special.kv(v + 1, x))),
+        same=False,
+        only_real=True,
+        domain=(0.5, 3.0),
+        samples=ORDER_AND_X,
+    ),
+]
+register(RULES)

@@ -108,130 +108,125 @@ def _last(s: Sequence[int] | None) -> int | None:
     return None if s is None else s[-1]
 
 
-register(
-    [
-        linear(
-            "fft.fft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.fft{NUMPY_ALONG}",
-            batch="axis",
+RULES = [
+    linear(
+        "fft.fft",
+        ALONG,
+        lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
+        samples=SAMPLES,
+        only_complex=True,
+        numpy=f"fft.fft{NUMPY_ALONG}",
+        batch="axis",
+    ),
+    linear(
+        "fft.ifft",
+        ALONG,
+        lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
+        samples=SAMPLES,
+        only_complex=True,
+        numpy=f"fft.ifft{NUMPY_ALONG}",
+        batch="axis",
+    ),
+    linear(
+        "fft.fftn",
+        ALONG_AXES,
+        lambda xp, g, x_meta, s, axes, norm: _complex(
+            xp, xp.fft.fftn, g, x_meta, _axes(x_meta, s, axes), norm
         ),
-        linear(
-            "fft.ifft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.ifft{NUMPY_ALONG}",
-            batch="axis",
+        samples=SAMPLES_AXES,
+        only_complex=True,
+        numpy=(f"fft.fftn{NUMPY_ALL}", f"fft.fft2{NUMPY_TWO}"),
+        batch="axes",
+    ),
+    linear(
+        "fft.ifftn",
+        ALONG_AXES,
+        lambda xp, g, x_meta, s, axes, norm: _complex(
+            xp, xp.fft.ifftn, g, x_meta, _axes(x_meta, s, axes), norm
         ),
-        linear(
-            "fft.fftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _complex(
-                xp, xp.fft.fftn, g, x_meta, _axes(x_meta, s, axes), norm
-            ),
-            samples=SAMPLES_AXES,
-            only_complex=True,
-            numpy=(f"fft.fftn{NUMPY_ALL}", f"fft.fft2{NUMPY_TWO}"),
-            batch="axes",
+        samples=SAMPLES_AXES,
+        only_complex=True,
+        numpy=(f"fft.ifftn{NUMPY_ALL}", f"fft.ifft2{NUMPY_TWO}"),
+        batch="axes",
+    ),
+    linear(
+        "fft.rfft",
+        ALONG,
+        lambda xp, g, x_meta, n, axis, norm: _to_half(xp, xp.fft.fftn, g, x_meta, n, (axis,), norm),
+        samples=SAMPLES,
+        only_real=True,
+        numpy=f"fft.rfft{NUMPY_ALONG}",
+        batch="axis",
+    ),
+    linear(
+        "fft.ihfft",
+        ALONG,
+        lambda xp, g, x_meta, n, axis, norm: _to_half(
+            xp, xp.fft.ifftn, g, x_meta, n, (axis,), norm
         ),
-        linear(
-            "fft.ifftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _complex(
-                xp, xp.fft.ifftn, g, x_meta, _axes(x_meta, s, axes), norm
-            ),
-            samples=SAMPLES_AXES,
-            only_complex=True,
-            numpy=(f"fft.ifftn{NUMPY_ALL}", f"fft.ifft2{NUMPY_TWO}"),
-            batch="axes",
+        samples=SAMPLES,
+        only_real=True,
+        numpy=f"fft.ihfft{NUMPY_ALONG}",
+        batch="axis",
+    ),
+    linear(
+        "fft.rfftn",
+        ALONG_AXES,
+        lambda xp, g, x_meta, s, axes, norm: _to_half(
+            xp, xp.fft.fftn, g, x_meta, _last(s), _axes(x_meta, s, axes), norm
         ),
-        linear(
-            "fft.rfft",
-            ALONG,
-            lambda xp, g, x_meta, n, axis, norm: _to_half(
-                xp, xp.fft.fftn, g, x_meta, n, (axis,), norm
-            ),
-            samples=SAMPLES,
-            only_real=True,
-            numpy=f"fft.rfft{NUMPY_ALONG}",
-            batch="axis",
+        samples=SAMPLES_AXES,
+        only_real=True,
+        numpy=(f"fft.rfftn{NUMPY_ALL}", f"fft.rfft2{NUMPY_TWO}"),
+        batch="axes",
+    ),
+    linear(
+        "fft.irfft",
+        ALONG,
+        lambda xp, g, x_meta, axis, norm: _from_half(xp, g, x_meta, (axis,), ADJOINT_NORM[norm]),
+        holomorphic=False,
+        samples=SAMPLES,
+        only_complex=True,
+        numpy=f"fft.irfft{NUMPY_ALONG}",
+        batch="axis",
+    ),
+    linear(
+        "fft.hfft",
+        ALONG,
+        lambda xp, g, x_meta, axis, norm: xp.conj(_from_half(xp, g, x_meta, (axis,), norm)),
+        holomorphic=False,
+        samples=SAMPLES,
+        only_complex=True,
+        numpy=f"fft.hfft{NUMPY_ALONG}",
+        batch="axis",
+    ),
+    linear(
+        "fft.irfftn",
+        ALONG_AXES,
+        lambda xp, g, x_meta, s, axes, norm: _from_half(
+            xp, g, x_meta, _axes(x_meta, s, axes), ADJOINT_NORM[norm]
         ),
-        linear(
-            "fft.ihfft",
-            ALONG,
-            lambda xp, g, x_meta, n, axis, norm: _to_half(
-                xp, xp.fft.ifftn, g, x_meta, n, (axis,), norm
-            ),
-            samples=SAMPLES,
-            only_real=True,
-            numpy=f"fft.ihfft{NUMPY_ALONG}",
-            batch="axis",
-        ),
-        linear(
-            "fft.rfftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _to_half(
-                xp, xp.fft.fftn, g, x_meta, _last(s), _axes(x_meta, s, axes), norm
-            ),
-            samples=SAMPLES_AXES,
-            only_real=True,
-            numpy=(f"fft.rfftn{NUMPY_ALL}", f"fft.rfft2{NUMPY_TWO}"),
-            batch="axes",
-        ),
-        linear(
-            "fft.irfft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: _from_half(
-                xp, g, x_meta, (axis,), ADJOINT_NORM[norm]
-            ),
-            holomorphic=False,
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.irfft{NUMPY_ALONG}",
-            batch="axis",
-        ),
-        linear(
-            "fft.hfft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: xp.conj(_from_half(xp, g, x_meta, (axis,), norm)),
-            holomorphic=False,
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.hfft{NUMPY_ALONG}",
-            batch="axis",
-        ),
-        linear(
-            "fft.irfftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _from_half(
-                xp, g, x_meta, _axes(x_meta, s, axes), ADJOINT_NORM[norm]
-            ),
-            holomorphic=False,
-            samples=SAMPLES_AXES,
-            only_complex=True,
-            numpy=(f"fft.irfftn{NUMPY_ALL}", f"fft.irfft2{NUMPY_TWO}"),
-            batch="axes",
-        ),
-        linear(
-            "fft.fftshift",
-            "x, /, *, axes=None",
-            lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
-            samples=SAMPLES_SHIFT,
-            numpy="fft.fftshift(x, axes=None)",
-            batch="axes",
-        ),
-        linear(
-            "fft.ifftshift",
-            "x, /, *, axes=None",
-            lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
-            samples=SAMPLES_SHIFT,
-            numpy="fft.ifftshift(x, axes=None)",
-            batch="axes",
-        ),
-    ]
-)
+        holomorphic=False,
+        samples=SAMPLES_AXES,
+        only_complex=True,
+        numpy=(f"fft.irfftn{NUMPY_ALL}", f"fft.irfft2{NUMPY_TWO}"),
+        batch="axes",
+    ),
+    linear(
+        "fft.fftshift",
+        "x, /, *, axes=None",
+        lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
+        samples=SAMPLES_SHIFT,
+        numpy="fft.fftshift(x, axes=None)",
+        batch="axes",
+    ),
+    linear(
+        "fft.ifftshift",
+        "x, /, *, axes=None",
+        lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
+        samples=SAMPLES_SHIFT,
+        numpy="fft.ifftshift(x, axes=None)",
+        batch="axes",
+    ),
+]
+register(RULES)

@@ -139,84 +139,83 @@ TRACE = (
     "(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)"
     " -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype"
 )
-register(
-    [
-        multilinear(
-            "matmul",
-            "x1, x2, /",
-            _matmul_left,
-            _matmul_right,
-            symbol="@",
-            samples=(
-                "x(2, 3), x(3, 4)",
-                "x(3), x(3)",
-                "x(3), x(3, 2)",
-                "x(2, 3), x(3)",
-                "x(2, 1, 2, 3), x(4, 3, 2)",
-                "x(5, 2, 3), x(3)",
-                "x(3), x(5, 3, 2)",
-            ),
-            numpy="dot(a, b, out=None) when are_matrices(a, b)",
-            batch="matmul",
-            diagonal="matmul",
+RULES = [
+    multilinear(
+        "matmul",
+        "x1, x2, /",
+        _matmul_left,
+        _matmul_right,
+        symbol="@",
+        samples=(
+            "x(2, 3), x(3, 4)",
+            "x(3), x(3)",
+            "x(3), x(3, 2)",
+            "x(2, 3), x(3)",
+            "x(2, 1, 2, 3), x(4, 3, 2)",
+            "x(5, 2, 3), x(3)",
+            "x(3), x(5, 3, 2)",
         ),
-        multilinear(
-            "linalg.matmul",
-            "x1, x2, /",
-            _matmul_left,
-            _matmul_right,
-            samples=("x(2, 3), x(3, 4)",),
-            numpy="linalg.matmul",
-            batch="matmul",
-            diagonal="matmul",
+        numpy="dot(a, b, out=None) when are_matrices(a, b)",
+        batch="matmul",
+        diagonal="matmul",
+    ),
+    multilinear(
+        "linalg.matmul",
+        "x1, x2, /",
+        _matmul_left,
+        _matmul_right,
+        samples=("x(2, 3), x(3, 4)",),
+        numpy="linalg.matmul",
+        batch="matmul",
+        diagonal="matmul",
+    ),
+    multilinear(
+        "linalg.cross",
+        "x1, x2, /, *, axis=-1",
+        lambda xp, g, x2, axis, x1_meta: _cross(xp, x2, g, axis, x1_meta),
+        lambda xp, g, x1, axis, x2_meta: _cross(xp, g, x1, axis, x2_meta),
+        samples=(
+            "x(3), x(3)",
+            "x(2, 3), x(3)",
+            "x(3, 2), x(3, 1), axis=-2",
+            "x(4, 1, 3), x(2, 3)",
+            "x(0, 3), x(3)",
         ),
-        multilinear(
-            "linalg.cross",
-            "x1, x2, /, *, axis=-1",
-            lambda xp, g, x2, axis, x1_meta: _cross(xp, x2, g, axis, x1_meta),
-            lambda xp, g, x1, axis, x2_meta: _cross(xp, g, x1, axis, x2_meta),
-            samples=(
-                "x(3), x(3)",
-                "x(2, 3), x(3)",
-                "x(3, 2), x(3, 1), axis=-2",
-                "x(4, 1, 3), x(2, 3)",
-                "x(0, 3), x(3)",
-            ),
-            numpy="linalg.cross",
-            batch="cross",
+        numpy="linalg.cross",
+        batch="cross",
+    ),
+    linear(
+        "linalg.diagonal",
+        "x, /, *, offset=0",
+        _diagonal,
+        samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
+        numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
+        batch="last",
+    ),
+    linear(
+        "linalg.trace",
+        "x, /, *, offset=0, dtype=None",
+        _trace,
+        samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
+        numpy=("linalg.trace", f"trace{TRACE}"),
+        batch="last",
+    ),
+    joint(
+        "einsum",
+        "operands, subscripts, /",
+        _einsum,
+        variadic=True,
+        native=lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
+        samples=(
+            "[x(2, 3), x(3, 4)], 'ij,jk->ik'",
+            "[x(2, 3)], 'ij->j'",
+            "[x(3, 3)], 'ii'",
+            "[x(2, 3), x(2, 3)], '...j,...j'",
         ),
-        linear(
-            "linalg.diagonal",
-            "x, /, *, offset=0",
-            _diagonal,
-            samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
-            numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
-            batch="last",
-        ),
-        linear(
-            "linalg.trace",
-            "x, /, *, offset=0, dtype=None",
-            _trace,
-            samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
-            numpy=("linalg.trace", f"trace{TRACE}"),
-            batch="last",
-        ),
-        joint(
-            "einsum",
-            "operands, subscripts, /",
-            _einsum,
-            variadic=True,
-            native=lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
-            samples=(
-                "[x(2, 3), x(3, 4)], 'ij,jk->ik'",
-                "[x(2, 3)], 'ij->j'",
-                "[x(3, 3)], 'ii'",
-                "[x(2, 3), x(2, 3)], '...j,...j'",
-            ),
-            batch="einsum",
-        ),
-    ]
-)
+        batch="einsum",
+    ),
+]
+register(RULES)
 
 
 @composite("einsum")

@@ -65,39 +65,38 @@ def _matrix_norm_jvp(xp: Any, t: Any, x: Any, out: Any, keepdims: bool, ord: Any
     return xp.sum(real_product(xp, weights, t), axis=(-2, -1), keepdims=keepdims)
 
 
-register(
-    [
-        reduction(
-            "linalg.vector_norm",
-            "x, /, *, axis=None, keepdims=False, ord=2",
-            _vector_norm,
-            jvp=_vector_norm_jvp,
-            holomorphic=False,
-            samples=(
-                "x(3, 4)",
-                "x(3, 4), axis=0",
-                "x(3, 4), axis=-1, keepdims=True, ord=1",
-                "x(5), ord=3",
-                "x(5), ord=float('inf')",
-            ),
-            convention="0 where the norm is 0; ties of inf shared evenly",
-            numpy="linalg.vector_norm",
+RULES = [
+    reduction(
+        "linalg.vector_norm",
+        "x, /, *, axis=None, keepdims=False, ord=2",
+        _vector_norm,
+        jvp=_vector_norm_jvp,
+        holomorphic=False,
+        samples=(
+            "x(3, 4)",
+            "x(3, 4), axis=0",
+            "x(3, 4), axis=-1, keepdims=True, ord=1",
+            "x(5), ord=3",
+            "x(5), ord=float('inf')",
         ),
-        reduction(
-            "spectral_norm",
-            "x, /, *, keepdims=False, ord='nuc'",
-            _matrix_norm,
-            jvp=_matrix_norm_jvp,
-            holomorphic=False,
-            native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
-                x, keepdims=keepdims, ord=ord
-            ),
-            samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2", "x(2, 3), ord=-2, keepdims=True"),
-            convention="U V^H of the singular values that are not 0; ties shared evenly",
-            batch="last",
+        convention="0 where the norm is 0; ties of inf shared evenly",
+        numpy="linalg.vector_norm",
+    ),
+    reduction(
+        "spectral_norm",
+        "x, /, *, keepdims=False, ord='nuc'",
+        _matrix_norm,
+        jvp=_matrix_norm_jvp,
+        holomorphic=False,
+        native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
+            x, keepdims=keepdims, ord=ord
         ),
-    ]
-)
+        samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2", "x(2, 3), ord=-2, keepdims=True"),
+        convention="U V^H of the singular values that are not 0; ties shared evenly",
+        batch="last",
+    ),
+]
+register(RULES)
 
 
 @composite("linalg.matrix_norm")

@@ -130,106 +130,95 @@ def _std(xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdi
     return slope * (scale * _deviation(xp, x, axis))
 
 
-register(
-    [
-        linear(
-            "sum",
-            AXES_DTYPE,
-            lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
-            samples=SAMPLES,
-            numpy=f"sum add.reduce{TYPED}",
-            batch="axes",
-            diagonal="sum",
+RULES = [
+    linear(
+        "sum",
+        AXES_DTYPE,
+        lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
+        samples=SAMPLES,
+        numpy=f"sum add.reduce{TYPED}",
+        batch="axes",
+        diagonal="sum",
+    ),
+    linear(
+        "mean",
+        AXES,
+        lambda xp, g, x_meta, axis, keepdims: spread(
+            xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
         ),
-        linear(
-            "mean",
-            AXES,
-            lambda xp, g, x_meta, axis, keepdims: spread(
-                xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
-            ),
-            samples=SAMPLES,
-            numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
-            batch="axes",
-        ),
-        reduction(
-            "prod",
-            AXES_DTYPE,
-            _prod,
-            samples=SAMPLES,
-            convention="exact where elements are 0",
-            numpy=f"prod multiply.reduce{TYPED}",
-        ),
-        reduction(
-            "max",
-            AXES,
-            _extremum,
-            samples=SAMPLES,
-            only_real=True,
-            convention="shared evenly at a tie; to the NaN",
-            numpy=f"max amax maximum.reduce{EXTREMUM}",
-        ),
-        reduction(
-            "min",
-            AXES,
-            _extremum,
-            samples=SAMPLES,
-            only_real=True,
-            convention="shared evenly at a tie; to the NaN",
-            numpy=f"min amin minimum.reduce{EXTREMUM}",
-        ),
-        reduction(
-            "var",
-            "x, /, *, axis=None, correction=0.0, keepdims=False",
-            _var,
-            samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
-            only_real=True,
-            numpy=f"var{SPREAD}",
-        ),
-        reduction(
-            "std",
-            "x, /, *, axis=None, correction=0.0, keepdims=False",
-            _std,
-            samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
-            only_real=True,
-            convention="0 for a constant",
-            numpy=f"std{SPREAD}",
-        ),
-        linear(
-            "cumulative_sum",
-            "x, /, *, axis=None, dtype=None, include_initial=False",
-            _cumulative_sum,
-            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
-            numpy=(
-                f"cumsum add.accumulate{RUNNING}",
-                f"cumulative_sum{CUMULATIVE}",
-            ),
-            batch="axis",
-        ),
-        general(
-            "cumulative_prod",
-            "x, /, *, axis=None, dtype=None, include_initial=False",
-            _cumulative_prod,
-            jvp=_cumulative_prod_tangent,
-            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
-            convention="exact where elements are 0",
-            numpy=(
-                f"cumprod multiply.accumulate{RUNNING}",
-                f"cumulative_prod{CUMULATIVE}",
-            ),
-            batch="axis",
-        ),
-        nondifferentiable(
-            "all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}", batch="axes"
-        ),
-        nondifferentiable(
-            "any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}", batch="axes"
-        ),
-        nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
-        nondifferentiable(
-            "argmax", AXES, "a position", numpy=f"argmax{POSITION}", batch="position"
-        ),
-        nondifferentiable(
-            "argmin", AXES, "a position", numpy=f"argmin{POSITION}", batch="position"
-        ),
-    ]
-)
+        samples=SAMPLES,
+        numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
+        batch="axes",
+    ),
+    reduction(
+        "prod",
+        AXES_DTYPE,
+        _prod,
+        samples=SAMPLES,
+        convention="exact where elements are 0",
+        numpy=f"prod multiply.reduce{TYPED}",
+    ),
+    reduction(
+        "max",
+        AXES,
+        _extremum,
+        samples=SAMPLES,
+        only_real=True,
+        convention="shared evenly at a tie; to the NaN",
+        numpy=f"max amax maximum.reduce{EXTREMUM}",
+    ),
+    reduction(
+        "min",
+        AXES,
+        _extremum,
+        samples=SAMPLES,
+        only_real=True,
+        convention="shared evenly at a tie; to the NaN",
+        numpy=f"min amin minimum.reduce{EXTREMUM}",
+    ),
+    reduction(
+        "var",
+        "x, /, *, axis=None, correction=0.0, keepdims=False",
+        _var,
+        samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
+        only_real=True,
+        numpy=f"var{SPREAD}",
+    ),
+    reduction(
+        "std",
+        "x, /, *, axis=None, correction=0.0, keepdims=False",
+        _std,
+        samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
+        only_real=True,
+        convention="0 for a constant",
+        numpy=f"std{SPREAD}",
+    ),
+    linear(
+        "cumulative_sum",
+        "x, /, *, axis=None, dtype=None, include_initial=False",
+        _cumulative_sum,
+        samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+        numpy=(f"cumsum add.accumulate{RUNNING}", f"cumulative_sum{CUMULATIVE}"),
+        batch="axis",
+    ),
+    general(
+        "cumulative_prod",
+        "x, /, *, axis=None, dtype=None, include_initial=False",
+        _cumulative_prod,
+        jvp=_cumulative_prod_tangent,
+        samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+        convention="exact where elements are 0",
+        numpy=(f"cumprod multiply.accumulate{RUNNING}", f"cumulative_prod{CUMULATIVE}"),
+        batch="axis",
+    ),
+    nondifferentiable(
+        "all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}", batch="axes"
+    ),
+    nondifferentiable(
+        "any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}", batch="axes"
+    ),
+    nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
+    nondifferentiable("argmax", AXES, "a position", numpy=f"argmax{POSITION}", batch="position"),
+    nondifferentiable("argmin", AXES, "a position", numpy=f"argmin{POSITION}", batch="position"),
+]
+register(RULES)
