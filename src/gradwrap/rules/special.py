@@ -214,7 +214,6 @@ RULES = [
         "zeta",
         "x q",
         lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
-        same=False,
         domain=(0.8, 3.0),
         samples=ALONG_Q,
     ),
@@ -223,6 +222,7 @@ RULES = [
     special("log_expit", "x", lambda xp, g, x: g * xp.special.expit(-x)),
     special("logit", "x", lambda xp, g, x: g / (x * (1.0 - x)), domain=(0.1, 0.9)),
     special("exp10", "x", lambda xp, g, out: g * (out * math.log(10.0))),
+    special("exprel", "x", lambda xp, g, x, out: g * _exprel_slope(xp, x, out)),
     special(
         "xlogy",
         "x1 x2",
