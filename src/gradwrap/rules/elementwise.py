@@ -8,6 +8,7 @@ from typing import Any
 from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
 from gradwrap.core.rule import passes, zero
+from gradwrap.rules.matrices import direction, is_complex
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -52,39 +53,21 @@ def _log_of_number(x: Any) -> complex:
     return math.log(x) if x > 0 else math.nan
 
 
-def _hypot_part(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    return g * xp.where(out == 0, 0.0 * out, x / _where_nonzero(xp, out, 1.0))
-
-
-def _atan2_part(xp: Any, g: Any, numerator: Any, x1: Any, x2: Any) -> Any:
-    square = x1 * x1 + x2 * x2
-    return g * xp.where(square == 0, 0.0 * square, numerator / _where_nonzero(xp, square, 1.0))
-
-
-def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """Return g x/|x|, and 0 at 0: the direction of steepest ascent, for complex x too."""
-    return (
-        g * xp.sign(x)
-        if not xp.isdtype(x.dtype, "complex floating")
-        else (g * (x / _where_nonzero(xp, out, 1.0)))
-    )
+def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
+    """Return x1/x2, and 0 where x2 is 0."""
+    return xp.where(x2 == 0, 0.0 * x2, x1 / _where_nonzero(xp, x2, 1.0))
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
     """Return the component of the tangent along x."""
-    if not xp.isdtype(x.dtype, "complex floating"):
-        return t * xp.sign(x)
-    return xp.real(xp.conj(x / _where_nonzero(xp, out, 1.0)) * t)
+    along = direction(xp, x, out)
+    return xp.real(xp.conj(along) * t) if is_complex(xp, x) else t * along
 
 
 def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
     """Return the component of g orthogonal to x, over |x|, for complex x. It is its own adjoint."""
     size = _where_nonzero(xp, xp.abs(x), math.inf)
     return (g - out * xp.real(xp.conj(out) * g)) / size
-
-
-def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
-    return g * (xp.sign(x1) * xp.sign(out))
 
 
 RULES = [
@@ -161,8 +144,8 @@ RULES = [
     elementwise(
         "atan2",
         "x1 x2",
-        lambda xp, g, x1, x2: _atan2_part(xp, g, x2, x1, x2),
-        lambda xp, g, x1, x2: -_atan2_part(xp, g, x1, x1, x2),
+        lambda xp, g, x1, x2: g * _quotient(xp, x2, x1 * x1 + x2 * x2),
+        lambda xp, g, x1, x2: -(g * _quotient(xp, x1, x1 * x1 + x2 * x2)),
         only_real=True,
         domain=(0.5, 2.0),
         convention="0 at (0, 0)",
@@ -182,7 +165,7 @@ RULES = [
     elementwise(
         "abs",
         "x",
-        _abs,
+        lambda xp, g, x, out: g * direction(xp, x, out),  # of steepest ascent, for complex x too
         same=False,
         holomorphic=False,
         jvp=_abs_tangent,
@@ -192,12 +175,19 @@ RULES = [
     elementwise(
         "hypot",
         "x1 x2",
-        lambda xp, g, x1, out: _hypot_part(xp, g, x1, out),
-        lambda xp, g, x2, out: _hypot_part(xp, g, x2, out),
+        lambda xp, g, x1, out: g * _quotient(xp, x1, out),
+        lambda xp, g, x2, out: g * _quotient(xp, x2, out),
         only_real=True,
         convention="0 at (0, 0), as for a norm",
     ),
-    elementwise("copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"),
+    elementwise(
+        "copysign",
+        "x1 x2",
+        lambda xp, g, x1, out: g * (xp.sign(x1) * xp.sign(out)),
+        zero,
+        only_real=True,
+        convention="0 at 0",
+    ),
     elementwise(
         "maximum",
         "x1 x2",
@@ -205,7 +195,7 @@ RULES = [
         lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 >= x1),
         selects=True,
         only_real=True,
-        convention="shared evenly at a tie; to the NaN",
+        convention="shared evenly at a tie; a NaN takes all of it",
     ),
     elementwise(
         "minimum",
@@ -214,7 +204,7 @@ RULES = [
         lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 <= x1),
         selects=True,
         only_real=True,
-        convention="shared evenly at a tie; to the NaN",
+        convention="shared evenly at a tie; a NaN takes all of it",
     ),
     # complex numbers: these functions are not holomorphic, so the formulas are the adjoints
     elementwise(
@@ -250,46 +240,39 @@ RULES = [
     ),
     # step functions, whose derivative is zero wherever it exists
     *(
-        nondifferentiable(name, "x, /", "piecewise constant", numpy=ufunc)
-        for name, ufunc in (
-            ("ceil", "ceil"),
-            ("floor", "floor"),
-            ("round", "rint"),
-            ("trunc", "trunc"),
-            ("signbit", "signbit"),
-        )
+        nondifferentiable(name, "x, /", "piecewise constant", numpy=name)
+        for name in ("ceil", "floor", "trunc", "signbit")
     ),
+    nondifferentiable("round", "x, /", "piecewise constant", numpy="rint"),
     nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
     nondifferentiable("nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2),
     *(
-        nondifferentiable(name, "x, /", "a yes or no")
+        nondifferentiable(name, "x, /", "true or false")
         for name in ("isfinite", "isinf", "isnan", "logical_not")
     ),
     nondifferentiable(
         "bitwise_invert", "x, /", "of integers and bools", symbol="~", numpy="invert"
     ),
     *(
-        nondifferentiable(name, "x1, x2, /", "a yes or no", arrays=2, symbol=symbol)
-        for name, symbol in (
-            ("equal", "=="),
-            ("not_equal", "!="),
-            ("less", "<"),
-            ("less_equal", "<="),
-            ("greater", ">"),
-            ("greater_equal", ">="),
-            ("logical_and", None),
-            ("logical_or", None),
-            ("logical_xor", None),
+        nondifferentiable(name, "x1, x2, /", "true or false", arrays=2, symbol=symbol)
+        for name, symbol in zip(
+            ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+            ("==", "!=", "<", "<=", ">", ">="),
+            strict=True,
         )
     ),
     *(
-        nondifferentiable(name, "x1, x2, /", "of integers and bools", arrays=2, symbol=symbol)
-        for name, symbol in (
-            ("bitwise_and", "&"),
-            ("bitwise_or", "|"),
-            ("bitwise_xor", "^"),
-            ("bitwise_left_shift", "<<"),
-            ("bitwise_right_shift", ">>"),
+        nondifferentiable(f"logical_{name}", "x1, x2, /", "true or false", arrays=2)
+        for name in ("and", "or", "xor")
+    ),
+    *(
+        nondifferentiable(
+            f"bitwise_{name}", "x1, x2, /", "of integers and bools", arrays=2, symbol=symbol
+        )
+        for name, symbol in zip(
+            ("and", "or", "xor", "left_shift", "right_shift"),
+            ("&", "|", "^", "<<", ">>"),
+            strict=True,
         )
     ),
 ]

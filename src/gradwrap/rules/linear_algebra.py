@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
@@ -77,16 +78,10 @@ def _einsum(
         unique = "".join(dict.fromkeys(letters))
         found = "".join(c for c in unique if c in known)
         part = xp.einsum(",".join([output, *rest]) + "->" + found, g, *arrays)
-        shape = [1] * len(unique)
         lengths = dict(zip(letters, meta.shape, strict=True))
-        for position, letter in enumerate(unique):
-            if letter in found:
-                shape[position] = part.shape[found.index(letter)]
-        whole = xp.reshape(part, tuple(shape))
-        wanted = tuple(
-            lengths[letter] if shape[k] == 1 else shape[k] for k, letter in enumerate(unique)
-        )
-        whole = xp.broadcast_to(whole, wanted)
+        shape = tuple(part.shape[found.index(c)] if c in found else 1 for c in unique)
+        wanted = tuple(lengths[c] if n == 1 else n for c, n in zip(unique, shape, strict=True))
+        whole = xp.broadcast_to(xp.reshape(part, shape), wanted)
         cotangents.append(_to_diagonals(xp, whole, unique, letters, lengths))
     return cotangents
 
@@ -101,11 +96,10 @@ def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[
         n = lengths[letter]
         places = [1] * (whole.ndim + 1)
         places[at] = places[-1] = n
-        eye = xp.reshape(xp.eye(n, dtype=whole.dtype, device=device(whole)), (n, n))
+        eye = xp.eye(n, dtype=whole.dtype, device=device(whole))
         whole = xp.expand_dims(whole, axis=-1) * xp.reshape(eye, tuple(places))
         seen += letter.upper() if letter.islower() else letter.lower()
-        letters_left = letters[:position] + seen[-1] + letters[position + 1 :]
-        letters = letters_left
+        letters = letters[:position] + seen[-1] + letters[position + 1 :]
     return xp.permute_dims(whole, tuple(seen.index(c) for c in letters))
 
 
@@ -132,13 +126,9 @@ def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]
     return expanded, output.replace("...", ellipsis)
 
 
-DIAGONAL = (
-    "(a, offset=0, axis1=0, axis2=1) -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset"
-)
-TRACE = (
-    "(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)"
-    " -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype"
-)
+MATRICES = "-> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset"
+DIAGONAL = f"(a, offset=0, axis1=0, axis2=1) {MATRICES}"
+TRACE = f"(a, offset=0, axis1=0, axis2=1, dtype=None, out=None) {MATRICES}, dtype=dtype"
 RULES = [
     multilinear(
         "matmul",
@@ -232,7 +222,7 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
     return xp.matrix_transpose(x)
 
 
-@composite("vecdot")
+@composite("vecdot", "linalg.vecdot")
 def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sum conj(x1) x2 along an axis."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
@@ -247,13 +237,7 @@ def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return xp.sum(products, axis=axis, dtype=products.dtype)  # small integers stay small
 
 
-@composite("linalg.vecdot")
-def linalg_vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Sum conj(x1) x2 along an axis."""
-    return vecdot(xp, x1, x2, axis=axis)
-
-
-@composite("tensordot")
+@composite("tensordot", "linalg.tensordot")
 def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """Contract axes of two arrays, by one matrix product after permuting the axes."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
@@ -267,29 +251,14 @@ def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         )
     free1 = tuple(a for a in range(x1.ndim) if a not in first)
     free2 = tuple(a for a in range(x2.ndim) if a not in second)
-    shape = tuple(x1.shape[a] for a in free1) + tuple(x2.shape[a] for a in free2)
-    inner = 1
-    for a in first:
-        inner *= x1.shape[a]
-    left = xp.reshape(xp.permute_dims(x1, free1 + first), (_count(x1, free1), inner))
-    right = xp.reshape(xp.permute_dims(x2, second + free2), (inner, _count(x2, free2)))
-    return xp.reshape(xp.matmul(left, right), shape)
-
-
-@composite("linalg.tensordot")
-def linalg_tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Contract axes of two arrays."""
-    return tensordot(xp, x1, x2, axes=axes)
+    rows, columns = tuple(x1.shape[a] for a in free1), tuple(x2.shape[a] for a in free2)
+    inner = math.prod(x1.shape[a] for a in first)
+    left = xp.reshape(xp.permute_dims(x1, free1 + first), (math.prod(rows), inner))
+    right = xp.reshape(xp.permute_dims(x2, second + free2), (inner, math.prod(columns)))
+    return xp.reshape(xp.matmul(left, right), rows + columns)
 
 
 @composite("linalg.outer")
 def outer(xp: Any, x1: Any, x2: Any, /) -> Any:
     """Multiply each element of one vector by each element of the other."""
     return xp.expand_dims(xp.asarray(x1), axis=1) * xp.expand_dims(xp.asarray(x2), axis=0)
-
-
-def _count(x: Any, axes: tuple[int, ...]) -> int:
-    count = 1
-    for a in axes:
-        count *= x.shape[a]
-    return count

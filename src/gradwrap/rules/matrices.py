@@ -8,6 +8,7 @@ __all__ = [
     "adjoint",
     "conjugate",
     "diagonal_part",
+    "direction",
     "hermitian_part",
     "is_complex",
     "real_part",
@@ -42,6 +43,11 @@ def real_product(xp: Any, weights: Any, t: Any) -> Any:
 def transpose(xp: Any, x: Any) -> Any:
     """Return X^T."""
     return xp.matrix_transpose(x)
+
+
+def direction(xp: Any, x: Any, size: Any) -> Any:
+    """Return x / |x| elementwise, and 0 at 0, given |x|."""
+    return x / xp.where(size == 0, 1.0, size) if is_complex(xp, x) else xp.sign(x)
 
 
 def adjoint(xp: Any, x: Any) -> Any:

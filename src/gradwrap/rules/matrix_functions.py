@@ -13,6 +13,7 @@ from gradwrap.core.devices import device
 from gradwrap.core.kinds import general, joint, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
+from gradwrap.rules.axes import products_of_others
 from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
 
 
@@ -37,16 +38,6 @@ def _inv(xp: Any, g: Any, out: Any) -> Any:
     return -xp.matmul(xp.matmul(transposed, g), transposed)
 
 
-def _others(xp: Any, values: Any) -> Any:
-    """Return for each element along the last axis the product of the others, without division."""
-    ones = xp.ones_like(values[..., :1])
-
-    def before(v: Any) -> Any:
-        return xp.concat([ones, xp.cumulative_prod(v[..., :-1], axis=-1)], axis=-1)
-
-    return before(values) * xp.flip(before(xp.flip(values, axis=-1)), axis=-1)
-
-
 def _cofactors(xp: Any, x: Any) -> Any:
     """Compute the cofactor matrix by the SVD, which works for singular matrices too.
 
@@ -58,10 +49,9 @@ def _cofactors(xp: Any, x: Any) -> Any:
         return x
     u, s, vh = xp.linalg.svd(x)
     phase = xp.linalg.det(u) * xp.linalg.det(vh)
-    middle = xp.astype(_others(xp, s), u.dtype)
-    adjoint = xp.matmul(u * middle[..., None, :], vh)
-    cofactors = conjugate(xp, adjoint)
-    return cofactors * phase[..., None, None]
+    middle = xp.astype(products_of_others(xp, s), u.dtype)
+    adjugate = xp.matmul(u * middle[..., None, :], vh)
+    return conjugate(xp, adjugate) * phase[..., None, None]
 
 
 def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
@@ -116,7 +106,7 @@ def _all_but_two(xp: Any, s: Any) -> Any:
     columns: list[Any] = []
     for i in range(n):
         rest = xp.concat([s[..., :i], s[..., i + 1 :]], axis=-1)
-        products = _others(xp, rest)
+        products = products_of_others(xp, rest)
         column = xp.concat(
             [products[..., :i], xp.zeros_like(s[..., :1]), products[..., i:]], axis=-1
         )

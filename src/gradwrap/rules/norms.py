@@ -8,7 +8,7 @@ from gradwrap.core.kinds import reduction
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.rules.axes import kept
-from gradwrap.rules.matrices import is_complex, real_product, rounding
+from gradwrap.rules.matrices import direction, real_product, rounding
 
 
 def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any) -> Any:
@@ -22,21 +22,14 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
         if ord != 1:
             chosen = xp.astype(size == whole, size.dtype)
             slope = slope * (chosen / xp.sum(chosen, axis=axis, keepdims=True))
-        return slope * _unit(xp, x, size)
+        return slope * direction(xp, x, size)
     nothing = whole == 0
     safe = xp.where(nothing, 1.0, whole)
     if ord == 2:
         return slope * xp.where(nothing, 0.0 * x, x / safe)
     positive = xp.where(size == 0, 1.0, size)
     power = xp.where(size == 0, 0.0 * size, (positive / safe) ** (ord - 1.0))
-    return slope * xp.where(nothing, 0.0 * x, power * _unit(xp, x, size))
-
-
-def _unit(xp: Any, x: Any, size: Any) -> Any:
-    """Return x / |x|, and 0 at 0."""
-    if not is_complex(xp, x):
-        return xp.sign(x)
-    return x / xp.where(size == 0, 1.0, size)
+    return slope * xp.where(nothing, 0.0 * x, power * direction(xp, x, size))
 
 
 def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
