@@ -9,6 +9,7 @@ from numpy.exceptions import AxisError
 
 __all__ = [
     "as_axes",
+    "at_axis",
     "axis_length",
     "exclusive_products",
     "inverse_permutation",
@@ -63,6 +64,11 @@ def spread(xp: Any, reduced: Any, meta: Any, axis: Axis, keepdims: bool) -> Any:
     """Repeat a reduction's cotangent along the axes that were reduced."""
     whole = kept(xp, reduced, len(meta.shape), axis, keepdims)
     return xp.broadcast_to(whole, meta.shape)
+
+
+def at_axis(axis: int, part: Any) -> tuple[Any, ...]:
+    """Return the key that applies one part of an index along an axis, counted from the front."""
+    return (*(slice(None),) * axis, part, Ellipsis)
 
 
 def exclusive_products(xp: Any, rows: Any) -> Any:

@@ -35,10 +35,7 @@ def _behind(axis: Any, ndim: int) -> Any:
 
 def _flat(xp: Any, x: Any) -> Any:
     """Flatten each example."""
-    count = 1
-    for length in x.shape[1:]:
-        count *= length
-    return xp.reshape(x, (x.shape[0], count))
+    return xp.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
 def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:

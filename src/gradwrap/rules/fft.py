@@ -16,6 +16,7 @@ from gradwrap.core.devices import device
 from gradwrap.core.kinds import linear
 from gradwrap.core.registry import register
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import at_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +50,12 @@ def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
     """Put zeros where x was cut, and remove what was padded."""
     for axis in axes:
         missing = x_meta.shape[axis] - y.shape[axis]
-        before = (slice(None),) * (axis % y.ndim)
         if missing < 0:
-            y = y[(*before, slice(None, missing), ...)]
+            y = y[at_axis(axis % y.ndim, slice(None, missing))]
         elif missing:
-            shape = (*y.shape[: len(before)], missing, *y.shape[len(before) + 1 :])
-            nothing = xp.zeros(shape, dtype=y.dtype, device=device(y))
+            shape = list(y.shape)
+            shape[axis] = missing
+            nothing = xp.zeros(tuple(shape), dtype=y.dtype, device=device(y))
             y = xp.concat([y, nothing], axis=axis)
     return y
 

@@ -51,13 +51,9 @@ def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     """Put a diagonal back into a matrix of zeros."""
     rows, columns = x_meta.shape[-2:]
     length = g.shape[-1]
-    first = (max(-offset, 0), max(offset, 0))
-    place = x_meta.device
-    row = xp.arange(length, device=place) + first[0]
-    here = xp.arange(rows, device=place)[:, None] == row[None, :]
-    there = row[:, None] - first[0] + first[1] == xp.arange(columns, device=place)[None, :]
-    left = xp.astype(here, g.dtype) * g[..., None, :]
-    return xp.matmul(left, xp.astype(there, g.dtype))
+    here = xp.eye(rows, length, k=min(offset, 0), dtype=g.dtype, device=x_meta.device)
+    there = xp.eye(length, columns, k=max(offset, 0), dtype=g.dtype, device=x_meta.device)
+    return xp.matmul(here * g[..., None, :], there)
 
 
 def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:

@@ -12,7 +12,7 @@ from gradwrap.core.registry import register
 from gradwrap.core.views import PERMUTATION
 from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.core.wrapping import untracked_copy
-from gradwrap.rules.axes import as_axes, inverse_permutation
+from gradwrap.rules.axes import as_axes, at_axis, inverse_permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,18 +24,10 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
     start = 0
     for meta in metas:
         length = meta.size if axis is None else meta.shape[axis]
-        key: Any = slice(start, start + length)
-        if axis is not None:
-            at = axis % len(meta.shape)
-            key = (*(slice(None),) * at, key, Ellipsis)
+        key = at_axis(0 if axis is None else axis % g.ndim, slice(start, start + length))
         parts.append(xp.reshape(g[key], meta.shape))
         start += length
     return parts
-
-
-def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
-    at = axis % g.ndim
-    return [g[(*(slice(None),) * at, i, Ellipsis)] for i in range(len(metas))]
 
 
 def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any:
@@ -54,9 +46,12 @@ def _repeat_axis(xp: Any, g: Any, shape: tuple[int, ...], repeats: Any, axis: in
         return xp.sum(xp.reshape(g, split), axis=axis + 1, dtype=g.dtype)
     ends = xp.cumulative_sum(repeats, include_initial=True)
     running = xp.cumulative_sum(g, axis=axis, include_initial=True, dtype=g.dtype)
-    at_ends = xp.take(running, ends, axis=axis)
-    before = (slice(None),) * axis
-    return at_ends[(*before, slice(1, None))] - at_ends[(*before, slice(None, -1))]
+    return _differences(xp.take(running, ends, axis=axis), axis)
+
+
+def _differences(x: Any, axis: int) -> Any:
+    """Take the differences of neighbours along an axis."""
+    return x[at_axis(axis, slice(1, None))] - x[at_axis(axis, slice(None, -1))]
 
 
 def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
@@ -82,14 +77,6 @@ def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
 def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
     back = tuple(-s for s in shift) if isinstance(shift, SEQUENCE) else -shift
     return xp.roll(g, back, axis=axis)
-
-
-def _expand_dims(xp: Any, g: Any, x_meta: Any) -> Any:
-    return xp.reshape(g, x_meta.shape)
-
-
-def _broadcast_to(xp: Any, g: Any) -> Any:
-    return g  # the engine sums to the argument's shape
 
 
 RESHAPE = "(a, /, shape=None, order='C', *, newshape=None, copy=None) -> a, sizes(shape), copy=copy"
@@ -124,7 +111,7 @@ RULES = [
     linear(
         "expand_dims",
         "x, /, axis=0",
-        _expand_dims,
+        lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
         views=PERMUTATION,
         samples=("x(2, 3), 0", "x(2, 3), -1", "x(2, 3), axis=1"),
         batch="expand_dims",
@@ -163,7 +150,7 @@ RULES = [
     linear(
         "broadcast_to",
         "x, /, shape",
-        _broadcast_to,
+        lambda xp, g: g,  # the engine sums to the argument's shape
         views="broadcast",
         samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
         numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
@@ -248,7 +235,7 @@ RULES = [
     linear(
         "stack",
         "arrays, /, *, axis=0",
-        _stack,
+        lambda xp, g, metas, axis: [g[at_axis(axis % g.ndim, i)] for i in range(len(metas))],
         variadic=True,
         samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
         numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
@@ -263,7 +250,7 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array along an axis into arrays that lack this axis."""
     x = xp.asarray(x)  # so that a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
-    return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
+    return tuple(x[at_axis(at, i)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
@@ -284,11 +271,10 @@ def diff(
         return x
     x = xp.asarray(x)
     at = as_axes(axis, x.ndim)[0]
-    before = (slice(None),) * at
     pieces = [xp.asarray(piece) for piece in (prepend, x, append) if piece is not None]
     x = xp.concat(pieces, axis=at) if len(pieces) > 1 else x
     for _ in range(n):
-        x = x[(*before, slice(1, None), ...)] - x[(*before, slice(None, -1), ...)]
+        x = _differences(x, at)
     return x
 
 

@@ -9,6 +9,7 @@ from gradwrap.core.kinds import general, linear, nondifferentiable, reduction
 from gradwrap.core.registry import register
 from gradwrap.rules.axes import (
     as_axes,
+    at_axis,
     axis_length,
     exclusive_products,
     inverse_permutation,
@@ -104,11 +105,7 @@ def _cumulative_prod_tangent(xp: Any, t: Any, x: Any, axis: Any, include_initial
 def _cumulative_sum(xp: Any, g: Any, axis: Any, include_initial: bool) -> Any:
     axis = 0 if axis is None else axis
     back = xp.flip(xp.cumulative_sum(xp.flip(g, axis=axis), axis=axis, dtype=g.dtype), axis=axis)
-    if include_initial:
-        keep = [slice(None)] * back.ndim
-        keep[axis] = slice(1, None)
-        back = back[tuple(keep)]
-    return back
+    return back[at_axis(axis % g.ndim, slice(1, None))] if include_initial else back
 
 
 def _var(xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool) -> Any:

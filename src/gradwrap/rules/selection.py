@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.devices import device
@@ -53,10 +54,8 @@ def _may_repeat(key: Any) -> bool:
 
 def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any, write: Callable[..., Any]) -> Any:
     """Zero the cotangent of values that the same write overwrote at the same place."""
-    count = 1
-    for length in at_key.shape:
-        count *= length
-    order = xp.reshape(xp.arange(count, device=device(g)), at_key.shape)
+    order = xp.arange(math.prod(at_key.shape), device=device(g))
+    order = xp.reshape(order, at_key.shape)
     last = write(xp.zeros(g.shape, dtype=order.dtype, device=device(g)), key, order)
     return xp.where(last[key] == order, at_key, xp.zeros_like(at_key))
 
@@ -69,14 +68,9 @@ def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any)
     return backend_of_namespace(xp).scatter_add(zeros, key, values)
 
 
-def _take_key(indices: Any, axis: int | None, ndim: int) -> Any:
-    at = 0 if axis is None else axis % ndim
-    return (slice(None),) * at + (indices,)
-
-
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
-    indices = key_with_batches(indices)
-    return Scattered(_take_key(indices, axis, len(x_meta.shape)), g)
+    at = 0 if axis is None else axis % len(x_meta.shape)
+    return Scattered(((slice(None),) * at + (key_with_batches(indices),)), g)
 
 
 def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
@@ -104,11 +98,8 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
     """Return the namespace of a key: the native one, or that of an array that vmap maps over."""
-    return key.__array_namespace__() if isinstance(key, Wrapper) else _native_of(xp)
-
-
-def _native_of(xp: Any) -> Any:
-    """Return the native namespace below a wrapped one, since keys are data."""
+    if isinstance(key, Wrapper):
+        return key.__array_namespace__()
     while hasattr(xp, "_class"):
         xp = xp._class._backend.xp  # noqa: SLF001  shared with the core
     return xp
@@ -163,10 +154,6 @@ def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
     if max is not None:
         inside = inside & (x <= max)
     return xp.where(inside, g, xp.zeros_like(g))
-
-
-def _clip_bound(xp: Any, g: Any, beyond: Any) -> Any:
-    return xp.where(beyond, g, xp.zeros_like(g))
 
 
 ORDER = (
@@ -264,8 +251,8 @@ RULES = [
         "clip",
         "x, /, min=None, max=None",
         _clip,
-        lambda xp, g, x, min: _clip_bound(xp, g, x < min),
-        lambda xp, g, x, max: _clip_bound(xp, g, x > max),
+        lambda xp, g, x, min: xp.where(x < min, g, xp.zeros_like(g)),
+        lambda xp, g, x, max: xp.where(x > max, g, xp.zeros_like(g)),
         selects=True,
         samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
         only_real=True,
@@ -304,7 +291,7 @@ RULES = [
     nondifferentiable(
         "isin",
         "x1, x2, /, *, invert=False",
-        "a yes or no",
+        "true or false",
         arrays=2,
         numpy="isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
     ),
