@@ -60,8 +60,9 @@ def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
     """Return the component of the tangent along x."""
-    along = direction(xp, x, out)
-    return xp.real(xp.conj(along) * t) if is_complex(xp, x) else t * along
+    if not is_complex(xp, x):
+        return t * xp.sign(x)
+    return xp.real(xp.conj(direction(xp, x, out)) * t)
 
 
 def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:

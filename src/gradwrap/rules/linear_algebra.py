@@ -10,7 +10,6 @@ from gradwrap.core.kinds import joint, linear, multilinear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.rules.axes import as_axes
-from gradwrap.rules.matrices import transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +23,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
         return xp.expand_dims(g, axis=-1) * x2
     if x2.ndim == 2:
         return xp.matmul(x2, g)
-    return xp.matmul(xp.expand_dims(g, axis=-2), transpose(xp, x2))[..., 0, :]
+    return xp.matmul(xp.expand_dims(g, axis=-2), xp.matrix_transpose(x2))[..., 0, :]
 
 
 def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
@@ -37,7 +36,7 @@ def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
         return xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
     if x1.ndim == 2:
         return xp.matmul(g, x1)
-    return xp.matmul(transpose(xp, x1), xp.expand_dims(g, axis=-1))[..., 0]
+    return xp.matmul(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))[..., 0]
 
 
 def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:

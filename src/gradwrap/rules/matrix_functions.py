@@ -14,16 +14,16 @@ from gradwrap.core.kinds import general, joint, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.rules.axes import products_of_others
-from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
+from gradwrap.rules.matrices import adjoint, conjugate, is_complex
 
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
     """Return the cotangents, Giles 2.3.1: that of b is A^-T g, that of A minus it times out^T."""
     if len(x2_meta.shape) == 1:  # b is one column, even for a stack of matrices
-        of_b = xp.linalg.solve(transpose(xp, x1), xp.expand_dims(g, axis=-1))
+        of_b = xp.linalg.solve(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))
         return -(of_b * xp.expand_dims(out, axis=-2)), of_b[..., 0]
-    of_b = xp.linalg.solve(transpose(xp, x1), g)
-    return -xp.matmul(of_b, transpose(xp, out)), of_b
+    of_b = xp.linalg.solve(xp.matrix_transpose(x1), g)
+    return -xp.matmul(of_b, xp.matrix_transpose(out)), of_b
 
 
 def _solve_for_matrix(xp: Any, t: Any, x1: Any, out: Any, x2_meta: Any) -> Any:
@@ -34,7 +34,7 @@ def _solve_for_matrix(xp: Any, t: Any, x1: Any, out: Any, x2_meta: Any) -> Any:
 
 def _inv(xp: Any, g: Any, out: Any) -> Any:
     """Return the matrix's cotangent: Giles 2.2.3."""
-    transposed = transpose(xp, out)
+    transposed = xp.matrix_transpose(out)
     return -xp.matmul(xp.matmul(transposed, g), transposed)
 
 
@@ -68,11 +68,11 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
     phase = (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
     pairs = xp.astype(_all_but_two(xp, s), u.dtype)
     cu, cv = conjugate(xp, u), conjugate(xp, vh)
-    inner = xp.matmul(xp.matmul(transpose(xp, cu), g), transpose(xp, cv))
+    inner = xp.matmul(xp.matmul(xp.matrix_transpose(cu), g), xp.matrix_transpose(cv))
     diagonal = xp.linalg.diagonal(inner)
     on_diagonal = xp.sum(pairs * diagonal[..., None, :], axis=-1)
     eye = xp.eye(x.shape[-1], dtype=u.dtype, device=device(x))
-    result = on_diagonal[..., None, :] * eye - pairs * transpose(xp, inner)
+    result = on_diagonal[..., None, :] * eye - pairs * xp.matrix_transpose(inner)
     return phase * xp.matmul(xp.matmul(cu, result), cv)
 
 
@@ -140,7 +140,7 @@ def _slogdet_jvp(xp: Any, t: Any, x: Any, out: Any) -> tuple[Any, Any]:
 def _transposed_inverse(xp: Any, x: Any) -> Any:
     """Return the transposed inverse; for a singular matrix, the cofactors times infinity."""
     try:
-        return transpose(xp, xp.linalg.inv(x))
+        return xp.matrix_transpose(xp.linalg.inv(x))
     except ValueError:  # NumPy's LinAlgError; other libraries return inf themselves
         cofactors = cofactors_of(xp, x)
         return xp.where(cofactors == 0, 0.0 * cofactors, cofactors * float("inf"))

@@ -299,7 +299,7 @@ RULES = [
         "unique_all",
         "x, /",
         "positions and counts; the values come from `take`",
-        native=lambda xp, x: _unique_all(xp, x),
+        native=_unique_all,
         batch="loop",
     ),
 ]

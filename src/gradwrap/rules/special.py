@@ -43,8 +43,8 @@ def special(
     orders = (None,) * (count - len(formulas))
     if orders:
         options.setdefault("samples", ORDERS[count])
-    options["same"] = count == 1
-    return elementwise(f"special.{name}", params, *orders, *formulas, only_real=True, **options)
+    options |= {"same": count == 1, "only_real": True}
+    return elementwise(f"special.{name}", params, *orders, *formulas, **options)
 
 
 def power_series(x: Any, coefficients: list[float]) -> Any:
