@@ -34,10 +34,10 @@ def asarray(
     """Return a variable, cast or copied within the graph if need be, or make a new array."""
     cls = xp._class  # noqa: SLF001  shared with the core
     if isinstance(obj, Wrapper):
-        found = obj
-        if device is not None and obj.device != device:
+        found: Any = obj
+        if device is not None and found.device != device:
             found = found.to_device(device)
-        if dtype is not None and obj.dtype != dtype:
+        if dtype is not None and found.dtype != dtype:
             found = xp.astype(found, dtype)
         return xp.copy(obj) if copy and found is obj else found
     backend = cls._backend

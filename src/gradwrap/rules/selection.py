@@ -99,7 +99,8 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 def _namespace_of_key(xp: Any, key: Any) -> Any:
     """Return the namespace of a key: the native one, or that of an array that vmap maps over."""
     if isinstance(key, Wrapper):
-        return key.__array_namespace__()
+        mapped: Any = key
+        return mapped.__array_namespace__()
     while hasattr(xp, "_class"):
         xp = xp._class._backend.xp  # noqa: SLF001  shared with the core
     return xp
