@@ -11,12 +11,12 @@ import importlib
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness import Case, floating_parts, joined_call, namespace, split_call, to_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     from lambdas import Function
 

@@ -23,11 +23,11 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 EXTENSIONS = ("linalg", "fft", "special")
 
 
-def composite(name: str) -> Callable[[Composite], Composite]:
+def composite(*names: str) -> Callable[[Composite], Composite]:
     """Define a function of the namespace in terms of its other functions; it needs no rule."""
 
     def define(function: Composite) -> Composite:
-        _composites[name] = function
+        _composites.update(dict.fromkeys(names, function))
         return function
 
     return define

@@ -7,7 +7,16 @@ from typing import Any
 
 from numpy.exceptions import AxisError
 
-__all__ = ["as_axes", "axis_length", "inverse_permutation", "kept", "spread"]
+__all__ = [
+    "as_axes",
+    "at_axis",
+    "axis_length",
+    "exclusive_products",
+    "inverse_permutation",
+    "kept",
+    "products_of_others",
+    "spread",
+]
 
 Axis = int | tuple[int, ...] | None
 
@@ -31,9 +40,7 @@ def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
 
 def axis_length(shape: tuple[int, ...], axis: Axis) -> int:
     """Return the number of elements along the axes."""
-    count = 1
-    for a in as_axes(axis, len(shape)):
-        count *= shape[a]
+    count = math.prod(shape[a] for a in as_axes(axis, len(shape)))
     if math.isnan(count):
         raise ValueError(
             f"the length of axis {axis} of an array of shape {shape} is not known. "
@@ -57,6 +64,23 @@ def spread(xp: Any, reduced: Any, meta: Any, axis: Axis, keepdims: bool) -> Any:
     """Repeat a reduction's cotangent along the axes that were reduced."""
     whole = kept(xp, reduced, len(meta.shape), axis, keepdims)
     return xp.broadcast_to(whole, meta.shape)
+
+
+def at_axis(axis: int, part: Any) -> tuple[Any, ...]:
+    """Return the key that applies one part of an index along an axis, counted from the front."""
+    return (*(slice(None),) * axis, part, Ellipsis)
+
+
+def exclusive_products(xp: Any, rows: Any) -> Any:
+    """Return the product of the elements before each one, along the last axis."""
+    ones = xp.ones_like(rows[..., :1])
+    return xp.concat([ones, xp.cumulative_prod(rows[..., :-1], axis=-1)], axis=-1)
+
+
+def products_of_others(xp: Any, rows: Any) -> Any:
+    """Return for each element along the last axis the product of the others, without division."""
+    after = xp.flip(exclusive_products(xp, xp.flip(rows, axis=-1)), axis=-1)
+    return exclusive_products(xp, rows) * after
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -35,10 +35,7 @@ def _behind(axis: Any, ndim: int) -> Any:
 
 def _flat(xp: Any, x: Any) -> Any:
     """Flatten each example."""
-    count = 1
-    for length in x.shape[1:]:
-        count *= length
-    return xp.reshape(x, (x.shape[0], count))
+    return xp.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
 def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -167,14 +164,7 @@ def _getitem(
 
 
 def _setitem(
-    xp: Any,
-    op: Any,
-    x: Any,
-    value: Any,
-    key: Any,
-    batched: Sequence[bool],
-    level: int,
-    size: int,
+    xp: Any, op: Any, x: Any, value: Any, key: Any, batched: Sequence[bool], level: int, size: int
 ) -> Any:
     if not batched[0]:
         x = xp.broadcast_to(x, (size, *x.shape))
@@ -200,13 +190,7 @@ def _scatter(
 
 
 def _take(
-    xp: Any,
-    op: Any,
-    x: Any,
-    indices: Any,
-    axis: int | None,
-    batched: Sequence[bool],
-    size: int,
+    xp: Any, op: Any, x: Any, indices: Any, axis: int | None, batched: Sequence[bool], size: int
 ) -> Any:
     """Gather once for all examples, even if the indices are mapped over."""
     rank = x.ndim - batched[0]
@@ -226,13 +210,7 @@ def _take(
 
 
 def _searchsorted(
-    xp: Any,
-    op: Any,
-    x1: Any,
-    x2: Any,
-    statics: dict[str, Any],
-    batched: Sequence[bool],
-    loop: Any,
+    xp: Any, op: Any, x1: Any, x2: Any, statics: dict[str, Any], batched: Sequence[bool], loop: Any
 ) -> Any:
     return loop() if batched[0] else op(x1, x2, *statics.values())
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradwrap.core.kinds import elementwise
 from gradwrap.core.registry import register
-from gradwrap.rules.special import ORDER_AND_X, TERMS, near_zero, power_series
+from gradwrap.rules.special import POSITIVE, TERMS, near_zero, power_series, special
 
 COEFFICIENTS = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(TERMS)]
 
@@ -28,120 +27,57 @@ def _scaled_over_x(xp: Any, x: Any, out: Any) -> Any:
     return xp.where(near, series, out / large)
 
 
-register(
-    [
-        # Bessel functions: DLMF 10.6.1 to 10.6.3
-        elementwise("special.j0", "x", lambda xp, g, x: -(g * xp.special.j1(x)), only_real=True),
-        elementwise(
-            "special.j1",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.j0(x) - _over_x(xp, x, out, -1.0)),
-            only_real=True,
+RULES = [
+    # Bessel functions: DLMF 10.6.1 to 10.6.3
+    special("j0", "x", lambda xp, g, x: -(g * xp.special.j1(x))),
+    special("j1", "x", lambda xp, g, x, out: g * (xp.special.j0(x) - _over_x(xp, x, out, -1.0))),
+    special("y0", "x", lambda xp, g, x: -(g * xp.special.y1(x)), domain=POSITIVE),
+    special("y1", "x", lambda xp, g, x, out: g * (xp.special.y0(x) - out / x), domain=POSITIVE),
+    special(
+        "jv",
+        "v x",
+        lambda xp, g, v, x: g * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
+        domain=POSITIVE,
+    ),
+    special(
+        "yv",
+        "v x",
+        lambda xp, g, v, x: g * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
+        domain=POSITIVE,
+    ),
+    # modified Bessel functions: DLMF 10.29.1 to 10.29.3
+    special("i0", "x", lambda xp, g, x: g * xp.special.i1(x)),
+    special("i1", "x", lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0))),
+    special(
+        "i0e",
+        "x",
+        lambda xp, g, x, out: g * (xp.special.i1e(x) - xp.sign(x) * out),
+        convention="0 at 0",
+    ),
+    special(
+        "i1e",
+        "x",
+        lambda xp, g, x, out: (
+            g * (xp.special.i0e(x) - _scaled_over_x(xp, x, out) - xp.sign(x) * out)
         ),
-        elementwise(
-            "special.y0",
-            "x",
-            lambda xp, g, x: -(g * xp.special.y1(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.y1",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.y0(x) - out / x),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.jv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.yv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        # modified Bessel functions: DLMF 10.29.1 to 10.29.3
-        elementwise("special.i0", "x", lambda xp, g, x: g * xp.special.i1(x), only_real=True),
-        elementwise(
-            "special.i1",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0)),
-            only_real=True,
-        ),
-        elementwise(
-            "special.i0e",
-            "x",
-            lambda xp, g, x, out: g * (xp.special.i1e(x) - xp.sign(x) * out),
-            only_real=True,
-            convention="0 at 0",
-        ),
-        elementwise(
-            "special.i1e",
-            "x",
-            lambda xp, g, x, out: (
-                g * (xp.special.i0e(x) - _scaled_over_x(xp, x, out) - xp.sign(x) * out)
-            ),
-            only_real=True,
-        ),
-        elementwise(
-            "special.k0",
-            "x",
-            lambda xp, g, x: -(g * xp.special.k1(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.k1",
-            "x",
-            lambda xp, g, x, out: -(g * (xp.special.k0(x) + out / x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.k0e",
-            "x",
-            lambda xp, g, x, out: g * (out - xp.special.k1e(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.k1e",
-            "x",
-            lambda xp, g, x, out: g * (out - out / x - xp.special.k0e(x)),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        elementwise(
-            "special.iv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.kv",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (-0.5 * (xp.special.kv(v - 1, x) + xp.special.kv(v + 1, x))),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-    ]
-)
+    ),
+    special("k0", "x", lambda xp, g, x: -(g * xp.special.k1(x)), domain=POSITIVE),
+    special("k1", "x", lambda xp, g, x, out: -(g * (xp.special.k0(x) + out / x)), domain=POSITIVE),
+    special("k0e", "x", lambda xp, g, x, out: g * (out - xp.special.k1e(x)), domain=POSITIVE),
+    special(
+        "k1e", "x", lambda xp, g, x, out: g * (out - out / x - xp.special.k0e(x)), domain=POSITIVE
+    ),
+    special(
+        "iv",
+        "v x",
+        lambda xp, g, v, x: g * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
+        domain=POSITIVE,
+    ),
+    special(
+        "kv",
+        "v x",
+        lambda xp, g, v, x: g * (-0.5 * (xp.special.kv(v - 1, x) + xp.special.kv(v + 1, x))),
+        domain=POSITIVE,
+    ),
+]
+register(RULES)

@@ -11,12 +11,11 @@ from gradwrap.core.namespace import asked_of_data, composite
 from gradwrap.core.registry import register
 from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
 
-register(
-    [
-        nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")
-        for name in ("empty_like", "ones_like", "zeros_like")
-    ]
-)
+RULES = [
+    nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")
+    for name in ("empty_like", "ones_like", "zeros_like")
+]
+register(RULES)
 asked_of_data(
     "can_cast",
     "finfo",

@@ -13,7 +13,7 @@ which the cotangents of w and V do not contain: there, a term is missing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
 from gradwrap.core.kinds import general, joint
@@ -28,6 +28,11 @@ from gradwrap.rules.matrices import (
     rounding,
     skew_part,
 )
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
 
 
 def _half_lower(xp: Any, x: Any) -> Any:
@@ -82,8 +87,7 @@ def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
     grown = inner - (below - adjoint(xp, below)) - skew_part(xp, xp.tril(xp.triu(inner)))
     of_q = scaled - q1 @ grown
     of_r = xp.concat(
-        [grown @ first, adjoint(xp, of_q) @ (q @ r[..., k:]) + back @ t[..., k:]],
-        axis=-1,
+        [grown @ first, adjoint(xp, of_q) @ (q @ r[..., k:]) + back @ t[..., k:]], axis=-1
     )
     if q.shape[-1] > k:
         of_r = xp.concat([of_r, xp.zeros_like(r[..., k:, :])], axis=-2)
@@ -229,11 +233,7 @@ def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any, Any]:
     if v.shape[-2] > k:
         of_v = of_v + (on_u - v1 @ adjoint(xp, inner)) * inverse
     of_s = real_part(xp, xp.linalg.diagonal(inner))
-    return (
-        _with_complement(xp, u, of_u),
-        of_s,
-        adjoint(xp, _with_complement(xp, v, of_v)),
-    )
+    return (_with_complement(xp, u, of_u), of_s, adjoint(xp, _with_complement(xp, v, of_v)))
 
 
 def _svdvals(xp: Any, g: Any, x: Any) -> Any:
@@ -285,118 +285,111 @@ def _qr_invariants(xp: Any, x: Any, mode: str = "reduced") -> tuple[Any, ...]:
     return q[..., :k], r, _weighted(xp, q, q, k)
 
 
+def _row(
+    name: str,
+    signature: str,
+    cotangent: FormulaFunction,
+    tangent: FormulaFunction,
+    **options: Unpack[RuleOptions],
+) -> Rule:
+    """Build the row of a decomposition of the matrices in the last two axes."""
+    options |= {"jvp": tangent, "holomorphic": False, "batch": "last"}
+    return (joint if "outputs" in options else general)(name, signature, cotangent, **options)
+
+
+HERMITIAN = ("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)")
 EQUAL = "equal values: exact where vectors matter through their span alone, not for V f(w) V^H"
 
-register(
-    [
-        general(
-            "linalg.cholesky",
-            "x, /, *, upper=False",
-            _cholesky,
-            jvp=_cholesky_jvp,
-            holomorphic=False,
-            samples=(
-                "hermitian(3)",
-                "hermitian(2, 3), upper=True",
-                "hermitian(0)",
-                "hermitian(0, 2)",
-            ),
-            probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
-            convention="Hermitian gradients, whichever triangle is read",
-            numpy="linalg.cholesky(a, /, *, upper=False)",
-            batch="last",
+RULES = [
+    _row(
+        "linalg.cholesky",
+        "x, /, *, upper=False",
+        _cholesky,
+        _cholesky_jvp,
+        samples=("hermitian(3)", "hermitian(2, 3), upper=True", "hermitian(0)", "hermitian(0, 2)"),
+        probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
+        convention="Hermitian gradients, whichever triangle is read",
+        numpy="linalg.cholesky(a, /, *, upper=False)",
+    ),
+    _row(
+        "linalg.qr",
+        "x, /, *, mode='reduced'",
+        _qr,
+        _qr_jvp,
+        outputs=2,
+        samples=(
+            "x(4, 3)",
+            "spd(3)",
+            "x(2, 2, 4)",
+            "x(4, 2), mode='complete'",
+            "x(2, 3, 2), mode='complete'",
+            "x(2, 4), mode='complete'",
+            "x(0, 0)",
+            "x(0, 3, 2)",
         ),
-        joint(
-            "linalg.qr",
-            "x, /, *, mode='reduced'",
-            _qr,
-            outputs=2,
-            jvp=_qr_jvp,
-            holomorphic=False,
-            samples=(
-                "x(4, 3)",
-                "spd(3)",
-                "x(2, 2, 4)",
-                "x(4, 2), mode='complete'",
-                "x(2, 3, 2), mode='complete'",
-                "x(2, 4), mode='complete'",
-                "x(0, 0)",
-                "x(0, 3, 2)",
-            ),
-            probe=_qr_invariants,
-            convention="complete: for losses of the added columns' span",
-            batch="last",
+        probe=_qr_invariants,
+        convention="complete: for losses of the added columns' span",
+    ),
+    _row(
+        "linalg.eigh",
+        "x, /",
+        _eigh,
+        _eigh_jvp,
+        outputs=2,
+        samples=HERMITIAN,
+        probe=_eigh_invariants,
+        convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
+        numpy="linalg.eigh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
+    ),
+    _row(
+        "linalg.eigvalsh",
+        "x, /",
+        _eigvalsh,
+        _eigvalsh_jvp,
+        samples=HERMITIAN,
+        probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
+        convention="Hermitian gradients, whichever triangle is read",
+        numpy="linalg.eigvalsh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
+    ),
+    _row(
+        "linalg.eig",
+        "x, /",
+        _eig,
+        _eig_jvp,
+        outputs=2,
+        samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
+        probe=_eig_invariants,
+        convention=f"vectors of norm one, for losses of no phase; {EQUAL}",
+    ),
+    _row(
+        "linalg.svd",
+        "x, /, *, full_matrices=True",
+        _svd,
+        _svd_jvp,
+        outputs=3,
+        samples=(
+            "spd(3)",
+            "x(2, 4, 2), full_matrices=False",
+            "x(2, 4), full_matrices=False",
+            "x(4, 2)",
+            "x(2, 2, 4)",
+            "x(0, 0)",
+            "x(0, 3, 2), full_matrices=False",
         ),
-        joint(
-            "linalg.eigh",
-            "x, /",
-            _eigh,
-            outputs=2,
-            jvp=_eigh_jvp,
-            holomorphic=False,
-            samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
-            probe=_eigh_invariants,
-            convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
-            numpy="linalg.eigh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
-            batch="last",
-        ),
-        general(
-            "linalg.eigvalsh",
-            "x, /",
-            _eigvalsh,
-            jvp=_eigvalsh_jvp,
-            holomorphic=False,
-            samples=("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)"),
-            probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
-            convention="Hermitian gradients, whichever triangle is read",
-            numpy="linalg.eigvalsh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
-            batch="last",
-        ),
-        joint(
-            "linalg.eig",
-            "x, /",
-            _eig,
-            outputs=2,
-            jvp=_eig_jvp,
-            holomorphic=False,
-            samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
-            probe=_eig_invariants,
-            convention=f"vectors of norm one, for losses of no phase; {EQUAL}",
-            batch="last",
-        ),
-        joint(
-            "linalg.svd",
-            "x, /, *, full_matrices=True",
-            _svd,
-            outputs=3,
-            jvp=_svd_jvp,
-            holomorphic=False,
-            samples=(
-                "spd(3)",
-                "x(2, 4, 2), full_matrices=False",
-                "x(2, 4), full_matrices=False",
-                "x(4, 2)",
-                "x(2, 2, 4)",
-                "x(0, 0)",
-                "x(0, 3, 2), full_matrices=False",
-            ),
-            probe=_svd_invariants,
-            convention=f"full_matrices: for losses of the added vectors' span; {EQUAL}",
-            batch="last",
-        ),
-        general(
-            "linalg.svdvals",
-            "x, /",
-            _svdvals,
-            jvp=_svdvals_jvp,
-            holomorphic=False,
-            samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
-            convention="U V^H of the singular values that are not 0",
-            numpy="linalg.svdvals",
-            batch="last",
-        ),
-    ]
-)
+        probe=_svd_invariants,
+        convention=f"full_matrices: for losses of the added vectors' span; {EQUAL}",
+    ),
+    _row(
+        "linalg.svdvals",
+        "x, /",
+        _svdvals,
+        _svdvals_jvp,
+        samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
+        convention="U V^H of the singular values that are not 0",
+        numpy="linalg.svdvals",
+    ),
+]
+register(RULES)
 
 
 @composite("linalg.eigvals")

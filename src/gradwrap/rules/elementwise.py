@@ -8,6 +8,7 @@ from typing import Any
 from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
 from gradwrap.core.rule import passes, zero
+from gradwrap.rules.matrices import direction, is_complex
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -52,29 +53,16 @@ def _log_of_number(x: Any) -> complex:
     return math.log(x) if x > 0 else math.nan
 
 
-def _hypot_part(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    return g * xp.where(out == 0, 0.0 * out, x / _where_nonzero(xp, out, 1.0))
-
-
-def _atan2_part(xp: Any, g: Any, numerator: Any, x1: Any, x2: Any) -> Any:
-    square = x1 * x1 + x2 * x2
-    return g * xp.where(square == 0, 0.0 * square, numerator / _where_nonzero(xp, square, 1.0))
-
-
-def _abs(xp: Any, g: Any, x: Any, out: Any) -> Any:
-    """Return g x/|x|, and 0 at 0: the direction of steepest ascent, for complex x too."""
-    return (
-        g * xp.sign(x)
-        if not xp.isdtype(x.dtype, "complex floating")
-        else (g * (x / _where_nonzero(xp, out, 1.0)))
-    )
+def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
+    """Return x1/x2, and 0 where x2 is 0."""
+    return xp.where(x2 == 0, 0.0 * x2, x1 / _where_nonzero(xp, x2, 1.0))
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
     """Return the component of the tangent along x."""
-    if not xp.isdtype(x.dtype, "complex floating"):
+    if not is_complex(xp, x):
         return t * xp.sign(x)
-    return xp.real(xp.conj(x / _where_nonzero(xp, out, 1.0)) * t)
+    return xp.real(xp.conj(direction(xp, x, out)) * t)
 
 
 def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
@@ -83,233 +71,210 @@ def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
     return (g - out * xp.real(xp.conj(out) * g)) / size
 
 
-def _sign_match(xp: Any, g: Any, x1: Any, out: Any) -> Any:
-    return g * (xp.sign(x1) * xp.sign(out))
-
-
-register(
-    [
-        # arithmetic
-        elementwise("add", "x1 x2", passes, passes, symbol="+", diagonal="add"),
-        elementwise("subtract", "x1 x2", passes, lambda xp, g: -g, symbol="-"),
-        elementwise(
-            "multiply",
-            "x1 x2",
-            lambda xp, g, x2: g * x2,
-            lambda xp, g, x1: g * x1,
-            symbol="*",
-            diagonal="x1 x2",
-        ),
-        elementwise(
-            "divide",
-            "x1 x2",
-            lambda xp, g, x2: g / x2,
-            lambda xp, g, x2, out: -(g * out / x2),
-            symbol="/",
-            domain=(0.5, 2.0),
-            diagonal="x1",
-        ),
-        elementwise("negative", "x", lambda xp, g: -g, symbol="-", diagonal="x"),
-        elementwise("positive", "x", lambda xp, g: g, symbol="+", diagonal="x"),
-        elementwise("reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)),
-        elementwise("square", "x", lambda xp, g, x: g * (2.0 * x), diagonal="x"),
-        elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0), diagonal="x"),
-        elementwise(
-            "pow",
-            "x1 x2",
-            _pow_base,
-            _pow_exponent,
-            symbol="**",
-            domain=(0.5, 2.0),
-            convention="0 where the exponent is 0, and in the exponent at a base of 0",
-            numpy="power",
-        ),
-        elementwise(
-            "remainder",
-            "x1 x2",
-            lambda xp, g: g,
-            lambda xp, g, x1, x2: -(g * xp.floor(x1 / x2)),
-            symbol="%",
-            domain=(0.6, 1.9),
-            only_real=True,
-            convention="at a jump, the derivative on the right",
-        ),
-        # exponentials and logarithms
-        elementwise("exp", "x", lambda xp, g, out: g * out),
-        elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0), diagonal="x"),
-        elementwise("log", "x", lambda xp, g, x: g / x, domain=(0.5, 3.0)),
-        elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0), diagonal="x"),
-        elementwise("log2", "x", lambda xp, g, x: g / (x * LN2), domain=(0.5, 3.0)),
-        elementwise("log10", "x", lambda xp, g, x: g / (x * LN10), domain=(0.5, 3.0)),
-        elementwise(
-            "logaddexp",
-            "x1 x2",
-            lambda xp, g, x1, out: g * xp.exp(x1 - out),
-            lambda xp, g, x2, out: g * xp.exp(x2 - out),
-            only_real=True,
-        ),
-        # trigonometric
-        elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x), diagonal="x"),
-        elementwise("cos", "x", lambda xp, g, x: -(g * xp.sin(x))),
-        elementwise(
-            "tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0), diagonal="x"
-        ),
-        elementwise(
-            "asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
-        ),
-        elementwise("acos", "x", lambda xp, g, x: -g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
-        elementwise(
-            "atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9), diagonal="x"
-        ),
-        elementwise(
-            "atan2",
-            "x1 x2",
-            lambda xp, g, x1, x2: _atan2_part(xp, g, x2, x1, x2),
-            lambda xp, g, x1, x2: -_atan2_part(xp, g, x1, x1, x2),
-            only_real=True,
-            domain=(0.5, 2.0),
-            convention="0 at (0, 0)",
-        ),
-        # hyperbolic
-        elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x), diagonal="x"),
-        elementwise("cosh", "x", lambda xp, g, x: g * xp.sinh(x)),
-        elementwise("tanh", "x", lambda xp, g, out: g - g * out * out, diagonal="x"),
-        elementwise(
-            "asinh",
-            "x",
-            lambda xp, g, x: g / xp.sqrt(1.0 + x * x),
-            domain=(-0.9, 0.9),
-            diagonal="x",
-        ),
-        elementwise(
-            "acosh",
-            "x",
-            lambda xp, g, x: g / (xp.sqrt(x - 1.0) * xp.sqrt(x + 1.0)),
-            domain=(1.5, 3.0),
-        ),
-        elementwise(
-            "atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
-        ),
-        # magnitudes and choices
-        elementwise(
-            "abs",
-            "x",
-            _abs,
-            same=False,
-            holomorphic=False,
-            jvp=_abs_tangent,
-            convention="0 at 0",
-            diagonal="x",
-        ),
-        elementwise(
-            "hypot",
-            "x1 x2",
-            lambda xp, g, x1, out: _hypot_part(xp, g, x1, out),
-            lambda xp, g, x2, out: _hypot_part(xp, g, x2, out),
-            only_real=True,
-            convention="0 at (0, 0), as for a norm",
-        ),
-        elementwise("copysign", "x1 x2", _sign_match, zero, only_real=True, convention="0 at 0"),
-        elementwise(
-            "maximum",
-            "x1 x2",
-            lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 >= x2),
-            lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 >= x1),
-            selects=True,
-            only_real=True,
-            convention="shared evenly at a tie; to the NaN",
-        ),
-        elementwise(
-            "minimum",
-            "x1 x2",
-            lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 <= x2),
-            lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 <= x1),
-            selects=True,
-            only_real=True,
-            convention="shared evenly at a tie; to the NaN",
-        ),
-        # complex numbers: these functions are not holomorphic, so the formulas are the adjoints
-        elementwise(
-            "conj",
-            "x",
-            lambda xp, g: xp.conj(g),
-            holomorphic=False,
-            jvp=lambda xp, t: xp.conj(t),
-            diagonal="x",
-        ),
-        elementwise(
-            "real",
-            "x",
-            lambda xp, g: g,
-            same=False,
-            holomorphic=False,
-            jvp=lambda xp, t: xp.real(t),
-        ),
-        elementwise(
-            "imag",
-            "x",
-            lambda xp, g, x_meta: 1j * xp.astype(g, x_meta.dtype),
-            same=False,
-            holomorphic=False,
-            only_complex=True,
-            jvp=lambda xp, t: xp.imag(t),
-        ),
-        elementwise(
-            "sign",
-            "x",
-            _sign,
-            holomorphic=False,
-            only_complex=True,
-            real_steps=True,
-            jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
-            reason="piecewise constant on the real numbers",
-            convention="0 at 0; not tracked for real numbers",
-        ),
-        # step functions, whose derivative is zero wherever it exists
-        *(
-            nondifferentiable(name, "x, /", "piecewise constant", numpy=ufunc)
-            for name, ufunc in (
-                ("ceil", "ceil"),
-                ("floor", "floor"),
-                ("round", "rint"),
-                ("trunc", "trunc"),
-                ("signbit", "signbit"),
-            )
-        ),
-        nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
+RULES = [
+    # arithmetic
+    elementwise("add", "x1 x2", passes, passes, symbol="+", diagonal="add"),
+    elementwise("subtract", "x1 x2", passes, lambda xp, g: -g, symbol="-"),
+    elementwise(
+        "multiply",
+        "x1 x2",
+        lambda xp, g, x2: g * x2,
+        lambda xp, g, x1: g * x1,
+        symbol="*",
+        diagonal="x1 x2",
+    ),
+    elementwise(
+        "divide",
+        "x1 x2",
+        lambda xp, g, x2: g / x2,
+        lambda xp, g, x2, out: -(g * out / x2),
+        symbol="/",
+        domain=(0.5, 2.0),
+        diagonal="x1",
+    ),
+    elementwise("negative", "x", lambda xp, g: -g, symbol="-", diagonal="x"),
+    elementwise("positive", "x", lambda xp, g: g, symbol="+", diagonal="x"),
+    elementwise("reciprocal", "x", lambda xp, g, out: -(g * out * out), domain=(0.5, 2.0)),
+    elementwise("square", "x", lambda xp, g, x: g * (2.0 * x), diagonal="x"),
+    elementwise("sqrt", "x", lambda xp, g, out: g * 0.5 / out, domain=(0.5, 3.0), diagonal="x"),
+    elementwise(
+        "pow",
+        "x1 x2",
+        _pow_base,
+        _pow_exponent,
+        symbol="**",
+        domain=(0.5, 2.0),
+        convention="0 where the exponent is 0, and in the exponent at a base of 0",
+        numpy="power",
+    ),
+    elementwise(
+        "remainder",
+        "x1 x2",
+        lambda xp, g: g,
+        lambda xp, g, x1, x2: -(g * xp.floor(x1 / x2)),
+        symbol="%",
+        domain=(0.6, 1.9),
+        only_real=True,
+        convention="at a jump, the derivative on the right",
+    ),
+    # exponentials and logarithms
+    elementwise("exp", "x", lambda xp, g, out: g * out),
+    elementwise("expm1", "x", lambda xp, g, out: g * (out + 1.0), diagonal="x"),
+    elementwise("log", "x", lambda xp, g, x: g / x, domain=(0.5, 3.0)),
+    elementwise("log1p", "x", lambda xp, g, x: g / (1.0 + x), domain=(-0.5, 2.0), diagonal="x"),
+    elementwise("log2", "x", lambda xp, g, x: g / (x * LN2), domain=(0.5, 3.0)),
+    elementwise("log10", "x", lambda xp, g, x: g / (x * LN10), domain=(0.5, 3.0)),
+    elementwise(
+        "logaddexp",
+        "x1 x2",
+        lambda xp, g, x1, out: g * xp.exp(x1 - out),
+        lambda xp, g, x2, out: g * xp.exp(x2 - out),
+        only_real=True,
+    ),
+    # trigonometric
+    elementwise("sin", "x", lambda xp, g, x: g * xp.cos(x), diagonal="x"),
+    elementwise("cos", "x", lambda xp, g, x: -(g * xp.sin(x))),
+    elementwise(
+        "tan", "x", lambda xp, g, out: g * (1.0 + out * out), domain=(-1.0, 1.0), diagonal="x"
+    ),
+    elementwise(
+        "asin", "x", lambda xp, g, x: g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"
+    ),
+    elementwise("acos", "x", lambda xp, g, x: -g / xp.sqrt(1.0 - x * x), domain=(-0.8, 0.8)),
+    elementwise("atan", "x", lambda xp, g, x: g / (1.0 + x * x), domain=(-0.9, 0.9), diagonal="x"),
+    elementwise(
+        "atan2",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * _quotient(xp, x2, x1 * x1 + x2 * x2),
+        lambda xp, g, x1, x2: -(g * _quotient(xp, x1, x1 * x1 + x2 * x2)),
+        only_real=True,
+        domain=(0.5, 2.0),
+        convention="0 at (0, 0)",
+    ),
+    # hyperbolic
+    elementwise("sinh", "x", lambda xp, g, x: g * xp.cosh(x), diagonal="x"),
+    elementwise("cosh", "x", lambda xp, g, x: g * xp.sinh(x)),
+    elementwise("tanh", "x", lambda xp, g, out: g - g * out * out, diagonal="x"),
+    elementwise(
+        "asinh", "x", lambda xp, g, x: g / xp.sqrt(1.0 + x * x), domain=(-0.9, 0.9), diagonal="x"
+    ),
+    elementwise(
+        "acosh", "x", lambda xp, g, x: g / (xp.sqrt(x - 1.0) * xp.sqrt(x + 1.0)), domain=(1.5, 3.0)
+    ),
+    elementwise("atanh", "x", lambda xp, g, x: g / (1.0 - x * x), domain=(-0.8, 0.8), diagonal="x"),
+    # magnitudes and choices
+    elementwise(
+        "abs",
+        "x",
+        lambda xp, g, x, out: g * direction(xp, x, out),  # of steepest ascent, for complex x too
+        same=False,
+        holomorphic=False,
+        jvp=_abs_tangent,
+        convention="0 at 0",
+        diagonal="x",
+    ),
+    elementwise(
+        "hypot",
+        "x1 x2",
+        lambda xp, g, x1, out: g * _quotient(xp, x1, out),
+        lambda xp, g, x2, out: g * _quotient(xp, x2, out),
+        only_real=True,
+        convention="0 at (0, 0), as for a norm",
+    ),
+    elementwise(
+        "copysign",
+        "x1 x2",
+        lambda xp, g, x1, out: g * (xp.sign(x1) * xp.sign(out)),
+        zero,
+        only_real=True,
+        convention="0 at 0",
+    ),
+    elementwise(
+        "maximum",
+        "x1 x2",
+        lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 >= x2),
+        lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 >= x1),
+        selects=True,
+        only_real=True,
+        convention="shared evenly at a tie; a NaN takes all of it",
+    ),
+    elementwise(
+        "minimum",
+        "x1 x2",
+        lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 <= x2),
+        lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 <= x1),
+        selects=True,
+        only_real=True,
+        convention="shared evenly at a tie; a NaN takes all of it",
+    ),
+    # complex numbers: these functions are not holomorphic, so the formulas are the adjoints
+    elementwise(
+        "conj",
+        "x",
+        lambda xp, g: xp.conj(g),
+        holomorphic=False,
+        jvp=lambda xp, t: xp.conj(t),
+        diagonal="x",
+    ),
+    elementwise(
+        "real", "x", lambda xp, g: g, same=False, holomorphic=False, jvp=lambda xp, t: xp.real(t)
+    ),
+    elementwise(
+        "imag",
+        "x",
+        lambda xp, g, x_meta: 1j * xp.astype(g, x_meta.dtype),
+        same=False,
+        holomorphic=False,
+        only_complex=True,
+        jvp=lambda xp, t: xp.imag(t),
+    ),
+    elementwise(
+        "sign",
+        "x",
+        _sign,
+        holomorphic=False,
+        only_complex=True,
+        real_steps=True,
+        jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
+        reason="piecewise constant on the real numbers",
+        convention="0 at 0; not tracked for real numbers",
+    ),
+    # step functions, whose derivative is zero wherever it exists
+    *(
+        nondifferentiable(name, "x, /", "piecewise constant", numpy=name)
+        for name in ("ceil", "floor", "trunc", "signbit")
+    ),
+    nondifferentiable("round", "x, /", "piecewise constant", numpy="rint"),
+    nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
+    nondifferentiable("nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2),
+    *(
+        nondifferentiable(name, "x, /", "true or false")
+        for name in ("isfinite", "isinf", "isnan", "logical_not")
+    ),
+    nondifferentiable(
+        "bitwise_invert", "x, /", "of integers and bools", symbol="~", numpy="invert"
+    ),
+    *(
+        nondifferentiable(name, "x1, x2, /", "true or false", arrays=2, symbol=symbol)
+        for name, symbol in zip(
+            ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+            ("==", "!=", "<", "<=", ">", ">="),
+            strict=True,
+        )
+    ),
+    *(
+        nondifferentiable(f"logical_{name}", "x1, x2, /", "true or false", arrays=2)
+        for name in ("and", "or", "xor")
+    ),
+    *(
         nondifferentiable(
-            "nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2
-        ),
-        *(
-            nondifferentiable(name, "x, /", "a yes or no")
-            for name in ("isfinite", "isinf", "isnan", "logical_not")
-        ),
-        nondifferentiable(
-            "bitwise_invert", "x, /", "of integers and bools", symbol="~", numpy="invert"
-        ),
-        *(
-            nondifferentiable(name, "x1, x2, /", "a yes or no", arrays=2, symbol=symbol)
-            for name, symbol in (
-                ("equal", "=="),
-                ("not_equal", "!="),
-                ("less", "<"),
-                ("less_equal", "<="),
-                ("greater", ">"),
-                ("greater_equal", ">="),
-                ("logical_and", None),
-                ("logical_or", None),
-                ("logical_xor", None),
-            )
-        ),
-        *(
-            nondifferentiable(name, "x1, x2, /", "of integers and bools", arrays=2, symbol=symbol)
-            for name, symbol in (
-                ("bitwise_and", "&"),
-                ("bitwise_or", "|"),
-                ("bitwise_xor", "^"),
-                ("bitwise_left_shift", "<<"),
-                ("bitwise_right_shift", ">>"),
-            )
-        ),
-    ]
-)
+            f"bitwise_{name}", "x1, x2, /", "of integers and bools", arrays=2, symbol=symbol
+        )
+        for name, symbol in zip(
+            ("and", "or", "xor", "left_shift", "right_shift"),
+            ("&", "|", "^", "<<", ">>"),
+            strict=True,
+        )
+    ),
+]
+register(RULES)

@@ -16,9 +16,13 @@ from gradwrap.core.devices import device
 from gradwrap.core.kinds import linear
 from gradwrap.core.registry import register
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import at_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
+
+    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
 
 ADJOINT_NORM: dict[str | None, str] = {
     None: "forward",
@@ -26,11 +30,6 @@ ADJOINT_NORM: dict[str | None, str] = {
     "ortho": "ortho",
     "forward": "backward",
 }
-ALONG = "x, /, *, n=None, axis=-1, norm='backward'"
-ALONG_AXES = "x, /, *, s=None, axes=None, norm='backward'"
-NUMPY_ALONG = "(a, n=None, axis=-1, norm=None, out=None)"
-NUMPY_ALL = "(a, s=None, axes=None, norm=None, out=None)"
-NUMPY_TWO = "(a, s=None, axes=(-2, -1), norm=None, out=None)"
 SAMPLES = (
     "x(4)",
     "x(5)",
@@ -51,12 +50,12 @@ def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
     """Put zeros where x was cut, and remove what was padded."""
     for axis in axes:
         missing = x_meta.shape[axis] - y.shape[axis]
-        before = (slice(None),) * (axis % y.ndim)
         if missing < 0:
-            y = y[(*before, slice(None, missing), ...)]
+            y = y[at_axis(axis % y.ndim, slice(None, missing))]
         elif missing:
-            shape = (*y.shape[: len(before)], missing, *y.shape[len(before) + 1 :])
-            nothing = xp.zeros(shape, dtype=y.dtype, device=device(y))
+            shape = list(y.shape)
+            shape[axis] = missing
+            nothing = xp.zeros(tuple(shape), dtype=y.dtype, device=device(y))
             y = xp.concat([y, nothing], axis=axis)
     return y
 
@@ -104,134 +103,103 @@ def _from_half(xp: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -
     return _fitted(xp, doubled, x_meta, axes)
 
 
-def _last(s: Sequence[int] | None) -> int | None:
-    return None if s is None else s[-1]
+def _along(name: str, transpose: FormulaFunction, **options: Unpack[RuleOptions]) -> Rule:
+    """Build the row of a transform along one axis."""
+    numpy = f"fft.{name}(a, n=None, axis=-1, norm=None, out=None)"
+    options |= {"samples": SAMPLES, "numpy": numpy, "batch": "axis"}
+    return linear(f"fft.{name}", "x, /, *, n=None, axis=-1, norm='backward'", transpose, **options)
 
 
-register(
-    [
-        linear(
-            "fft.fft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.fft{NUMPY_ALONG}",
-            batch="axis",
+def _along_axes(name: str, transpose: FormulaFunction, **options: Unpack[RuleOptions]) -> Rule:
+    """Build the row of a transform along several axes, which NumPy has for two axes too."""
+    numpy = (
+        f"fft.{name}n(a, s=None, axes=None, norm=None, out=None)",
+        f"fft.{name}2(a, s=None, axes=(-2, -1), norm=None, out=None)",
+    )
+    options |= {"samples": SAMPLES_AXES, "numpy": numpy, "batch": "axes"}
+    signature = "x, /, *, s=None, axes=None, norm='backward'"
+    return linear(f"fft.{name}n", signature, transpose, **options)
+
+
+RULES = [
+    _along(
+        "fft",
+        lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.fftn, g, x_meta, (axis,), norm),
+        only_complex=True,
+    ),
+    _along(
+        "ifft",
+        lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
+        only_complex=True,
+    ),
+    _along_axes(
+        "fft",
+        lambda xp, g, x_meta, s, axes, norm: _complex(
+            xp, xp.fft.fftn, g, x_meta, _axes(x_meta, s, axes), norm
         ),
-        linear(
-            "fft.ifft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: _complex(xp, xp.fft.ifftn, g, x_meta, (axis,), norm),
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.ifft{NUMPY_ALONG}",
-            batch="axis",
+        only_complex=True,
+    ),
+    _along_axes(
+        "ifft",
+        lambda xp, g, x_meta, s, axes, norm: _complex(
+            xp, xp.fft.ifftn, g, x_meta, _axes(x_meta, s, axes), norm
         ),
-        linear(
-            "fft.fftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _complex(
-                xp, xp.fft.fftn, g, x_meta, _axes(x_meta, s, axes), norm
-            ),
-            samples=SAMPLES_AXES,
-            only_complex=True,
-            numpy=(f"fft.fftn{NUMPY_ALL}", f"fft.fft2{NUMPY_TWO}"),
-            batch="axes",
+        only_complex=True,
+    ),
+    _along(
+        "rfft",
+        lambda xp, g, x_meta, n, axis, norm: _to_half(xp, xp.fft.fftn, g, x_meta, n, (axis,), norm),
+        only_real=True,
+    ),
+    _along(
+        "ihfft",
+        lambda xp, g, x_meta, n, axis, norm: _to_half(
+            xp, xp.fft.ifftn, g, x_meta, n, (axis,), norm
         ),
-        linear(
-            "fft.ifftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _complex(
-                xp, xp.fft.ifftn, g, x_meta, _axes(x_meta, s, axes), norm
-            ),
-            samples=SAMPLES_AXES,
-            only_complex=True,
-            numpy=(f"fft.ifftn{NUMPY_ALL}", f"fft.ifft2{NUMPY_TWO}"),
-            batch="axes",
+        only_real=True,
+    ),
+    _along_axes(
+        "rfft",
+        lambda xp, g, x_meta, s, axes, norm: _to_half(
+            xp, xp.fft.fftn, g, x_meta, s and s[-1], _axes(x_meta, s, axes), norm
         ),
-        linear(
-            "fft.rfft",
-            ALONG,
-            lambda xp, g, x_meta, n, axis, norm: _to_half(
-                xp, xp.fft.fftn, g, x_meta, n, (axis,), norm
-            ),
-            samples=SAMPLES,
-            only_real=True,
-            numpy=f"fft.rfft{NUMPY_ALONG}",
-            batch="axis",
+        only_real=True,
+    ),
+    _along(
+        "irfft",
+        lambda xp, g, x_meta, axis, norm: _from_half(xp, g, x_meta, (axis,), ADJOINT_NORM[norm]),
+        holomorphic=False,
+        only_complex=True,
+    ),
+    _along(
+        "hfft",
+        lambda xp, g, x_meta, axis, norm: xp.conj(_from_half(xp, g, x_meta, (axis,), norm)),
+        holomorphic=False,
+        only_complex=True,
+    ),
+    _along_axes(
+        "irfft",
+        lambda xp, g, x_meta, s, axes, norm: _from_half(
+            xp, g, x_meta, _axes(x_meta, s, axes), ADJOINT_NORM[norm]
         ),
-        linear(
-            "fft.ihfft",
-            ALONG,
-            lambda xp, g, x_meta, n, axis, norm: _to_half(
-                xp, xp.fft.ifftn, g, x_meta, n, (axis,), norm
-            ),
-            samples=SAMPLES,
-            only_real=True,
-            numpy=f"fft.ihfft{NUMPY_ALONG}",
-            batch="axis",
-        ),
-        linear(
-            "fft.rfftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _to_half(
-                xp, xp.fft.fftn, g, x_meta, _last(s), _axes(x_meta, s, axes), norm
-            ),
-            samples=SAMPLES_AXES,
-            only_real=True,
-            numpy=(f"fft.rfftn{NUMPY_ALL}", f"fft.rfft2{NUMPY_TWO}"),
-            batch="axes",
-        ),
-        linear(
-            "fft.irfft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: _from_half(
-                xp, g, x_meta, (axis,), ADJOINT_NORM[norm]
-            ),
-            holomorphic=False,
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.irfft{NUMPY_ALONG}",
-            batch="axis",
-        ),
-        linear(
-            "fft.hfft",
-            ALONG,
-            lambda xp, g, x_meta, axis, norm: xp.conj(_from_half(xp, g, x_meta, (axis,), norm)),
-            holomorphic=False,
-            samples=SAMPLES,
-            only_complex=True,
-            numpy=f"fft.hfft{NUMPY_ALONG}",
-            batch="axis",
-        ),
-        linear(
-            "fft.irfftn",
-            ALONG_AXES,
-            lambda xp, g, x_meta, s, axes, norm: _from_half(
-                xp, g, x_meta, _axes(x_meta, s, axes), ADJOINT_NORM[norm]
-            ),
-            holomorphic=False,
-            samples=SAMPLES_AXES,
-            only_complex=True,
-            numpy=(f"fft.irfftn{NUMPY_ALL}", f"fft.irfft2{NUMPY_TWO}"),
-            batch="axes",
-        ),
-        linear(
-            "fft.fftshift",
-            "x, /, *, axes=None",
-            lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
-            samples=SAMPLES_SHIFT,
-            numpy="fft.fftshift(x, axes=None)",
-            batch="axes",
-        ),
-        linear(
-            "fft.ifftshift",
-            "x, /, *, axes=None",
-            lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
-            samples=SAMPLES_SHIFT,
-            numpy="fft.ifftshift(x, axes=None)",
-            batch="axes",
-        ),
-    ]
-)
+        holomorphic=False,
+        only_complex=True,
+    ),
+    linear(
+        "fft.fftshift",
+        "x, /, *, axes=None",
+        lambda xp, g, axes: xp.fft.ifftshift(g, axes=axes),
+        samples=SAMPLES_SHIFT,
+        numpy="fft.fftshift(x, axes=None)",
+        batch="axes",
+    ),
+    linear(
+        "fft.ifftshift",
+        "x, /, *, axes=None",
+        lambda xp, g, axes: xp.fft.fftshift(g, axes=axes),
+        samples=SAMPLES_SHIFT,
+        numpy="fft.ifftshift(x, axes=None)",
+        batch="axes",
+    ),
+]
+register(RULES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
@@ -9,7 +10,6 @@ from gradwrap.core.kinds import joint, linear, multilinear
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import find_op, register
 from gradwrap.rules.axes import as_axes
-from gradwrap.rules.matrices import transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
         return xp.expand_dims(g, axis=-1) * x2
     if x2.ndim == 2:
         return xp.matmul(x2, g)
-    return xp.matmul(xp.expand_dims(g, axis=-2), transpose(xp, x2))[..., 0, :]
+    return xp.matmul(xp.expand_dims(g, axis=-2), xp.matrix_transpose(x2))[..., 0, :]
 
 
 def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
@@ -36,7 +36,7 @@ def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
         return xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
     if x1.ndim == 2:
         return xp.matmul(g, x1)
-    return xp.matmul(transpose(xp, x1), xp.expand_dims(g, axis=-1))[..., 0]
+    return xp.matmul(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))[..., 0]
 
 
 def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:
@@ -50,13 +50,9 @@ def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     """Put a diagonal back into a matrix of zeros."""
     rows, columns = x_meta.shape[-2:]
     length = g.shape[-1]
-    first = (max(-offset, 0), max(offset, 0))
-    place = x_meta.device
-    row = xp.arange(length, device=place) + first[0]
-    here = xp.arange(rows, device=place)[:, None] == row[None, :]
-    there = row[:, None] - first[0] + first[1] == xp.arange(columns, device=place)[None, :]
-    left = xp.astype(here, g.dtype) * g[..., None, :]
-    return xp.matmul(left, xp.astype(there, g.dtype))
+    here = xp.eye(rows, length, k=min(offset, 0), dtype=g.dtype, device=x_meta.device)
+    there = xp.eye(length, columns, k=max(offset, 0), dtype=g.dtype, device=x_meta.device)
+    return xp.matmul(here * g[..., None, :], there)
 
 
 def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
@@ -77,16 +73,10 @@ def _einsum(
         unique = "".join(dict.fromkeys(letters))
         found = "".join(c for c in unique if c in known)
         part = xp.einsum(",".join([output, *rest]) + "->" + found, g, *arrays)
-        shape = [1] * len(unique)
         lengths = dict(zip(letters, meta.shape, strict=True))
-        for position, letter in enumerate(unique):
-            if letter in found:
-                shape[position] = part.shape[found.index(letter)]
-        whole = xp.reshape(part, tuple(shape))
-        wanted = tuple(
-            lengths[letter] if shape[k] == 1 else shape[k] for k, letter in enumerate(unique)
-        )
-        whole = xp.broadcast_to(whole, wanted)
+        shape = tuple(part.shape[found.index(c)] if c in found else 1 for c in unique)
+        wanted = tuple(lengths[c] if n == 1 else n for c, n in zip(unique, shape, strict=True))
+        whole = xp.broadcast_to(xp.reshape(part, shape), wanted)
         cotangents.append(_to_diagonals(xp, whole, unique, letters, lengths))
     return cotangents
 
@@ -101,11 +91,10 @@ def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[
         n = lengths[letter]
         places = [1] * (whole.ndim + 1)
         places[at] = places[-1] = n
-        eye = xp.reshape(xp.eye(n, dtype=whole.dtype, device=device(whole)), (n, n))
+        eye = xp.eye(n, dtype=whole.dtype, device=device(whole))
         whole = xp.expand_dims(whole, axis=-1) * xp.reshape(eye, tuple(places))
         seen += letter.upper() if letter.islower() else letter.lower()
-        letters_left = letters[:position] + seen[-1] + letters[position + 1 :]
-        letters = letters_left
+        letters = letters[:position] + seen[-1] + letters[position + 1 :]
     return xp.permute_dims(whole, tuple(seen.index(c) for c in letters))
 
 
@@ -132,91 +121,86 @@ def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]
     return expanded, output.replace("...", ellipsis)
 
 
-DIAGONAL = (
-    "(a, offset=0, axis1=0, axis2=1) -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset"
-)
-TRACE = (
-    "(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)"
-    " -> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype"
-)
-register(
-    [
-        multilinear(
-            "matmul",
-            "x1, x2, /",
-            _matmul_left,
-            _matmul_right,
-            symbol="@",
-            samples=(
-                "x(2, 3), x(3, 4)",
-                "x(3), x(3)",
-                "x(3), x(3, 2)",
-                "x(2, 3), x(3)",
-                "x(2, 1, 2, 3), x(4, 3, 2)",
-                "x(5, 2, 3), x(3)",
-                "x(3), x(5, 3, 2)",
-            ),
-            numpy="dot(a, b, out=None) when are_matrices(a, b)",
-            batch="matmul",
-            diagonal="matmul",
+MATRICES = "-> xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset"
+DIAGONAL = f"(a, offset=0, axis1=0, axis2=1) {MATRICES}"
+TRACE = f"(a, offset=0, axis1=0, axis2=1, dtype=None, out=None) {MATRICES}, dtype=dtype"
+RULES = [
+    multilinear(
+        "matmul",
+        "x1, x2, /",
+        _matmul_left,
+        _matmul_right,
+        symbol="@",
+        samples=(
+            "x(2, 3), x(3, 4)",
+            "x(3), x(3)",
+            "x(3), x(3, 2)",
+            "x(2, 3), x(3)",
+            "x(2, 1, 2, 3), x(4, 3, 2)",
+            "x(5, 2, 3), x(3)",
+            "x(3), x(5, 3, 2)",
         ),
-        multilinear(
-            "linalg.matmul",
-            "x1, x2, /",
-            _matmul_left,
-            _matmul_right,
-            samples=("x(2, 3), x(3, 4)",),
-            numpy="linalg.matmul",
-            batch="matmul",
-            diagonal="matmul",
+        numpy="dot(a, b, out=None) when are_matrices(a, b)",
+        batch="matmul",
+        diagonal="matmul",
+    ),
+    multilinear(
+        "linalg.matmul",
+        "x1, x2, /",
+        _matmul_left,
+        _matmul_right,
+        samples=("x(2, 3), x(3, 4)",),
+        numpy="linalg.matmul",
+        batch="matmul",
+        diagonal="matmul",
+    ),
+    multilinear(
+        "linalg.cross",
+        "x1, x2, /, *, axis=-1",
+        lambda xp, g, x2, axis, x1_meta: _cross(xp, x2, g, axis, x1_meta),
+        lambda xp, g, x1, axis, x2_meta: _cross(xp, g, x1, axis, x2_meta),
+        samples=(
+            "x(3), x(3)",
+            "x(2, 3), x(3)",
+            "x(3, 2), x(3, 1), axis=-2",
+            "x(4, 1, 3), x(2, 3)",
+            "x(0, 3), x(3)",
         ),
-        multilinear(
-            "linalg.cross",
-            "x1, x2, /, *, axis=-1",
-            lambda xp, g, x2, axis, x1_meta: _cross(xp, x2, g, axis, x1_meta),
-            lambda xp, g, x1, axis, x2_meta: _cross(xp, g, x1, axis, x2_meta),
-            samples=(
-                "x(3), x(3)",
-                "x(2, 3), x(3)",
-                "x(3, 2), x(3, 1), axis=-2",
-                "x(4, 1, 3), x(2, 3)",
-                "x(0, 3), x(3)",
-            ),
-            numpy="linalg.cross",
-            batch="cross",
+        numpy="linalg.cross",
+        batch="cross",
+    ),
+    linear(
+        "linalg.diagonal",
+        "x, /, *, offset=0",
+        _diagonal,
+        samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
+        numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
+        batch="last",
+    ),
+    linear(
+        "linalg.trace",
+        "x, /, *, offset=0, dtype=None",
+        _trace,
+        samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
+        numpy=("linalg.trace", f"trace{TRACE}"),
+        batch="last",
+    ),
+    joint(
+        "einsum",
+        "operands, subscripts, /",
+        _einsum,
+        variadic=True,
+        native=lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
+        samples=(
+            "[x(2, 3), x(3, 4)], 'ij,jk->ik'",
+            "[x(2, 3)], 'ij->j'",
+            "[x(3, 3)], 'ii'",
+            "[x(2, 3), x(2, 3)], '...j,...j'",
         ),
-        linear(
-            "linalg.diagonal",
-            "x, /, *, offset=0",
-            _diagonal,
-            samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
-            numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
-            batch="last",
-        ),
-        linear(
-            "linalg.trace",
-            "x, /, *, offset=0, dtype=None",
-            _trace,
-            samples=("x(3, 3)", "x(2, 3, 4), offset=1"),
-            numpy=("linalg.trace", f"trace{TRACE}"),
-            batch="last",
-        ),
-        joint(
-            "einsum",
-            "operands, subscripts, /",
-            _einsum,
-            variadic=True,
-            native=lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
-            samples=(
-                "[x(2, 3), x(3, 4)], 'ij,jk->ik'",
-                "[x(2, 3)], 'ij->j'",
-                "[x(3, 3)], 'ii'",
-                "[x(2, 3), x(2, 3)], '...j,...j'",
-            ),
-            batch="einsum",
-        ),
-    ]
-)
+        batch="einsum",
+    ),
+]
+register(RULES)
 
 
 @composite("einsum")
@@ -233,7 +217,7 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
     return xp.matrix_transpose(x)
 
 
-@composite("vecdot")
+@composite("vecdot", "linalg.vecdot")
 def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sum conj(x1) x2 along an axis."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
@@ -248,13 +232,7 @@ def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return xp.sum(products, axis=axis, dtype=products.dtype)  # small integers stay small
 
 
-@composite("linalg.vecdot")
-def linalg_vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Sum conj(x1) x2 along an axis."""
-    return vecdot(xp, x1, x2, axis=axis)
-
-
-@composite("tensordot")
+@composite("tensordot", "linalg.tensordot")
 def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """Contract axes of two arrays, by one matrix product after permuting the axes."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
@@ -268,29 +246,14 @@ def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         )
     free1 = tuple(a for a in range(x1.ndim) if a not in first)
     free2 = tuple(a for a in range(x2.ndim) if a not in second)
-    shape = tuple(x1.shape[a] for a in free1) + tuple(x2.shape[a] for a in free2)
-    inner = 1
-    for a in first:
-        inner *= x1.shape[a]
-    left = xp.reshape(xp.permute_dims(x1, free1 + first), (_count(x1, free1), inner))
-    right = xp.reshape(xp.permute_dims(x2, second + free2), (inner, _count(x2, free2)))
-    return xp.reshape(xp.matmul(left, right), shape)
-
-
-@composite("linalg.tensordot")
-def linalg_tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Contract axes of two arrays."""
-    return tensordot(xp, x1, x2, axes=axes)
+    rows, columns = tuple(x1.shape[a] for a in free1), tuple(x2.shape[a] for a in free2)
+    inner = math.prod(x1.shape[a] for a in first)
+    left = xp.reshape(xp.permute_dims(x1, free1 + first), (math.prod(rows), inner))
+    right = xp.reshape(xp.permute_dims(x2, second + free2), (inner, math.prod(columns)))
+    return xp.reshape(xp.matmul(left, right), rows + columns)
 
 
 @composite("linalg.outer")
 def outer(xp: Any, x1: Any, x2: Any, /) -> Any:
     """Multiply each element of one vector by each element of the other."""
     return xp.expand_dims(xp.asarray(x1), axis=1) * xp.expand_dims(xp.asarray(x2), axis=0)
-
-
-def _count(x: Any, axes: tuple[int, ...]) -> int:
-    count = 1
-    for a in axes:
-        count *= x.shape[a]
-    return count

@@ -12,7 +12,7 @@ from gradwrap.core.registry import register
 from gradwrap.core.views import PERMUTATION
 from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.core.wrapping import untracked_copy
-from gradwrap.rules.axes import as_axes, inverse_permutation
+from gradwrap.rules.axes import as_axes, at_axis, inverse_permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,18 +24,10 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
     start = 0
     for meta in metas:
         length = meta.size if axis is None else meta.shape[axis]
-        key: Any = slice(start, start + length)
-        if axis is not None:
-            at = axis % len(meta.shape)
-            key = (*(slice(None),) * at, key, Ellipsis)
+        key = at_axis(0 if axis is None else axis % g.ndim, slice(start, start + length))
         parts.append(xp.reshape(g[key], meta.shape))
         start += length
     return parts
-
-
-def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
-    at = axis % g.ndim
-    return [g[(*(slice(None),) * at, i, Ellipsis)] for i in range(len(metas))]
 
 
 def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any:
@@ -54,9 +46,12 @@ def _repeat_axis(xp: Any, g: Any, shape: tuple[int, ...], repeats: Any, axis: in
         return xp.sum(xp.reshape(g, split), axis=axis + 1, dtype=g.dtype)
     ends = xp.cumulative_sum(repeats, include_initial=True)
     running = xp.cumulative_sum(g, axis=axis, include_initial=True, dtype=g.dtype)
-    at_ends = xp.take(running, ends, axis=axis)
-    before = (slice(None),) * axis
-    return at_ends[(*before, slice(1, None))] - at_ends[(*before, slice(None, -1))]
+    return _differences(xp.take(running, ends, axis=axis), axis)
+
+
+def _differences(x: Any, axis: int) -> Any:
+    """Take the differences of neighbours along an axis."""
+    return x[at_axis(axis, slice(1, None))] - x[at_axis(axis, slice(None, -1))]
 
 
 def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
@@ -84,191 +79,170 @@ def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
     return xp.roll(g, back, axis=axis)
 
 
-def _expand_dims(xp: Any, g: Any, x_meta: Any) -> Any:
-    return xp.reshape(g, x_meta.shape)
-
-
-def _broadcast_to(xp: Any, g: Any) -> Any:
-    return g  # the engine sums to the argument's shape
-
-
 RESHAPE = "(a, /, shape=None, order='C', *, newshape=None, copy=None) -> a, sizes(shape), copy=copy"
-register(
-    [
-        linear(
-            "reshape",
-            "x, /, shape, *, copy=None",
-            lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
-            views=PERMUTATION,
-            samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
-            numpy=(
-                f"reshape{RESHAPE}",
-                "ravel(a, order='C') -> a, (-1,)",
-            ),
-            batch="reshape",
+RULES = [
+    linear(
+        "reshape",
+        "x, /, shape, *, copy=None",
+        lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
+        views=PERMUTATION,
+        samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
+        numpy=(f"reshape{RESHAPE}", "ravel(a, order='C') -> a, (-1,)"),
+        batch="reshape",
+    ),
+    linear(
+        "permute_dims",
+        "x, /, axes",
+        lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
+        views=PERMUTATION,
+        samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
+        numpy="transpose(a, axes=None) -> a, reverse(a, axes)",
+        batch="permute_dims",
+    ),
+    linear(
+        "matrix_transpose",
+        "x, /",
+        lambda xp, g: xp.matrix_transpose(g),
+        views=PERMUTATION,
+        samples=("x(2, 3)", "x(2, 3, 4)"),
+        numpy=("matrix_transpose", "linalg.matrix_transpose"),
+        batch="last",
+    ),
+    linear(
+        "expand_dims",
+        "x, /, axis=0",
+        lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
+        views=PERMUTATION,
+        samples=("x(2, 3), 0", "x(2, 3), -1", "x(2, 3), axis=1"),
+        batch="expand_dims",
+    ),
+    linear(
+        "squeeze",
+        "x, /, axis",
+        lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
+        views=PERMUTATION,
+        samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
+        numpy="squeeze(a, axis=None) -> a, single(a, axis)",
+        batch="squeeze",
+    ),
+    linear(
+        "flip",
+        "x, /, *, axis=None",
+        lambda xp, g, axis: xp.flip(g, axis=axis),
+        views=PERMUTATION,
+        samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
+        numpy=(
+            "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis)",
+            "fliplr(m) -> m, axis=1",
+            "flipud(m) -> m, axis=0",
         ),
-        linear(
-            "permute_dims",
-            "x, /, axes",
-            lambda xp, g, axes: xp.permute_dims(g, inverse_permutation(axes)),
-            views=PERMUTATION,
-            samples=("x(2, 3, 4), (2, 0, 1)", "x(2, 3), (1, 0)", "x(2, 3, 4), (-1, 0, -2)"),
-            numpy="transpose(a, axes=None) -> a, reverse(a, axes)",
-            batch="permute_dims",
-        ),
-        linear(
-            "matrix_transpose",
-            "x, /",
-            lambda xp, g: xp.matrix_transpose(g),
-            views=PERMUTATION,
-            samples=("x(2, 3)", "x(2, 3, 4)"),
-            numpy=("matrix_transpose", "linalg.matrix_transpose"),
-            batch="last",
-        ),
-        linear(
-            "expand_dims",
-            "x, /, axis=0",
-            _expand_dims,
-            views=PERMUTATION,
-            samples=("x(2, 3), 0", "x(2, 3), -1", "x(2, 3), axis=1"),
-            batch="expand_dims",
-        ),
-        linear(
-            "squeeze",
-            "x, /, axis",
-            lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
-            views=PERMUTATION,
-            samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
-            numpy="squeeze(a, axis=None) -> a, single(a, axis)",
-            batch="squeeze",
-        ),
-        linear(
-            "flip",
-            "x, /, *, axis=None",
-            lambda xp, g, axis: xp.flip(g, axis=axis),
-            views=PERMUTATION,
-            samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
-            numpy=(
-                "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis)",
-                "fliplr(m) -> m, axis=1",
-                "flipud(m) -> m, axis=0",
-            ),
-            batch="flip",
-        ),
-        linear(
-            "moveaxis",
-            "x, source, destination, /",
-            lambda xp, g, source, destination: xp.moveaxis(g, destination, source),
-            views=PERMUTATION,
-            samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
-            numpy="moveaxis(a, source, destination) -> a, sizes(source), sizes(destination)",
-            batch="moveaxis",
-        ),
-        linear(
-            "broadcast_to",
-            "x, /, shape",
-            _broadcast_to,
-            views="broadcast",
-            samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
-            numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
-            batch="broadcast_to",
-        ),
-        linear(
-            "roll",
-            "x, /, shift, *, axis=None",
-            _roll,
-            samples=(
-                "x(5), 2",
-                "x(3, 4), 1",
-                "x(3, 4), (1, -1), axis=(0, 1)",
-                "x(3, 4), -5, axis=1",
-            ),
-            batch="roll",
-        ),
-        linear(
-            "tile",
-            "x, repetitions, /",
-            _tile,
-            samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
-            numpy="tile(A, reps) -> A, sizes(reps)",
-            batch="tile",
-        ),
-        linear(
-            "repeat",
-            "x, repeats, /, *, axis=None",
-            _repeat,
-            key="repeats",
-            samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
-            numpy="repeat(a, repeats, axis=None) -> a, counts(repeats), axis=axis",
-            batch="repeat",
-        ),
-        linear(
-            "astype",
-            "x, dtype, /, *, copy=True, device=None",
-            lambda xp, g, x_meta, device: g if device is None else to_device(g, x_meta.device),
-            native=_astype,
-            casts=True,
-            samples=("x(3), xp.complex128",),
-            batch="last",
-        ),
-        linear(
-            "to_device",
-            "x, device, /, *, stream=None",
-            lambda xp, g, x_meta: to_device(g, x_meta.device),
-            native=_to_device,
-            casts=True,
-            samples=("x(3), 'cpu'",),
-            batch="last",
-        ),
-        linear(
-            "copy",
-            "x, /",
-            lambda xp, g: g,
-            native=lambda xp, x: xp.asarray(x, copy=True),
-            samples=("x(3)",),
-            numpy="copy(a, order='K', subok=False)",
-            batch="last",
-        ),
-        linear(
-            "tril",
-            "x, /, *, k=0",
-            lambda xp, g, k: xp.tril(g, k=k),
-            samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
-            numpy="tril(m, k=0) -> square(xp, m), k=k",
-            batch="last",
-        ),
-        linear(
-            "triu",
-            "x, /, *, k=0",
-            lambda xp, g, k: xp.triu(g, k=k),
-            samples=("x(3, 3)", "x(2, 3, 4), k=1"),
-            numpy="triu(m, k=0) -> square(xp, m), k=k",
-            batch="last",
-        ),
-        linear(
-            "concat",
-            "arrays, /, *, axis=0",
-            _concat,
-            variadic=True,
-            samples=(
-                "[x(2, 3), x(1, 3)]",
-                "[x(2, 3), x(2, 1)], axis=-1",
-                "[x(2), x(2, 2)], axis=None",
-            ),
-            numpy="concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind')",
-            batch="concat",
-        ),
-        linear(
-            "stack",
-            "arrays, /, *, axis=0",
-            _stack,
-            variadic=True,
-            samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
-            numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
-            batch="stack",
-        ),
-    ]
-)
+        batch="flip",
+    ),
+    linear(
+        "moveaxis",
+        "x, source, destination, /",
+        lambda xp, g, source, destination: xp.moveaxis(g, destination, source),
+        views=PERMUTATION,
+        samples=("x(2, 3, 4), 0, -1", "x(2, 3, 4), (0, 1), (2, 0)"),
+        numpy="moveaxis(a, source, destination) -> a, sizes(source), sizes(destination)",
+        batch="moveaxis",
+    ),
+    linear(
+        "broadcast_to",
+        "x, /, shape",
+        lambda xp, g: g,  # the engine sums to the argument's shape
+        views="broadcast",
+        samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
+        numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
+        batch="broadcast_to",
+    ),
+    linear(
+        "roll",
+        "x, /, shift, *, axis=None",
+        _roll,
+        samples=("x(5), 2", "x(3, 4), 1", "x(3, 4), (1, -1), axis=(0, 1)", "x(3, 4), -5, axis=1"),
+        batch="roll",
+    ),
+    linear(
+        "tile",
+        "x, repetitions, /",
+        _tile,
+        samples=("x(2, 3), (2, 1)", "x(3), (2, 2)", "x(2, 3), (2,)"),
+        numpy="tile(A, reps) -> A, sizes(reps)",
+        batch="tile",
+    ),
+    linear(
+        "repeat",
+        "x, repeats, /, *, axis=None",
+        _repeat,
+        key="repeats",
+        samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
+        numpy="repeat(a, repeats, axis=None) -> a, counts(repeats), axis=axis",
+        batch="repeat",
+    ),
+    linear(
+        "astype",
+        "x, dtype, /, *, copy=True, device=None",
+        lambda xp, g, x_meta, device: g if device is None else to_device(g, x_meta.device),
+        native=_astype,
+        casts=True,
+        samples=("x(3), xp.complex128",),
+        batch="last",
+    ),
+    linear(
+        "to_device",
+        "x, device, /, *, stream=None",
+        lambda xp, g, x_meta: to_device(g, x_meta.device),
+        native=_to_device,
+        casts=True,
+        samples=("x(3), 'cpu'",),
+        batch="last",
+    ),
+    linear(
+        "copy",
+        "x, /",
+        lambda xp, g: g,
+        native=lambda xp, x: xp.asarray(x, copy=True),
+        samples=("x(3)",),
+        numpy="copy(a, order='K', subok=False)",
+        batch="last",
+    ),
+    linear(
+        "tril",
+        "x, /, *, k=0",
+        lambda xp, g, k: xp.tril(g, k=k),
+        samples=("x(3, 3)", "x(2, 3, 4), k=-1"),
+        numpy="tril(m, k=0) -> square(xp, m), k=k",
+        batch="last",
+    ),
+    linear(
+        "triu",
+        "x, /, *, k=0",
+        lambda xp, g, k: xp.triu(g, k=k),
+        samples=("x(3, 3)", "x(2, 3, 4), k=1"),
+        numpy="triu(m, k=0) -> square(xp, m), k=k",
+        batch="last",
+    ),
+    linear(
+        "concat",
+        "arrays, /, *, axis=0",
+        _concat,
+        variadic=True,
+        samples=("[x(2, 3), x(1, 3)]", "[x(2, 3), x(2, 1)], axis=-1", "[x(2), x(2, 2)], axis=None"),
+        numpy="concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind')",
+        batch="concat",
+    ),
+    linear(
+        "stack",
+        "arrays, /, *, axis=0",
+        lambda xp, g, metas, axis: [g[at_axis(axis % g.ndim, i)] for i in range(len(metas))],
+        variadic=True,
+        samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
+        numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
+        batch="stack",
+    ),
+]
+register(RULES)
 
 
 @composite("unstack")
@@ -276,7 +250,7 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array along an axis into arrays that lack this axis."""
     x = xp.asarray(x)  # so that a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
-    return tuple(x[(*(slice(None),) * at, i, ...)] for i in range(x.shape[at]))
+    return tuple(x[at_axis(at, i)] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")
@@ -288,14 +262,7 @@ def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
 
 @composite("diff")
 def diff(
-    xp: Any,
-    x: Any,
-    /,
-    *,
-    axis: int = -1,
-    n: int = 1,
-    prepend: Any = None,
-    append: Any = None,
+    xp: Any, x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None
 ) -> Any:
     """Take the differences of neighbours along an axis, n times."""
     if n < 0:
@@ -304,11 +271,10 @@ def diff(
         return x
     x = xp.asarray(x)
     at = as_axes(axis, x.ndim)[0]
-    before = (slice(None),) * at
     pieces = [xp.asarray(piece) for piece in (prepend, x, append) if piece is not None]
     x = xp.concat(pieces, axis=at) if len(pieces) > 1 else x
     for _ in range(n):
-        x = x[(*before, slice(1, None), ...)] - x[(*before, slice(None, -1), ...)]
+        x = _differences(x, at)
     return x
 
 

@@ -7,7 +7,7 @@ from typing import Any
 __all__ = [
     "adjoint",
     "conjugate",
-    "diagonal_part",
+    "direction",
     "hermitian_part",
     "is_complex",
     "real_part",
@@ -15,7 +15,6 @@ __all__ = [
     "reciprocal",
     "rounding",
     "skew_part",
-    "transpose",
 ]
 
 
@@ -39,9 +38,9 @@ def real_product(xp: Any, weights: Any, t: Any) -> Any:
     return real_part(xp, conjugate(xp, weights) * t)
 
 
-def transpose(xp: Any, x: Any) -> Any:
-    """Return X^T."""
-    return xp.matrix_transpose(x)
+def direction(xp: Any, x: Any, size: Any) -> Any:
+    """Return x / |x| elementwise, and 0 at 0, given |x|."""
+    return x / xp.where(size == 0, 1.0, size) if is_complex(xp, x) else xp.sign(x)
 
 
 def adjoint(xp: Any, x: Any) -> Any:
@@ -57,11 +56,6 @@ def hermitian_part(xp: Any, x: Any) -> Any:
 def skew_part(xp: Any, x: Any) -> Any:
     """Return (X - X^H) / 2."""
     return (x - adjoint(xp, x)) / 2
-
-
-def diagonal_part(xp: Any, x: Any) -> Any:
-    """Return the matrix with zeros off its diagonal."""
-    return xp.tril(xp.triu(x))
 
 
 def rounding(xp: Any, values: Any, n: int) -> Any:

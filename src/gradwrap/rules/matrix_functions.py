@@ -13,16 +13,17 @@ from gradwrap.core.devices import device
 from gradwrap.core.kinds import general, joint, nondifferentiable
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
-from gradwrap.rules.matrices import adjoint, conjugate, is_complex, transpose
+from gradwrap.rules.axes import products_of_others
+from gradwrap.rules.matrices import adjoint, conjugate, is_complex
 
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
     """Return the cotangents, Giles 2.3.1: that of b is A^-T g, that of A minus it times out^T."""
     if len(x2_meta.shape) == 1:  # b is one column, even for a stack of matrices
-        of_b = xp.linalg.solve(transpose(xp, x1), xp.expand_dims(g, axis=-1))
+        of_b = xp.linalg.solve(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))
         return -(of_b * xp.expand_dims(out, axis=-2)), of_b[..., 0]
-    of_b = xp.linalg.solve(transpose(xp, x1), g)
-    return -xp.matmul(of_b, transpose(xp, out)), of_b
+    of_b = xp.linalg.solve(xp.matrix_transpose(x1), g)
+    return -xp.matmul(of_b, xp.matrix_transpose(out)), of_b
 
 
 def _solve_for_matrix(xp: Any, t: Any, x1: Any, out: Any, x2_meta: Any) -> Any:
@@ -33,18 +34,8 @@ def _solve_for_matrix(xp: Any, t: Any, x1: Any, out: Any, x2_meta: Any) -> Any:
 
 def _inv(xp: Any, g: Any, out: Any) -> Any:
     """Return the matrix's cotangent: Giles 2.2.3."""
-    transposed = transpose(xp, out)
+    transposed = xp.matrix_transpose(out)
     return -xp.matmul(xp.matmul(transposed, g), transposed)
-
-
-def _others(xp: Any, values: Any) -> Any:
-    """Return for each element along the last axis the product of the others, without division."""
-    ones = xp.ones_like(values[..., :1])
-
-    def before(v: Any) -> Any:
-        return xp.concat([ones, xp.cumulative_prod(v[..., :-1], axis=-1)], axis=-1)
-
-    return before(values) * xp.flip(before(xp.flip(values, axis=-1)), axis=-1)
 
 
 def _cofactors(xp: Any, x: Any) -> Any:
@@ -58,10 +49,9 @@ def _cofactors(xp: Any, x: Any) -> Any:
         return x
     u, s, vh = xp.linalg.svd(x)
     phase = xp.linalg.det(u) * xp.linalg.det(vh)
-    middle = xp.astype(_others(xp, s), u.dtype)
-    adjoint = xp.matmul(u * middle[..., None, :], vh)
-    cofactors = conjugate(xp, adjoint)
-    return cofactors * phase[..., None, None]
+    middle = xp.astype(products_of_others(xp, s), u.dtype)
+    adjugate = xp.matmul(u * middle[..., None, :], vh)
+    return conjugate(xp, adjugate) * phase[..., None, None]
 
 
 def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
@@ -78,11 +68,11 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
     phase = (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
     pairs = xp.astype(_all_but_two(xp, s), u.dtype)
     cu, cv = conjugate(xp, u), conjugate(xp, vh)
-    inner = xp.matmul(xp.matmul(transpose(xp, cu), g), transpose(xp, cv))
+    inner = xp.matmul(xp.matmul(xp.matrix_transpose(cu), g), xp.matrix_transpose(cv))
     diagonal = xp.linalg.diagonal(inner)
     on_diagonal = xp.sum(pairs * diagonal[..., None, :], axis=-1)
     eye = xp.eye(x.shape[-1], dtype=u.dtype, device=device(x))
-    result = on_diagonal[..., None, :] * eye - pairs * transpose(xp, inner)
+    result = on_diagonal[..., None, :] * eye - pairs * xp.matrix_transpose(inner)
     return phase * xp.matmul(xp.matmul(cu, result), cv)
 
 
@@ -116,7 +106,7 @@ def _all_but_two(xp: Any, s: Any) -> Any:
     columns: list[Any] = []
     for i in range(n):
         rest = xp.concat([s[..., :i], s[..., i + 1 :]], axis=-1)
-        products = _others(xp, rest)
+        products = products_of_others(xp, rest)
         column = xp.concat(
             [products[..., :i], xp.zeros_like(s[..., :1]), products[..., i:]], axis=-1
         )
@@ -150,7 +140,7 @@ def _slogdet_jvp(xp: Any, t: Any, x: Any, out: Any) -> tuple[Any, Any]:
 def _transposed_inverse(xp: Any, x: Any) -> Any:
     """Return the transposed inverse; for a singular matrix, the cofactors times infinity."""
     try:
-        return transpose(xp, xp.linalg.inv(x))
+        return xp.matrix_transpose(xp.linalg.inv(x))
     except ValueError:  # NumPy's LinAlgError; other libraries return inf themselves
         cofactors = cofactors_of(xp, x)
         return xp.where(cofactors == 0, 0.0 * cofactors, cofactors * float("inf"))
@@ -175,82 +165,81 @@ def _pinv_jvp(xp: Any, t: Any, x: Any, out: Any) -> Any:
 
 SQUARE = "spd(3)"
 
-register(
-    [
-        joint(
-            "linalg.solve",
-            "x1, x2, /",
-            _solve,
-            arrays=2,
-            jvp=(_solve_for_matrix, lambda xp, t, x1: xp.linalg.solve(x1, t)),
-            samples=(
-                f"{SQUARE}, x(3)",
-                f"{SQUARE}, x(3, 2)",
-                "spd(2, 3), x(2, 3, 1)",
-                "spd(3, 3), x(3)",
-                "spd(0), x(0, 2)",
-            ),
-            numpy="linalg.solve(a, b)",
-            batch="solve",
+RULES = [
+    joint(
+        "linalg.solve",
+        "x1, x2, /",
+        _solve,
+        arrays=2,
+        jvp=(_solve_for_matrix, lambda xp, t, x1: xp.linalg.solve(x1, t)),
+        samples=(
+            f"{SQUARE}, x(3)",
+            f"{SQUARE}, x(3, 2)",
+            "spd(2, 3), x(2, 3, 1)",
+            "spd(3, 3), x(3)",
+            "spd(0), x(0, 2)",
         ),
-        general(
-            "linalg.inv",
-            "x, /",
-            _inv,
-            jvp=lambda xp, t, out: -(out @ t @ out),
-            samples=(SQUARE, "spd(2, 3)", "spd(0)"),
-            numpy="linalg.inv(a)",
-            batch="last",
-        ),
-        general(
-            "linalg.det",
-            "x, /",
-            lambda xp, g, x: g[..., None, None] * cofactors_of(xp, x),
-            jvp=lambda xp, t, x: xp.sum(t * cofactors_of(xp, x), axis=(-2, -1)),
-            samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
-            convention="the cofactor matrix, also of a singular matrix",
-            numpy="linalg.det(a)",
-            batch="last",
-        ),
-        general(
-            "cofactors",
-            "x, /",
-            _cofactors_derivative,
-            jvp=lambda xp, t, x: _cofactors_derivative(xp, t, x),
-            native=_cofactors,
-            samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(2)", "spd(0)"),
-            batch="last",
-        ),
-        joint(
-            "linalg.slogdet",
-            "x, /",
-            _slogdet,
-            outputs=2,
-            jvp=_slogdet_jvp,
-            holomorphic=False,
-            samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
-            convention="inf for a singular matrix",
-            numpy="linalg.slogdet(a)",
-            batch="last",
-        ),
-        general(
-            "linalg.pinv",
-            "x, /, *, rtol=None",
-            _pinv,
-            jvp=_pinv_jvp,
-            holomorphic=False,
-            samples=(SQUARE, "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
-            convention="among the matrices of the same rank",
-            batch="last",
-        ),
-        nondifferentiable(
-            "linalg.matrix_rank",
-            "x, /, *, rtol=None",
-            "an integer, constant wherever it is continuous",
-            batch="last",
-        ),
-    ]
-)
+        numpy="linalg.solve(a, b)",
+        batch="solve",
+    ),
+    general(
+        "linalg.inv",
+        "x, /",
+        _inv,
+        jvp=lambda xp, t, out: -(out @ t @ out),
+        samples=(SQUARE, "spd(2, 3)", "spd(0)"),
+        numpy="linalg.inv(a)",
+        batch="last",
+    ),
+    general(
+        "linalg.det",
+        "x, /",
+        lambda xp, g, x: g[..., None, None] * cofactors_of(xp, x),
+        jvp=lambda xp, t, x: xp.sum(t * cofactors_of(xp, x), axis=(-2, -1)),
+        samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(1)", "spd(0)", "spd(0, 3)"),
+        convention="the cofactor matrix, also of a singular matrix",
+        numpy="linalg.det(a)",
+        batch="last",
+    ),
+    general(
+        "cofactors",
+        "x, /",
+        _cofactors_derivative,
+        jvp=lambda xp, t, x: _cofactors_derivative(xp, t, x),
+        native=_cofactors,
+        samples=(SQUARE, "x(2, 3, 3)", "singular(3)", "spd(2)", "spd(0)"),
+        batch="last",
+    ),
+    joint(
+        "linalg.slogdet",
+        "x, /",
+        _slogdet,
+        outputs=2,
+        jvp=_slogdet_jvp,
+        holomorphic=False,
+        samples=(SQUARE, "spd(2, 3)", "spd(0)", "spd(0, 3)"),
+        convention="inf for a singular matrix",
+        numpy="linalg.slogdet(a)",
+        batch="last",
+    ),
+    general(
+        "linalg.pinv",
+        "x, /, *, rtol=None",
+        _pinv,
+        jvp=_pinv_jvp,
+        holomorphic=False,
+        samples=(SQUARE, "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
+        convention="among the matrices of the same rank",
+        batch="last",
+    ),
+    nondifferentiable(
+        "linalg.matrix_rank",
+        "x, /, *, rtol=None",
+        "an integer, constant wherever it is continuous",
+        batch="last",
+    ),
+]
+register(RULES)
 
 
 def cofactors_of(xp: Any, x: Any) -> Any:

@@ -8,7 +8,7 @@ from gradwrap.core.kinds import reduction
 from gradwrap.core.namespace import composite
 from gradwrap.core.registry import register
 from gradwrap.rules.axes import kept
-from gradwrap.rules.matrices import is_complex, real_product, rounding
+from gradwrap.rules.matrices import direction, real_product, rounding
 
 
 def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any) -> Any:
@@ -22,21 +22,14 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
         if ord != 1:
             chosen = xp.astype(size == whole, size.dtype)
             slope = slope * (chosen / xp.sum(chosen, axis=axis, keepdims=True))
-        return slope * _unit(xp, x, size)
+        return slope * direction(xp, x, size)
     nothing = whole == 0
     safe = xp.where(nothing, 1.0, whole)
     if ord == 2:
         return slope * xp.where(nothing, 0.0 * x, x / safe)
     positive = xp.where(size == 0, 1.0, size)
     power = xp.where(size == 0, 0.0 * size, (positive / safe) ** (ord - 1.0))
-    return slope * xp.where(nothing, 0.0 * x, power * _unit(xp, x, size))
-
-
-def _unit(xp: Any, x: Any, size: Any) -> Any:
-    """Return x / |x|, and 0 at 0."""
-    if not is_complex(xp, x):
-        return xp.sign(x)
-    return x / xp.where(size == 0, 1.0, size)
+    return slope * xp.where(nothing, 0.0 * x, power * direction(xp, x, size))
 
 
 def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
@@ -65,39 +58,38 @@ def _matrix_norm_jvp(xp: Any, t: Any, x: Any, out: Any, keepdims: bool, ord: Any
     return xp.sum(real_product(xp, weights, t), axis=(-2, -1), keepdims=keepdims)
 
 
-register(
-    [
-        reduction(
-            "linalg.vector_norm",
-            "x, /, *, axis=None, keepdims=False, ord=2",
-            _vector_norm,
-            jvp=_vector_norm_jvp,
-            holomorphic=False,
-            samples=(
-                "x(3, 4)",
-                "x(3, 4), axis=0",
-                "x(3, 4), axis=-1, keepdims=True, ord=1",
-                "x(5), ord=3",
-                "x(5), ord=float('inf')",
-            ),
-            convention="0 where the norm is 0; ties of inf shared evenly",
-            numpy="linalg.vector_norm",
+RULES = [
+    reduction(
+        "linalg.vector_norm",
+        "x, /, *, axis=None, keepdims=False, ord=2",
+        _vector_norm,
+        jvp=_vector_norm_jvp,
+        holomorphic=False,
+        samples=(
+            "x(3, 4)",
+            "x(3, 4), axis=0",
+            "x(3, 4), axis=-1, keepdims=True, ord=1",
+            "x(5), ord=3",
+            "x(5), ord=float('inf')",
         ),
-        reduction(
-            "spectral_norm",
-            "x, /, *, keepdims=False, ord='nuc'",
-            _matrix_norm,
-            jvp=_matrix_norm_jvp,
-            holomorphic=False,
-            native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
-                x, keepdims=keepdims, ord=ord
-            ),
-            samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2", "x(2, 3), ord=-2, keepdims=True"),
-            convention="U V^H of the singular values that are not 0; ties shared evenly",
-            batch="last",
+        convention="0 where the norm is 0; ties of inf shared evenly",
+        numpy="linalg.vector_norm",
+    ),
+    reduction(
+        "spectral_norm",
+        "x, /, *, keepdims=False, ord='nuc'",
+        _matrix_norm,
+        jvp=_matrix_norm_jvp,
+        holomorphic=False,
+        native=lambda xp, x, keepdims=False, ord="nuc": xp.linalg.matrix_norm(
+            x, keepdims=keepdims, ord=ord
         ),
-    ]
-)
+        samples=("spd(3), ord='nuc'", "x(2, 3, 2), ord=2", "x(2, 3), ord=-2, keepdims=True"),
+        convention="U V^H of the singular values that are not 0; ties shared evenly",
+        batch="last",
+    ),
+]
+register(RULES)
 
 
 @composite("linalg.matrix_norm")

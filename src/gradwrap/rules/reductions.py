@@ -7,7 +7,16 @@ from typing import Any
 from gradwrap.core.devices import device
 from gradwrap.core.kinds import general, linear, nondifferentiable, reduction
 from gradwrap.core.registry import register
-from gradwrap.rules.axes import as_axes, axis_length, kept, spread
+from gradwrap.rules.axes import (
+    as_axes,
+    at_axis,
+    axis_length,
+    exclusive_products,
+    inverse_permutation,
+    kept,
+    products_of_others,
+    spread,
+)
 
 AXES = "x, /, *, axis=None, keepdims=False"
 AXES_DTYPE = "x, /, *, axis=None, dtype=None, keepdims=False"
@@ -47,18 +56,10 @@ def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     rest = tuple(a for a in range(len(shape)) if a not in axes)
     count = axis_length(shape, axes)
     rows = xp.reshape(xp.permute_dims(x, rest + axes), (*(shape[a] for a in rest), count))
-    others = _exclusive(xp, rows) * xp.flip(_exclusive(xp, xp.flip(rows, axis=-1)), axis=-1)
     moved = tuple(shape[a] for a in rest + axes)
-    order = rest + axes
-    back = tuple(order.index(a) for a in range(len(shape)))
-    others = xp.permute_dims(xp.reshape(others, moved), back)
+    others = xp.reshape(products_of_others(xp, rows), moved)
+    others = xp.permute_dims(others, inverse_permutation(rest + axes))
     return kept(xp, g, len(shape), axis, keepdims) * others
-
-
-def _exclusive(xp: Any, rows: Any) -> Any:
-    """Return the product of the elements before each one, along the last axis."""
-    ones = xp.ones_like(rows[..., :1])
-    return xp.concat([ones, xp.cumulative_prod(rows[..., :-1], axis=-1)], axis=-1)
 
 
 def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_initial: bool) -> Any:
@@ -71,7 +72,7 @@ def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_in
     if include_initial:
         total = total[..., 1:]
     factor = xp.concat([rows[..., 1:], xp.zeros_like(rows[..., :1])], axis=-1)
-    return xp.moveaxis(_exclusive(xp, rows) * _recurrence(xp, factor, total), -1, axis)
+    return xp.moveaxis(exclusive_products(xp, rows) * _recurrence(xp, factor, total), -1, axis)
 
 
 def _recurrence(xp: Any, factor: Any, total: Any) -> Any:
@@ -92,7 +93,7 @@ def _cumulative_prod_tangent(xp: Any, t: Any, x: Any, axis: Any, include_initial
     rows = xp.moveaxis(x, axis, -1)
     terms = xp.moveaxis(t, axis, -1)
     if rows.shape[-1]:
-        terms = _exclusive(xp, rows) * terms
+        terms = exclusive_products(xp, rows) * terms
         terms = xp.flip(_recurrence(xp, xp.flip(rows, axis=-1), xp.flip(terms, axis=-1)), axis=-1)
     if include_initial:
         shape = (*terms.shape[:-1], 1)
@@ -104,132 +105,109 @@ def _cumulative_prod_tangent(xp: Any, t: Any, x: Any, axis: Any, include_initial
 def _cumulative_sum(xp: Any, g: Any, axis: Any, include_initial: bool) -> Any:
     axis = 0 if axis is None else axis
     back = xp.flip(xp.cumulative_sum(xp.flip(g, axis=axis), axis=axis, dtype=g.dtype), axis=axis)
-    if include_initial:
-        keep = [slice(None)] * back.ndim
-        keep[axis] = slice(1, None)
-        back = back[tuple(keep)]
-    return back
-
-
-def _deviation(xp: Any, x: Any, axis: Any) -> Any:
-    return x - xp.mean(x, axis=axis, keepdims=True)
+    return back[at_axis(axis % g.ndim, slice(1, None))] if include_initial else back
 
 
 def _var(xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool) -> Any:
     free = axis_length(x.shape, axis) - correction
     scale = 2.0 / free if free > 0 else float("nan")
-    return kept(xp, g, x.ndim, axis, keepdims) * (scale * _deviation(xp, x, axis))
+    return kept(xp, g, x.ndim, axis, keepdims) * (
+        scale * (x - xp.mean(x, axis=axis, keepdims=True))
+    )
 
 
 def _std(xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool) -> Any:
-    free = axis_length(x.shape, axis) - correction
     whole = kept(xp, out, x.ndim, axis, keepdims)
-    slope = kept(xp, g, x.ndim, axis, keepdims) / xp.where(whole == 0, 1.0, whole)
+    slope = 0.5 * kept(xp, g, x.ndim, axis, keepdims) / xp.where(whole == 0, 1.0, whole)
     slope = xp.where(whole == 0, 0.0 * whole, slope)
-    scale = 1.0 / free if free > 0 else float("nan")
-    return slope * (scale * _deviation(xp, x, axis))
+    return _var(xp, slope, x, axis, correction, keepdims=True)
 
 
-register(
-    [
-        linear(
-            "sum",
-            AXES_DTYPE,
-            lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
-            samples=SAMPLES,
-            numpy=f"sum add.reduce{TYPED}",
-            batch="axes",
-            diagonal="sum",
+RULES = [
+    linear(
+        "sum",
+        AXES_DTYPE,
+        lambda xp, g, x_meta, axis, keepdims: spread(xp, g, x_meta, axis, keepdims),
+        samples=SAMPLES,
+        numpy=f"sum add.reduce{TYPED}",
+        batch="axes",
+        diagonal="sum",
+    ),
+    linear(
+        "mean",
+        AXES,
+        lambda xp, g, x_meta, axis, keepdims: spread(
+            xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
         ),
-        linear(
-            "mean",
-            AXES,
-            lambda xp, g, x_meta, axis, keepdims: spread(
-                xp, g / max(axis_length(x_meta.shape, axis), 1), x_meta, axis, keepdims
-            ),
-            samples=SAMPLES,
-            numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
-            batch="axes",
-        ),
+        samples=SAMPLES,
+        numpy="mean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
+        batch="axes",
+    ),
+    reduction(
+        "prod",
+        AXES_DTYPE,
+        _prod,
+        samples=SAMPLES,
+        convention="exact where elements are 0",
+        numpy=f"prod multiply.reduce{TYPED}",
+    ),
+    *(
         reduction(
-            "prod",
-            AXES_DTYPE,
-            _prod,
-            samples=SAMPLES,
-            convention="exact where elements are 0",
-            numpy=f"prod multiply.reduce{TYPED}",
-        ),
-        reduction(
-            "max",
+            name,
             AXES,
             _extremum,
             samples=SAMPLES,
             only_real=True,
-            convention="shared evenly at a tie; to the NaN",
-            numpy=f"max amax maximum.reduce{EXTREMUM}",
-        ),
-        reduction(
-            "min",
-            AXES,
-            _extremum,
-            samples=SAMPLES,
-            only_real=True,
-            convention="shared evenly at a tie; to the NaN",
-            numpy=f"min amin minimum.reduce{EXTREMUM}",
-        ),
-        reduction(
-            "var",
-            "x, /, *, axis=None, correction=0.0, keepdims=False",
-            _var,
-            samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
-            only_real=True,
-            numpy=f"var{SPREAD}",
-        ),
-        reduction(
-            "std",
-            "x, /, *, axis=None, correction=0.0, keepdims=False",
-            _std,
-            samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
-            only_real=True,
-            convention="0 for a constant",
-            numpy=f"std{SPREAD}",
-        ),
-        linear(
-            "cumulative_sum",
-            "x, /, *, axis=None, dtype=None, include_initial=False",
-            _cumulative_sum,
-            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
-            numpy=(
-                f"cumsum add.accumulate{RUNNING}",
-                f"cumulative_sum{CUMULATIVE}",
-            ),
-            batch="axis",
-        ),
-        general(
-            "cumulative_prod",
-            "x, /, *, axis=None, dtype=None, include_initial=False",
-            _cumulative_prod,
-            jvp=_cumulative_prod_tangent,
-            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
-            convention="exact where elements are 0",
-            numpy=(
-                f"cumprod multiply.accumulate{RUNNING}",
-                f"cumulative_prod{CUMULATIVE}",
-            ),
-            batch="axis",
-        ),
+            convention="shared evenly at a tie; a NaN takes all of it",
+            numpy=f"{name} a{name} {name}imum.reduce{EXTREMUM}",
+        )
+        for name in ("max", "min")
+    ),
+    reduction(
+        "var",
+        "x, /, *, axis=None, correction=0.0, keepdims=False",
+        _var,
+        samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
+        only_real=True,
+        numpy=f"var{SPREAD}",
+    ),
+    reduction(
+        "std",
+        "x, /, *, axis=None, correction=0.0, keepdims=False",
+        _std,
+        samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
+        only_real=True,
+        convention="0 for a constant",
+        numpy=f"std{SPREAD}",
+    ),
+    linear(
+        "cumulative_sum",
+        "x, /, *, axis=None, dtype=None, include_initial=False",
+        _cumulative_sum,
+        samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+        numpy=(f"cumsum add.accumulate{RUNNING}", f"cumulative_sum{CUMULATIVE}"),
+        batch="axis",
+    ),
+    general(
+        "cumulative_prod",
+        "x, /, *, axis=None, dtype=None, include_initial=False",
+        _cumulative_prod,
+        jvp=_cumulative_prod_tangent,
+        samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), axis=-1, include_initial=True"),
+        convention="exact where elements are 0",
+        numpy=(f"cumprod multiply.accumulate{RUNNING}", f"cumulative_prod{CUMULATIVE}"),
+        batch="axis",
+    ),
+    *(
         nondifferentiable(
-            "all", AXES, "a yes or no", numpy=f"all logical_and.reduce{DECISION}", batch="axes"
-        ),
-        nondifferentiable(
-            "any", AXES, "a yes or no", numpy=f"any logical_or.reduce{DECISION}", batch="axes"
-        ),
-        nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
-        nondifferentiable(
-            "argmax", AXES, "a position", numpy=f"argmax{POSITION}", batch="position"
-        ),
-        nondifferentiable(
-            "argmin", AXES, "a position", numpy=f"argmin{POSITION}", batch="position"
-        ),
-    ]
-)
+            name, AXES, "true or false", numpy=f"{name} {ufunc}.reduce{DECISION}", batch="axes"
+        )
+        for name, ufunc in (("all", "logical_and"), ("any", "logical_or"))
+    ),
+    nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
+    *(
+        nondifferentiable(name, AXES, "a position", numpy=f"{name}{POSITION}", batch="position")
+        for name in ("argmax", "argmin")
+    ),
+]
+register(RULES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.devices import device
@@ -53,10 +54,8 @@ def _may_repeat(key: Any) -> bool:
 
 def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any, write: Callable[..., Any]) -> Any:
     """Zero the cotangent of values that the same write overwrote at the same place."""
-    count = 1
-    for length in at_key.shape:
-        count *= length
-    order = xp.reshape(xp.arange(count, device=device(g)), at_key.shape)
+    order = xp.arange(math.prod(at_key.shape), device=device(g))
+    order = xp.reshape(order, at_key.shape)
     last = write(xp.zeros(g.shape, dtype=order.dtype, device=device(g)), key, order)
     return xp.where(last[key] == order, at_key, xp.zeros_like(at_key))
 
@@ -69,14 +68,9 @@ def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any)
     return backend_of_namespace(xp).scatter_add(zeros, key, values)
 
 
-def _take_key(indices: Any, axis: int | None, ndim: int) -> Any:
-    at = 0 if axis is None else axis % ndim
-    return (slice(None),) * at + (indices,)
-
-
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
-    indices = key_with_batches(indices)
-    return Scattered(_take_key(indices, axis, len(x_meta.shape)), g)
+    at = 0 if axis is None else axis % len(x_meta.shape)
+    return Scattered(((slice(None),) * at + (key_with_batches(indices),)), g)
 
 
 def _along_axis_key(xp: Any, indices: Any, axis: int, lengths: tuple[int, ...]) -> Any:
@@ -104,11 +98,8 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
     """Return the namespace of a key: the native one, or that of an array that vmap maps over."""
-    return key.__array_namespace__() if isinstance(key, AnyWrapper) else _native_of(xp)
-
-
-def _native_of(xp: Any) -> Any:
-    """Return the native namespace below a wrapped one, since keys are data."""
+    if isinstance(key, AnyWrapper):
+        return key.__array_namespace__()
     while hasattr(xp, "_class"):
         xp = xp._class._backend.xp  # noqa: SLF001  shared with the core
     return xp
@@ -165,163 +156,154 @@ def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
     return xp.where(inside, g, xp.zeros_like(g))
 
 
-def _clip_bound(xp: Any, g: Any, beyond: Any) -> Any:
-    return xp.where(beyond, g, xp.zeros_like(g))
-
-
 ORDER = (
     "(a, axis=-1, kind=None, order=None, *, stable=None) "
     "-> flat(xp, a, axis), axis=-1 if axis is None else axis"
 )
 
-register(
-    [
-        linear(
-            "getitem",
-            "x, key, /",
-            lambda xp, g, key: Scattered(key, g),
-            native=lambda xp, x, key: x[key],
-            views=INDEX,
-            key="key",
-            parts=True,
-            selects=True,
-            samples=(
-                "x(5), 2",
-                "x(5), slice(1, None, 2)",
-                "x(3, 4), (0, slice(None, None, -1))",
-                "x(3, 4), (Ellipsis, 1)",
-                "x(3, 4), (None, slice(None), 1)",
-                "x(4), b(1, 0, 1, 1)",
-                "x(4), i(0, 0, 3)",
+RULES = [
+    linear(
+        "getitem",
+        "x, key, /",
+        lambda xp, g, key: Scattered(key, g),
+        native=lambda xp, x, key: x[key],
+        views=INDEX,
+        key="key",
+        parts=True,
+        selects=True,
+        samples=(
+            "x(5), 2",
+            "x(5), slice(1, None, 2)",
+            "x(3, 4), (0, slice(None, None, -1))",
+            "x(3, 4), (Ellipsis, 1)",
+            "x(3, 4), (None, slice(None), 1)",
+            "x(4), b(1, 0, 1, 1)",
+            "x(4), i(0, 0, 3)",
+        ),
+        batch="getitem",
+    ),
+    joint(
+        "setitem",
+        "x, value, key, /",
+        setitem_cotangents,
+        arrays=2,
+        native=setitem,
+        consumes=True,
+        key="key",
+        jvp=(lambda xp, t, key: setitem(xp, t, 0, key), _written),
+        selects=True,
+        samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
+        batch="setitem",
+    ),
+    linear(
+        "scatter",
+        "values, key, shape, dtype, /",
+        lambda xp, g, key: g[key],
+        native=_scatter,
+        key="key",
+        samples=("x(2), slice(1, 3), (4,), xp.complex128",),
+        batch="scatter",
+    ),
+    general(
+        "take",
+        "x, indices, /, *, axis=None",
+        _take,
+        None,
+        parts=True,
+        jvp=(lambda xp, t, indices, axis: xp.take(t, key_with_batches(indices), axis=axis), None),
+        selects=True,
+        samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
+        batch="take",
+    ),
+    general(
+        "take_along_axis",
+        "x, indices, /, *, axis=-1",
+        _take_along_axis,
+        None,
+        parts=True,
+        jvp=(
+            lambda xp, t, indices, axis: xp.take_along_axis(
+                t, key_with_batches(indices), axis=axis
             ),
-            batch="getitem",
-        ),
-        joint(
-            "setitem",
-            "x, value, key, /",
-            setitem_cotangents,
-            arrays=2,
-            native=setitem,
-            consumes=True,
-            key="key",
-            jvp=(lambda xp, t, key: setitem(xp, t, 0, key), _written),
-            selects=True,
-            samples=("x(5), x(), 2", "x(5), x(2), slice(1, 3)", "x(3, 4), x(4), (0, Ellipsis)"),
-            batch="setitem",
-        ),
-        linear(
-            "scatter",
-            "values, key, shape, dtype, /",
-            lambda xp, g, key: g[key],
-            native=_scatter,
-            key="key",
-            samples=("x(2), slice(1, 3), (4,), xp.complex128",),
-            batch="scatter",
-        ),
-        general(
-            "take",
-            "x, indices, /, *, axis=None",
-            _take,
             None,
-            parts=True,
-            jvp=(
-                lambda xp, t, indices, axis: xp.take(t, key_with_batches(indices), axis=axis),
-                None,
-            ),
-            selects=True,
-            samples=("x(5), i(0, 3, 3)", "x(3, 4), i(2, 0), axis=1", "x(2, 4), i(-1, 1), axis=-1"),
-            batch="take",
         ),
-        general(
-            "take_along_axis",
-            "x, indices, /, *, axis=-1",
-            _take_along_axis,
-            None,
-            parts=True,
-            jvp=(
-                lambda xp, t, indices, axis: xp.take_along_axis(
-                    t, key_with_batches(indices), axis=axis
-                ),
-                None,
-            ),
-            selects=True,
-            samples=(
-                "x(4), i(0, 3, 3)",
-                "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
-                "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
-                "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
-            ),
-            batch="take_along_axis",
+        selects=True,
+        samples=(
+            "x(4), i(0, 3, 3)",
+            "x(2, 3), i(1, 0).reshape(2, 1), axis=1",
+            "x(2, 3), i(1, 0).reshape(1, 2), axis=1",
+            "x(1, 3), i(1, 0).reshape(2, 1), axis=1",
         ),
-        elementwise(
-            "where",
-            "condition x1 x2",
-            None,
-            lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
-            lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
-            selects=True,
-            samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
-            convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
-            numpy="where(condition, x=None, y=None, /) -> mask(xp, condition), x, y when y is not "
-            "None",
-        ),
-        elementwise(
-            "clip",
-            "x, /, min=None, max=None",
-            _clip,
-            lambda xp, g, x, min: _clip_bound(xp, g, x < min),
-            lambda xp, g, x, max: _clip_bound(xp, g, x > max),
-            selects=True,
-            samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
-            only_real=True,
-            convention="passes the gradient at its bounds",
-            numpy="clip(a, a_min=NoValue, a_max=NoValue, out=None, *, min=NoValue, max=NoValue, "
-            "**kwargs) -> a, bound(a_min, min), bound(a_max, max) when is_recorded(a)",
-        ),
-        general(
-            "sort",
-            "x, /, *, axis=-1, descending=False, stable=True",
-            _sort,
-            jvp=_sort_tangent,
-            samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
-            only_real=True,
-            convention="the stable permutation at ties",
-            numpy=f"sort{ORDER}",
-            batch="axis",
-        ),
-        nondifferentiable(
-            "argsort",
-            "x, /, *, axis=-1, descending=False, stable=True",
-            "positions",
-            numpy=f"argsort{ORDER} when is_recorded(a)",
-            batch="axis",
-        ),
-        nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)", batch="loop"),
-        nondifferentiable(
-            "searchsorted",
-            "x1, x2, /, *, side='left', sorter=None",
-            "positions",
-            arrays=2,
-            key="sorter",
-            numpy="searchsorted(a, v, side='left', sorter=None)",
-            batch="searchsorted",
-        ),
-        nondifferentiable(
-            "isin",
-            "x1, x2, /, *, invert=False",
-            "a yes or no",
-            arrays=2,
-            numpy="isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
-        ),
-        nondifferentiable(
-            "unique_all",
-            "x, /",
-            "positions and counts; the values come from `take`",
-            native=lambda xp, x: _unique_all(xp, x),
-            batch="loop",
-        ),
-    ]
-)
+        batch="take_along_axis",
+    ),
+    elementwise(
+        "where",
+        "condition x1 x2",
+        None,
+        lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
+        lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+        selects=True,
+        samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
+        convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
+        numpy="where(condition, x=None, y=None, /) -> mask(xp, condition), x, y when y is not None",
+    ),
+    elementwise(
+        "clip",
+        "x, /, min=None, max=None",
+        _clip,
+        lambda xp, g, x, min: xp.where(x < min, g, xp.zeros_like(g)),
+        lambda xp, g, x, max: xp.where(x > max, g, xp.zeros_like(g)),
+        selects=True,
+        samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
+        only_real=True,
+        convention="passes the gradient at its bounds",
+        numpy="clip(a, a_min=NoValue, a_max=NoValue, out=None, *, min=NoValue, max=NoValue, "
+        "**kwargs) -> a, bound(a_min, min), bound(a_max, max) when is_recorded(a)",
+    ),
+    general(
+        "sort",
+        "x, /, *, axis=-1, descending=False, stable=True",
+        _sort,
+        jvp=_sort_tangent,
+        samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
+        only_real=True,
+        convention="the stable permutation at ties",
+        numpy=f"sort{ORDER}",
+        batch="axis",
+    ),
+    nondifferentiable(
+        "argsort",
+        "x, /, *, axis=-1, descending=False, stable=True",
+        "positions",
+        numpy=f"argsort{ORDER} when is_recorded(a)",
+        batch="axis",
+    ),
+    nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)", batch="loop"),
+    nondifferentiable(
+        "searchsorted",
+        "x1, x2, /, *, side='left', sorter=None",
+        "positions",
+        arrays=2,
+        key="sorter",
+        numpy="searchsorted(a, v, side='left', sorter=None)",
+        batch="searchsorted",
+    ),
+    nondifferentiable(
+        "isin",
+        "x1, x2, /, *, invert=False",
+        "true or false",
+        arrays=2,
+        numpy="isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
+    ),
+    nondifferentiable(
+        "unique_all",
+        "x, /",
+        "positions and counts; the values come from `take`",
+        native=_unique_all,
+        batch="loop",
+    ),
+]
+register(RULES)
 
 
 class _UniqueAll(NamedTuple):

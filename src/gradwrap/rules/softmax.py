@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.namespace import composite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _largest(xp: Any, x: Any, axis: Any) -> Any:
@@ -73,25 +76,18 @@ def sinc(xp: Any, x: Any, /) -> Any:
     return xp.where(near, series, xp.sin(at) / at)
 
 
-@composite("special.cbrt")
-def cbrt(xp: Any, x: Any, /) -> Any:
-    """Return the cube root."""
-    return xp.cbrt(x)
+def _of_main_namespace(name: str) -> Callable[[Any, Any], Any]:
+    """Write a function of SciPy's that the main namespace has too."""
+
+    def function(xp: Any, x: Any, /) -> Any:
+        return getattr(xp, name)(x)
+
+    function.__name__, function.__doc__ = (
+        name,
+        f"Do what `{name}` does; this is SciPy's name for it.",
+    )
+    return function
 
 
-@composite("special.exp2")
-def exp2(xp: Any, x: Any, /) -> Any:
-    """Return 2 to the power of x."""
-    return xp.exp2(x)
-
-
-@composite("special.expm1")
-def expm1(xp: Any, x: Any, /) -> Any:
-    """Return exp(x) - 1."""
-    return xp.expm1(x)
-
-
-@composite("special.log1p")
-def log1p(xp: Any, x: Any, /) -> Any:
-    """Return log(1 + x)."""
-    return xp.log1p(x)
+for name in ("cbrt", "exp2", "expm1", "log1p"):
+    composite(f"special.{name}")(_of_main_namespace(name))

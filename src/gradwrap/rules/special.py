@@ -2,25 +2,49 @@
 
 Numbers such as DLMF 10.6.3 are equations of the NIST Digital Library of Mathematical Functions,
 https://dlmf.nist.gov, the source of the derivatives. Formulas call no function that CuPy lacks,
-unless CuPy lacks the row's own function too. Rows of several arguments say `same=False`, because
-SciPy returns float64 for a float32 array and a number.
+unless CuPy lacks the row's own function too.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.devices import device
 from gradwrap.core.kinds import elementwise, nondifferentiable
 from gradwrap.core.registry import register
 
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
+
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
-ORDER_AND_X = ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)")
+POSITIVE = (0.5, 3.0)
+INNER = (0.2, 0.8)
+ORDERS = {  # the samples where the arguments before the last, of two or three, are orders
+    2: ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)"),
+    3: ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()"),
+}
 ALONG_Q = ("1.5, x(3)", "2.5, x(2, 3)", "3.7, x()", "1.5, x(0)")
-LAST_OF_THREE = ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()")
+
+
+def special(
+    name: str, params: str, *formulas: FormulaFunction, **options: Unpack[RuleOptions]
+) -> Rule:
+    """Build the row of a function of real numbers, with the formulas of its last arguments.
+
+    The arguments before them are orders. A function of several arguments is not `same`, because
+    SciPy returns float64 for a float32 array and a number.
+    """
+    count = len(params.split())
+    orders = (None,) * (count - len(formulas))
+    if orders:
+        options.setdefault("samples", ORDERS[count])
+    options |= {"same": count == 1, "only_real": True}
+    return elementwise(f"special.{name}", params, *orders, *formulas, **options)
 
 
 def power_series(x: Any, coefficients: list[float]) -> Any:
@@ -96,291 +120,140 @@ def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
     return xp.where(x1 == 0, 0.0 * x2, x1 / xp.where(x1 == 0, 1.0, x2))
 
 
-register(
-    [
-        # error functions and the normal distribution: DLMF 7.10.1 and 7.10.2
-        elementwise(
-            "special.erf",
-            "x",
-            lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(-x * x)),
-            only_real=True,
-        ),
-        elementwise(
-            "special.erfc",
-            "x",
-            lambda xp, g, x: g * (-2 / math.sqrt(math.pi) * xp.exp(-x * x)),
-            only_real=True,
-        ),
-        elementwise(
-            "special.erfcx",
-            "x",
-            lambda xp, g, x, out: g * _erfcx_slope(xp, x, out),
-            only_real=True,
-        ),
-        elementwise(
-            "special.erfinv",
-            "x",
-            lambda xp, g, out: g * (math.sqrt(math.pi) / 2 * xp.exp(out * out)),
-            only_real=True,
-            domain=(-0.8, 0.8),
-        ),
-        elementwise(
-            "special.erfcinv",
-            "x",
-            lambda xp, g, out: g * (-math.sqrt(math.pi) / 2 * xp.exp(out * out)),
-            only_real=True,
-            domain=(0.3, 1.7),
-        ),
-        elementwise(
-            "special.ndtr", "x", lambda xp, g, x: g * _normal_density(xp, x), only_real=True
-        ),
-        elementwise(
-            "special.ndtri",
-            "x",
-            lambda xp, g, out: g / _normal_density(xp, out),
-            only_real=True,
-            domain=(0.1, 0.9),
-        ),
-        elementwise(
-            "special.log_ndtr",
-            "x",
-            lambda xp, g, x: g * (math.sqrt(2 / math.pi) / xp.special.erfcx(x * -math.sqrt(0.5))),
-            only_real=True,
-        ),
-        # the gamma function and its relatives: DLMF 5.2.2, 5.12.1, 5.15
-        elementwise(
-            "special.gamma",
-            "x",
-            lambda xp, g, x, out: g * out * xp.special.digamma(x),
-            only_real=True,
-            domain=(0.5, 3.0),
-        ),
-        *(
-            elementwise(
-                f"special.{name}",
-                "x",
-                lambda xp, g, x: g * xp.special.digamma(x),
-                only_real=True,
-                domain=(0.5, 3.0),
-            )
-            for name in ("gammaln", "loggamma")
-        ),
-        *(
-            elementwise(
-                f"special.{name}",
-                "x",
-                lambda xp, g, x: g * xp.special.zeta(2.0, x),  # DLMF 25.11.12
-                only_real=True,
-                domain=(0.5, 3.0),
-            )
-            for name in ("digamma", "psi")
-        ),
-        elementwise(
-            "special.polygamma",
-            "n x",
-            None,
-            lambda xp, g, n, x: g * xp.special.polygamma(n + 1, x),
-            only_real=True,
-            same=False,
-            domain=(0.8, 3.0),
-            samples=("1, x(3)", "i(0, 1, 2), x(2, 3)", "2, x()", "1, x(0)"),
-        ),
-        elementwise(
-            "special.beta",
-            "x1 x2",
-            lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x1, x2, out),
-            lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x2, x1, out),
-            same=False,
-            only_real=True,
-            domain=(0.5, 2.0),
-        ),
-        elementwise(
-            "special.betaln",
-            "x1 x2",
-            lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x1, x2, out),
-            lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x2, x1, out),
-            same=False,
-            only_real=True,
-            domain=(0.5, 2.0),
-        ),
-        elementwise(
-            "special.gammainc",
-            "a x",
-            None,
-            lambda xp, g, a, x: g * _gamma_density(xp, a, x),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.gammaincc",
-            "a x",
-            None,
-            lambda xp, g, a, x: -(g * _gamma_density(xp, a, x)),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.gammaincinv",
-            "a y",
-            None,
-            lambda xp, g, a, out: g / _gamma_density(xp, a, out),
-            same=False,
-            only_real=True,
-            domain=(0.2, 0.8),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.gammainccinv",
-            "a y",
-            None,
-            lambda xp, g, a, out: -(g / _gamma_density(xp, a, out)),
-            same=False,
-            only_real=True,
-            domain=(0.2, 0.8),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.betainc",
-            "a b x",
-            None,
-            None,
-            lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x),
-            same=False,
-            only_real=True,
-            domain=(0.2, 0.8),
-            samples=LAST_OF_THREE,
-        ),
-        elementwise(
-            "special.betaincc",
-            "a b x",
-            None,
-            None,
-            lambda xp, g, a, b, x: -(g * _beta_density(xp, a, b, x)),
-            same=False,
-            only_real=True,
-            domain=(0.2, 0.8),
-            samples=LAST_OF_THREE,
-        ),
-        elementwise(
-            "special.betaincinv",
-            "a b y",
-            None,
-            None,
-            lambda xp, g, a, b, out: g / _beta_density(xp, a, b, out),
-            same=False,
-            only_real=True,
-            domain=(0.2, 0.8),
-            samples=LAST_OF_THREE,
-        ),
-        elementwise(
-            "special.chdtr",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.chdtrc",
-            "v x",
-            None,
-            lambda xp, g, v, x: g * (-0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
-            same=False,
-            only_real=True,
-            domain=(0.5, 3.0),
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.stdtr",
-            "df t",
-            None,
-            lambda xp, g, df, t: g * _student_density(xp, df, t),
-            same=False,
-            only_real=True,
-            samples=ORDER_AND_X,
-        ),
-        elementwise(
-            "special.zeta",
-            "x q",
-            None,
-            lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
-            same=False,
-            only_real=True,
-            domain=(0.8, 3.0),
-            samples=ALONG_Q,
-        ),
-        # exponentials and logarithms
-        elementwise("special.expit", "x", lambda xp, g, out: g * out * (1.0 - out), only_real=True),
-        elementwise(
-            "special.log_expit", "x", lambda xp, g, x: g * xp.special.expit(-x), only_real=True
-        ),
-        elementwise(
-            "special.logit",
-            "x",
-            lambda xp, g, x: g / (x * (1.0 - x)),
-            only_real=True,
-            domain=(0.1, 0.9),
-        ),
-        elementwise(
-            "special.exp10", "x", lambda xp, g, out: g * (out * math.log(10.0)), only_real=True
-        ),
-        elementwise(
-            "special.exprel",
-            "x",
-            lambda xp, g, x, out: g * _exprel_slope(xp, x, out),
-            only_real=True,
-        ),
-        elementwise(
-            "special.xlogy",
-            "x1 x2",
-            lambda xp, g, x1, x2: g * xp.log(_like(xp, x2, x1)),
-            lambda xp, g, x1, x2: g * _quotient(xp, x1, x2),
-            domain=(0.5, 2.0),
-            same=False,
-            only_real=True,
-            convention="0 in x2 where x1 is 0",
-        ),
-        elementwise(
-            "special.xlog1py",
-            "x1 x2",
-            lambda xp, g, x1, x2: g * xp.log1p(_like(xp, x2, x1)),
-            lambda xp, g, x1, x2: g * _quotient(xp, x1, 1.0 + x2),
-            domain=(0.5, 2.0),
-            same=False,
-            only_real=True,
-            convention="0 in x2 where x1 is 0",
-        ),
-        elementwise(
-            "special.entr",
-            "x",
-            lambda xp, g, x: -(g * (xp.log(x) + 1.0)),
-            only_real=True,
-            domain=(0.5, 2.0),
-        ),
-        elementwise(
-            "special.rel_entr",
-            "x1 x2",
-            lambda xp, g, x1, x2: g * (xp.log(x1 / x2) + 1.0),
-            lambda xp, g, x1, x2: -(g * x1 / x2),
-            same=False,
-            only_real=True,
-            domain=(0.5, 2.0),
-        ),
-        elementwise(
-            "special.kl_div",
-            "x1 x2",
-            lambda xp, g, x1, x2: g * xp.log(x1 / x2),
-            lambda xp, g, x1, x2: g * (1.0 - x1 / x2),
-            same=False,
-            only_real=True,
-            domain=(0.5, 2.0),
-        ),
-        nondifferentiable("special.gammasgn", "x, /", "piecewise constant"),
-    ]
-)
+RULES = [
+    # error functions and the normal distribution: DLMF 7.10.1 and 7.10.2
+    special("erf", "x", lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(-x * x))),
+    special("erfc", "x", lambda xp, g, x: g * (-2 / math.sqrt(math.pi) * xp.exp(-x * x))),
+    special("erfcx", "x", lambda xp, g, x, out: g * _erfcx_slope(xp, x, out)),
+    special(
+        "erfinv",
+        "x",
+        lambda xp, g, out: g * (math.sqrt(math.pi) / 2 * xp.exp(out * out)),
+        domain=(-0.8, 0.8),
+    ),
+    special(
+        "erfcinv",
+        "x",
+        lambda xp, g, out: g * (-math.sqrt(math.pi) / 2 * xp.exp(out * out)),
+        domain=(0.3, 1.7),
+    ),
+    special("ndtr", "x", lambda xp, g, x: g * _normal_density(xp, x)),
+    special("ndtri", "x", lambda xp, g, out: g / _normal_density(xp, out), domain=(0.1, 0.9)),
+    special(
+        "log_ndtr",
+        "x",
+        lambda xp, g, x: g * (math.sqrt(2 / math.pi) / xp.special.erfcx(x * -math.sqrt(0.5))),
+    ),
+    # the gamma function and its relatives: DLMF 5.2.2, 5.12.1, 5.15
+    special("gamma", "x", lambda xp, g, x, out: g * out * xp.special.digamma(x), domain=POSITIVE),
+    *(
+        special(name, "x", lambda xp, g, x: g * xp.special.digamma(x), domain=POSITIVE)
+        for name in ("gammaln", "loggamma")
+    ),
+    *(
+        special(name, "x", lambda xp, g, x: g * xp.special.zeta(2.0, x), domain=POSITIVE)
+        for name in ("digamma", "psi")  # DLMF 25.11.12
+    ),
+    special(
+        "polygamma",
+        "n x",
+        lambda xp, g, n, x: g * xp.special.polygamma(n + 1, x),
+        domain=(0.8, 3.0),
+        samples=("1, x(3)", "i(0, 1, 2), x(2, 3)", "2, x()", "1, x(0)"),
+    ),
+    special(
+        "beta",
+        "x1 x2",
+        lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x1, x2, out),
+        lambda xp, g, x1, x2, out: g * out * _digamma_difference(xp, x2, x1, out),
+        domain=(0.5, 2.0),
+    ),
+    special(
+        "betaln",
+        "x1 x2",
+        lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x1, x2, out),
+        lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x2, x1, out),
+        domain=(0.5, 2.0),
+    ),
+    special("gammainc", "a x", lambda xp, g, a, x: g * _gamma_density(xp, a, x), domain=POSITIVE),
+    special(
+        "gammaincc", "a x", lambda xp, g, a, x: -(g * _gamma_density(xp, a, x)), domain=POSITIVE
+    ),
+    special(
+        "gammaincinv", "a y", lambda xp, g, a, out: g / _gamma_density(xp, a, out), domain=INNER
+    ),
+    special(
+        "gammainccinv", "a y", lambda xp, g, a, out: -(g / _gamma_density(xp, a, out)), domain=INNER
+    ),
+    special(
+        "betainc", "a b x", lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x), domain=INNER
+    ),
+    special(
+        "betaincc", "a b x", lambda xp, g, a, b, x: -(g * _beta_density(xp, a, b, x)), domain=INNER
+    ),
+    special(
+        "betaincinv",
+        "a b y",
+        lambda xp, g, a, b, out: g / _beta_density(xp, a, b, out),
+        domain=INNER,
+    ),
+    special(
+        "chdtr",
+        "v x",
+        lambda xp, g, v, x: g * (0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
+        domain=POSITIVE,
+    ),
+    special(
+        "chdtrc",
+        "v x",
+        lambda xp, g, v, x: g * (-0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
+        domain=POSITIVE,
+    ),
+    special("stdtr", "df t", lambda xp, g, df, t: g * _student_density(xp, df, t)),
+    special(
+        "zeta",
+        "x q",
+        lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
+        domain=(0.8, 3.0),
+        samples=ALONG_Q,
+    ),
+    # exponentials and logarithms
+    special("expit", "x", lambda xp, g, out: g * out * (1.0 - out)),
+    special("log_expit", "x", lambda xp, g, x: g * xp.special.expit(-x)),
+    special("logit", "x", lambda xp, g, x: g / (x * (1.0 - x)), domain=(0.1, 0.9)),
+    special("exp10", "x", lambda xp, g, out: g * (out * math.log(10.0))),
+    special("exprel", "x", lambda xp, g, x, out: g * _exprel_slope(xp, x, out)),
+    special(
+        "xlogy",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * xp.log(_like(xp, x2, x1)),
+        lambda xp, g, x1, x2: g * _quotient(xp, x1, x2),
+        domain=(0.5, 2.0),
+        convention="0 in x2 where x1 is 0",
+    ),
+    special(
+        "xlog1py",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * xp.log1p(_like(xp, x2, x1)),
+        lambda xp, g, x1, x2: g * _quotient(xp, x1, 1.0 + x2),
+        domain=(0.5, 2.0),
+        convention="0 in x2 where x1 is 0",
+    ),
+    special("entr", "x", lambda xp, g, x: -(g * (xp.log(x) + 1.0)), domain=(0.5, 2.0)),
+    special(
+        "rel_entr",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * (xp.log(x1 / x2) + 1.0),
+        lambda xp, g, x1, x2: -(g * x1 / x2),
+        domain=(0.5, 2.0),
+    ),
+    special(
+        "kl_div",
+        "x1 x2",
+        lambda xp, g, x1, x2: g * xp.log(x1 / x2),
+        lambda xp, g, x1, x2: g * (1.0 - x1 / x2),
+        domain=(0.5, 2.0),
+    ),
+    nondifferentiable("special.gammasgn", "x, /", "piecewise constant"),
+]
+register(RULES)

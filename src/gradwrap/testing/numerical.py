@@ -41,11 +41,11 @@ class FlatFunction:
 
     @property
     def is_coarse(self) -> bool:
-        """True if a single-precision array is among the arguments."""
+        """Tell if a single-precision array is among the arguments."""
         return any(array.real.dtype.itemsize < 8 for array in self.arrays)
 
     def __call__(self, *values: Any) -> list[Any]:
-        """The value at other arrays, which the function may write to."""
+        """Return the value at other arrays, which the function may write to."""
         filled = list(self.leaves)
         for place, value in zip(self.places, values, strict=True):
             filled[place] = value.copy() if isinstance(value, np.ndarray) else value
@@ -69,7 +69,7 @@ def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _direction(random: np.random.Generator, like: Any) -> Any:
-    """A random direction in the space of an array."""
+    """Draw a random direction in the space of an array."""
     shape = tuple(like.shape)
     real = random.standard_normal(shape)
     if like.dtype.kind != "c":
@@ -125,5 +125,5 @@ class Sample:
 
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
-    """The real inner product of two lists of arrays."""
+    """Return the real inner product of two lists of arrays."""
     return float(sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True)))

@@ -55,7 +55,7 @@ class Row:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row as text."""
+        """Return the row as text."""
         error = "" if np.isnan(self.error) else f"{self.error:.0e}"
         return self.check, self.found, self.wanted, error, "ok" if self.right else "WRONG"
 
@@ -69,7 +69,7 @@ class RuleReport:
 
     @property
     def right(self) -> bool:
-        """True if no check has failed."""
+        """Tell if no check has failed."""
         return all(row.right for row in self.rows)
 
     def __str__(self) -> str:
@@ -165,7 +165,7 @@ def check_rule(
 
 
 def _function(op: Any) -> Callable[..., Any]:
-    """The function that is an operation, of native arrays and of wrappers."""
+    """Return the function that is an operation, of native arrays and of wrappers."""
     if not isinstance(op, str):
         return op  # type: ignore[no-any-return]  # any callable
     if find_op(op) is None:
@@ -306,12 +306,12 @@ def _all_close(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
 
 
 def _parts(array: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """The real parts of all elements, then the imaginary ones."""
+    """Return the real parts of all elements, then the imaginary ones."""
     return np.ravel(np.stack([array.real, array.imag]))
 
 
 def _worst_elements(found: Any, wanted: Any) -> tuple[float, float]:
-    """The elements, or parts of complex ones, that agree least."""
+    """Return the elements, or parts of complex ones, that agree least."""
     got, expected = (_parts(np.asarray(array, dtype=np.complex128)) for array in (found, wanted))
     if not expected.size:
         return 0.0, 0.0
