@@ -35,7 +35,7 @@ from gradwrap.core.backend import PYTHON_SCALARS
 from gradwrap.core.call import Call, indented, tuple_of
 from gradwrap.core.diagonals import on_diagonals
 from gradwrap.core.general import namespace_of, perform
-from gradwrap.core.looping import stacked, tell
+from gradwrap.core.loop import stacked, tell
 from gradwrap.core.rule import parameter_names
 from gradwrap.core.wrapper import batched_parts, example
 from gradwrap.errors import RuleDefinitionError

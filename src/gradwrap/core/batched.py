@@ -9,7 +9,7 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.batch import Batch, Batches, perform_batched
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.general import around, perform, untracked
-from gradwrap.core.looping import looped
+from gradwrap.core.loop import looped
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.space import Meta, size_of
 from gradwrap.core.variable import Variable

@@ -21,7 +21,7 @@ from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
     from gradwrap.core.inspection import Inspection
-    from gradwrap.core.placing import Placement
+    from gradwrap.core.places import Placement
 
 __all__ = ["visit"]
 
