@@ -6,7 +6,8 @@ node off its fast path, with formulas that have their result looked at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import described
@@ -23,22 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["Inspection", "Wanted"]
 
 
-class Wanted:
-    """What a context asks of its backward passes."""
+class Wanted(NamedTuple):
+    """The checks that a context asks of its backward passes."""
 
-    __slots__ = ("finite", "notes", "zeros_annihilate")
-
-    def __init__(
-        self, *, notes: bool = False, finite: bool = False, zeros_annihilate: bool = False
-    ) -> None:
-        self.notes: bool = notes  # name the operation in whatever a formula raises
-        self.finite: bool = finite
-        self.zeros_annihilate: bool = zeros_annihilate
-
-    def changed(self, **changes: bool) -> Wanted:
-        """The same with some of it changed."""
-        words: dict[str, bool] = {name: getattr(self, name) for name in Wanted.__slots__}
-        return Wanted(**{**words, **changes})
+    notes: bool = False
+    """Name the operation in whatever a formula raises."""
+    finite: bool = False
+    zeros_annihilate: bool = False
 
 
 class Inspection:
@@ -56,7 +48,7 @@ class Inspection:
         if self._wanted.finite:
             self._follow(node, edges)
         return [
-            (parent, _Inspected(self, node, formula), saved, index)
+            (parent, partial(self._call, node, formula), saved, index)
             for parent, formula, saved, index in edges
         ]
 
@@ -79,8 +71,8 @@ class Inspection:
                 if not is_finite(g):
                     raise _of_a_sum(node, g)
 
-    def call(self, node: Node, formula: Any, xp: Any, g: Any, saved: tuple[Any, ...]) -> Any:
-        """A formula's result, looked at."""
+    def _call(self, node: Node, formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
+        """Call a formula and check its result."""
         asked = self._wanted
         if self.began_finite and not is_finite(g):
             raise _of_a_sum(node, g)
@@ -123,20 +115,6 @@ class Inspection:
             )
         stack = _stack(node)
         return AnomalyError("\n".join((" ".join(words), _recorded_at(node))), name, stack)
-
-
-class _Inspected:
-    """A formula whose result is looked at."""
-
-    __slots__ = ("_formula", "_inspection", "_node")
-
-    def __init__(self, inspection: Inspection, node: Node, formula: Any) -> None:
-        self._inspection = inspection
-        self._node = node
-        self._formula = formula
-
-    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        return self._inspection.call(self._node, self._formula, xp, g, saved)
 
 
 def _of_a_sum(node: Node | Leaf, g: Any) -> AnomalyError:

@@ -8,6 +8,7 @@ place in the graph again. Where the function is holomorphic, their results are c
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.arrivals import Pending, arrive
@@ -137,18 +138,13 @@ def _arrive_jointly(
 def conjugated(edges: Any) -> Any:
     """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
     return tuple(
-        (parent, _ConjugateAfter(formula), saved, index) for parent, formula, saved, index in edges
+        (parent, partial(_conjugate_after, formula), saved, index)
+        for parent, formula, saved, index in edges
     )
 
 
-class _ConjugateAfter:
-    __slots__ = ("formula",)
-
-    def __init__(self, formula: Any) -> None:
-        self.formula = formula
-
-    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        return conjugate(xp, self.formula(xp, g, *saved))
+def _conjugate_after(formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
+    return conjugate(xp, formula(xp, g, *saved))
 
 
 def conjugate(xp: Any, cotangent: Any) -> Any:

@@ -12,7 +12,7 @@ import sys
 import weakref
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.comparing import described, described_wholly, library_of
@@ -33,33 +33,15 @@ __all__ = ["Guarded", "Packed", "Watch", "Watching"]
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 Stack = tuple[tuple["CodeType", int], ...]
 
-WORDS = ("hooks", "notes_place", "guards")
 PACKAGE = str(Path(__file__).parent.parent)
 
 
-class Watch:
-    """What a context asks of its recordings."""
+class Watch(NamedTuple):
+    """The form in which a context keeps what its operations save, and what it notes of them."""
 
-    __slots__ = ("_snapshots", "guards", "hooks", "notes_place")
-
-    def __init__(
-        self,
-        hooks: Hooks | None = None,
-        *,
-        notes_place: bool = False,
-        guards: bool = False,
-    ) -> None:
-        self.hooks: Hooks | None = hooks
-        self.notes_place: bool = notes_place
-        self.guards: bool = guards
-        self._snapshots: weakref.WeakValueDictionary[int, Snapshot] = weakref.WeakValueDictionary()
-
-    def changed(self, **changes: Any) -> Watch:
-        """The same with some of it changed."""
-        words: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
-        made = Watch(**{**words, **changes})
-        made._snapshots = self._snapshots
-        return made
+    hooks: Hooks | None = None
+    notes_place: bool = False
+    guards: bool = False
 
     def observed(self, bound: BoundOp, edges: list[Any]) -> tuple[BoundOp, list[Any]]:
         """A binding for one node, and its edges with what they save in its new form."""
@@ -70,7 +52,7 @@ class Watch:
 
     def kept(self, value: Any) -> Any:
         """What is kept in the place of something that is saved for backward."""
-        keep = self._pack if self.hooks is not None else self._guard if self.guards else None
+        keep = self._pack if self.hooks is not None else guarded if self.guards else None
         return value if keep is None else mapped(value, is_array, keep)
 
     def observation(self) -> Observation:
@@ -82,13 +64,6 @@ class Watch:
         pack, unpack = self.hooks
         with unwatched():
             return Packed(pack(array), unpack, array)
-
-    def _guard(self, array: Any) -> Guarded:
-        """Keep an array with a copy of its values, which all who save it meanwhile share."""
-        known = self._snapshots.get(id(array))
-        if known is None or known.array is not array or not known.is_unchanged():
-            known = self._snapshots[id(array)] = Snapshot(array)
-        return Guarded(known)
 
 
 class Watching:
@@ -146,9 +121,9 @@ class Observation:
         """What was saved for backward, in the form in which it was given."""
 
         def restore(one: Any) -> Any:
-            return one.unpacked(op) if type(one) is Packed else one.checked(op, self.stack)
+            return one.unpacked(op) if isinstance(one, Packed) else one.checked(op, self.stack)
 
-        return mapped(kept, is_kept, restore)
+        return mapped(kept, lambda one: isinstance(one, (Packed, Guarded)), restore)
 
 
 class Packed:
@@ -178,8 +153,8 @@ class Packed:
         return array
 
 
-class Snapshot:
-    """An array, and a copy of its values at one time."""
+class Guarded:
+    """An array that is to have the same values in backward as in forward, and a copy of them."""
 
     __slots__ = ("__weakref__", "_copy", "array")
 
@@ -188,6 +163,7 @@ class Snapshot:
         self._copy = backend_of(array).copy(array)
 
     def is_unchanged(self) -> bool:
+        """Tell if the array still has the values of the copy."""
         now, then = self.array, self._copy
         backend = backend_of(now)
         same = now == then
@@ -195,30 +171,31 @@ class Snapshot:
             same = same | ((now != now) & (then != then))  # noqa: PLR0124  NaN stays NaN
         return bool(backend.xp.all(same))
 
-
-class Guarded:
-    """An array that is to have the same values in backward as in forward."""
-
-    __slots__ = ("_snapshot",)
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-
     def held_arrays(self) -> list[Any]:
         """The array; not the copy, which nothing needs."""
-        return [self._snapshot.array]
+        return [self.array]
 
     def checked(self, op: str, stack: str) -> Any:
-        """The array, which nobody has written to."""
-        array = self._snapshot.array
-        if not self._snapshot.is_unchanged():
+        """Return the array, unless somebody has written to it."""
+        if not self.is_unchanged():
             raise BufferChangedError(
-                f"An array that {op} saved for backward, {described(array)}, was overwritten "
+                f"An array that {op} saved for backward, {described(self.array)}, was overwritten "
                 "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
                 "backward.\n"
                 f"{op} was recorded here (most recent call last):\n{stack.rstrip()}"
             )
-        return array
+        return self.array
+
+
+_guarded: weakref.WeakValueDictionary[int, Guarded] = weakref.WeakValueDictionary()
+
+
+def guarded(array: Any) -> Guarded:
+    """Copy the values of an array; all who save it while it has these values share the copy."""
+    known = _guarded.get(id(array))
+    if known is None or known.array is not array or not known.is_unchanged():
+        known = _guarded[id(array)] = Guarded(array)
+    return known
 
 
 # What a formula saved -----------------------------------------------------------------------------
@@ -228,10 +205,6 @@ def is_array(value: Any) -> bool:
     """Whether a value is a native array; a lone integer, as in an index, is left alone."""
     backend = find_backend(type_of(value))
     return backend is not None and (value.ndim > 0 or backend.is_float(value))
-
-
-def is_kept(value: Any) -> bool:
-    return type(value) is Packed or type(value) is Guarded
 
 
 def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:

@@ -70,7 +70,7 @@ class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
         self._places = _NotingPlaces()
 
     def _asked(self, outside: Wanted) -> Wanted:
-        return outside.changed(notes=True, finite=self._check_nan)
+        return outside._replace(notes=True, finite=self._check_nan)
 
     def __enter__(self) -> Self:
         self._places.__enter__()
@@ -83,7 +83,7 @@ class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
 
 class _NotingPlaces(Watching):
     def _watch(self, outside: Watch) -> Watch:
-        return outside.changed(notes_place=True)
+        return outside._replace(notes_place=True)
 
 
 class guard_buffers(Watching):  # noqa: N801  named like the others
@@ -117,7 +117,7 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
     """
 
     def _watch(self, outside: Watch) -> Watch:
-        return outside.changed(guards=True)
+        return outside._replace(guards=True)
 
 
 class strong_zeros(_Inspecting):  # noqa: N801  named like the others
@@ -142,4 +142,4 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     """
 
     def _asked(self, outside: Wanted) -> Wanted:
-        return outside.changed(zeros_annihilate=True)
+        return outside._replace(zeros_annihilate=True)
