@@ -11,35 +11,9 @@ from gradwrap.errors import TrackedValueError
 
 __all__ = ["Conversions"]
 
-# Each conversion's name in messages, and the remedy.
-_ARRAY = (
-    "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
-    "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, np.array, "
-    + "np.asarray), which holds tracked values in a function under a transform, or with "
-    + "gradwrap.wrap(np.zeros(...)), which does anywhere; or take .detach() (an array) or .item() "
-    + "(a number) if no gradient is wanted.",
-)
-_DLPACK = (
-    "DLPack (from_dlpack of another library)",
-    "stay in the array's library (x.__array_namespace__()), or call .detach() if no gradient is "
-    + "wanted.",
-)
-_FLOAT = (
-    "float() (also math functions, and a store into a plain numpy.ndarray)",
-    "use the array function (np.sin rather than math.sin), store into an array made by "
-    + "gradwrap.numpy.zeros (in a function under a transform) or by gradwrap.wrap(np.zeros(...)), "
-    + "or call .item() if no gradient is wanted.",
-)
-_INT = (
-    "int() (also a store into an integer numpy.ndarray)",
-    "make the array with dtype=float, or call .item() if no gradient is wanted.",
-)
-_COMPLEX = ("complex()", "call .item() if no gradient is wanted.")
-_INDEX = ("Use as an index", "call int(x.item()).")
-
 
 class Conversions:
-    """What `float()`, `np.asarray`, `.item()`, ... do: refuse while tracked, or are explicit."""
+    """`float()`, `np.asarray` and the like, which refuse while tracked, and `item`, which does not."""
 
     __slots__ = ()
 
@@ -66,17 +40,22 @@ class Conversions:
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str) -> Any:
-        for layer in layers(self):
-            if layer._node is not None and not layer._is_batched:  # tracked by a transform
-                raise TrackedValueError(
-                    f"{what} would take a tracked value out of the graph, and drop its gradient. "
-                    f"Fix: {fix}"
-                )
+        if any(layer._node is not None and not layer._is_batched for layer in layers(self)):
+            raise TrackedValueError(
+                f"{what} would take a tracked value out of the graph, and drop its gradient. "
+                f"Fix: {fix}"
+            )
         return native(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""
-        data = self._untracked_data(*_ARRAY)
+        data = self._untracked_data(
+            "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
+            "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
+            "np.array, np.asarray), which holds tracked values in a function under a transform, "
+            "or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
+            "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
+        )
         import numpy as np
 
         return np.array(data, dtype=dtype, copy=copy)
@@ -90,7 +69,11 @@ class Conversions:
         copy: bool | None = None,
     ) -> Any:
         """The standard's exchange of buffers between libraries; refused while tracked."""
-        data = self._untracked_data(*_DLPACK)
+        data = self._untracked_data(
+            "DLPack (from_dlpack of another library)",
+            "stay in the array's library (x.__array_namespace__()), "
+            "or call .detach() if no gradient is wanted.",
+        )
         words = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         # an older library knows fewer of them
         given = {name: value for name, value in words.items() if value is not None}
@@ -101,16 +84,28 @@ class Conversions:
         return _exchangeable(native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
 
     def __float__(self) -> float:
-        return float(self._untracked_data(*_FLOAT))
+        return float(
+            self._untracked_data(
+                "float() (also math functions, and a store into a plain numpy.ndarray)",
+                "use the array function (np.sin rather than math.sin), store into an array made "
+                "by gradwrap.numpy.zeros (in a function under a transform) or by "
+                "gradwrap.wrap(np.zeros(...)), or call .item() if no gradient is wanted.",
+            )
+        )
 
     def __int__(self) -> int:
-        return int(self._untracked_data(*_INT))
+        return int(
+            self._untracked_data(
+                "int() (also a store into an integer numpy.ndarray)",
+                "make the array with dtype=float, or call .item() if no gradient is wanted.",
+            )
+        )
 
     def __complex__(self) -> complex:
-        return complex(self._untracked_data(*_COMPLEX))
+        return complex(self._untracked_data("complex()", "call .item() if no gradient is wanted."))
 
     def __index__(self) -> int:
-        return operator.index(self._untracked_data(*_INDEX))
+        return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
 
     def __bool__(self) -> bool:
         return bool(self._data)

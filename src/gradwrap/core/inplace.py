@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.general import apply
@@ -31,35 +31,31 @@ from gradwrap.core.wrapper import (
     highest_level,
     innermost,
     key_with_batches,
+    layers,
     native,
 )
 from gradwrap.errors import InPlaceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 __all__ = ["operate", "replace_data", "set_item"]
 
 V = TypeVar("V", bound=Any)
 
-_operator: Any = operator  # most of which has no types
-_BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    "+": (_operator.add, _operator.iadd),
-    "-": (_operator.sub, _operator.isub),
-    "*": (_operator.mul, _operator.imul),
-    "/": (_operator.truediv, _operator.itruediv),
-    "//": (_operator.floordiv, _operator.ifloordiv),
-    "%": (_operator.mod, _operator.imod),
-    "**": (_operator.pow, _operator.ipow),
-    "@": (_operator.matmul, _operator.imatmul),
-    "&": (_operator.and_, _operator.iand),
-    "|": (_operator.or_, _operator.ior),
-    "^": (_operator.xor, _operator.ixor),
-    "<<": (_operator.lshift, _operator.ilshift),
-    ">>": (_operator.rshift, _operator.irshift),
+BINARY = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
 }
-"""Python's operators of a symbol: for a new array, and for the array itself."""
+"""Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
 
 
 def _refresh_views(variable: Any, *, recorded: bool) -> None:
@@ -121,8 +117,7 @@ def replace_data(variable: Any, array: Any) -> None:
 
 
 def _check_writable(variable: Any) -> None:
-    node = variable._node
-    if type(node) is Leaf and node.meta.level == TAPE_LEVEL and silent_up_to() < TAPE_LEVEL:
+    if _is_tape_leaf(variable) and silent_up_to() < TAPE_LEVEL:
         raise InPlaceError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "Fix: put `with gradwrap.no_grad():` around an update of a parameter, "
@@ -179,7 +174,9 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
 def operate(variable: V, symbol: str, other: Any) -> V:
     """`variable += other`, and the like, recorded."""
     if not hasattr(type_of(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
-        changed: V = _BINARY[symbol][0](variable, other)  # a NumPy scalar cannot change
+        changed: V = getattr(operator, f"__{BINARY[symbol]}__")(
+            variable, other
+        )  # a NumPy scalar cannot change
         return changed
     cls = type(variable)
     if cls._is_foreign(other):
@@ -211,13 +208,11 @@ def operate(variable: V, symbol: str, other: Any) -> V:
 
 def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     """Change the values alone, by the library's own operator."""
-    change = _BINARY[symbol][1]
-    innermost = variable
-    while innermost._backend.depth:
-        innermost = innermost._data
-    backend = innermost._backend
-    if innermost is not variable:
-        variable[...] = change(backend.copy(innermost._data), native(other))
+    change = getattr(operator, f"__i{BINARY[symbol]}__")
+    *outer, lowest = layers(variable)
+    backend = lowest._backend
+    if outer:
+        variable[...] = change(backend.copy(lowest._data), native(other))
     elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
         variable._data = change(variable._data, native(other))
         _refresh_views(variable, recorded=False)

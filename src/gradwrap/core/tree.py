@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import optree
 
@@ -22,8 +22,6 @@ __all__ = [
     "zeros_filled",
 ]
 
-C = TypeVar("C", bound=type[Any])
-_optree: Any = optree  # whose types ask more of a class than it does
 NAMESPACE = "gradwrap"
 """Where optree keeps the classes that are registered here, apart from those of other libraries."""
 
