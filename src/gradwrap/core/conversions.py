@@ -1,4 +1,4 @@
-"""How a variable becomes something that is not one: nothing leaves the graph unnoticed."""
+"""Conversions of a variable to numbers and plain arrays: nothing leaves the graph unnoticed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Conversions"]
 
 
 class Conversions:
-    """`float()`, `np.asarray` and the like, which refuse while tracked, and `item`, which does not."""
+    """Conversions to numbers and plain arrays, most of which are refused while tracked."""
 
     __slots__ = ()
 

@@ -32,7 +32,7 @@ __all__ = ["after_node", "before_node", "follow", "held_back", "leaf_hooks", "on
 
 
 def follow(variable: Any, before: Any) -> None:
-    """Let what `retain_grad` keeps be that of the variable as it is after a change in place."""
+    """Move what `retain_grad` asked for to the node that a change in place has given a variable."""
     hooks = before.op.hooks if isinstance(before, Node) else None
     if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
         variable._node.own_hooks().retained, hooks.retained = hooks.retained, None
@@ -177,7 +177,7 @@ def _lowered(value: Any, level: int) -> Any:
 
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
-    """What stands for a gradient from now on: of its library, shape and dtype."""
+    """The result of a hook in the form of the gradient whose place it takes, checked to fit."""
     recorded = isinstance(g, Wrapper)
     if isinstance(result, Wrapper) and not recorded:
         result = native(result)

@@ -58,17 +58,20 @@ BINARY = {
 """Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
 
 
-def _refresh_views(variable: Any, *, recorded: bool) -> None:
-    """Take the living views of a variable again, after it was written to."""
+def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
+    """Let a variable hold a new value, and take its living views again.
+
+    A write that is not recorded leaves the variable where it is in the graph.
+    """
+    variable._data = value._data
+    if recorded:
+        before = variable._node
+        variable.__class__, variable._node = type(value), value._node
+        follow(variable, before)
     for view in living_views(variable):
         _, op, statics = view._view
         again = apply(type_of(variable)._bind(op), [variable], statics)
-        view._data = again._data
-        if recorded:
-            before = view._node
-            view.__class__, view._node = type(again), again._node
-            follow(view, before)
-        _refresh_views(view, recorded=recorded)
+        _hold(view, again, recorded=recorded)
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
@@ -95,25 +98,15 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
 
 
 def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
-    """Let a variable hold a new value from now on.
-
-    A write that is not recorded leaves the variable where it is in the graph.
-    """
-    if getattr(variable, "_view", None) is not None:
-        _put_into_base(variable, value, recorded=recorded)
-        return
-    variable._data = value._data
-    if recorded:
-        before = variable._node
-        variable.__class__, variable._node = type(value), value._node
-        follow(variable, before)
-    _refresh_views(variable, recorded=recorded)
+    """Write a whole new value to a variable, or to the array it is a view of."""
+    is_view = getattr(variable, "_view", None) is not None
+    (_put_into_base if is_view else _hold)(variable, value, recorded=recorded)
 
 
 def replace_data(variable: Any, array: Any) -> None:
     """Let a variable hold another array where it is in the graph."""
     variable._data = array
-    _refresh_views(variable, recorded=False)
+    _hold(variable, variable, recorded=False)
 
 
 def _check_writable(variable: Any) -> None:
@@ -140,27 +133,24 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
             variable._backend.write(variable._data, key, native(value))
-            _refresh_views(variable, recorded=False)
+            _hold(variable, variable, recorded=False)
         else:
-            _assign(
-                variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=False
-            )
+            changed = type_of(variable)._bind(op).apply(variable, value, key)
+            _assign(variable, changed, recorded=False)
         return
     _check_can_hold(variable, value)
     if not is_mapped and _owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
         bound = type_of(variable)._bind(op)
-        before = variable._node
-        variable._node = record_in_place(bound, variable, value, key, level)
-        follow(variable, before)
-        _refresh_views(variable, recorded=True)
+        node = record_in_place(bound, variable, value, key, level)
+        _hold(variable, type_of(variable)(variable._data, node), recorded=True)
     else:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
 
 def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
-    """Whether `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
+    """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
     view = getattr(value, "_view", None)
     return (
         view is not None
@@ -214,8 +204,7 @@ def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     if outer:
         variable[...] = change(backend.copy(lowest._data), native(other))
     elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
-        variable._data = change(variable._data, native(other))
-        _refresh_views(variable, recorded=False)
+        replace_data(variable, change(variable._data, native(other)))
     else:
         changed = change(backend.copy(variable._data), native(other))
         _assign(variable, type(variable)(changed), recorded=False)
@@ -255,7 +244,7 @@ def _root(variable: Any) -> Any:
 
 
 def _is_reverse(level: int, *values: Any) -> bool:
-    """Whether the level is one that records nodes."""
+    """Tell if the level is one that records nodes."""
     return all(
         type_of(v)._writes_in_place
         for v in values
@@ -280,7 +269,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     mine = getattr(value, "_node", None)
     if isinstance(value, Wrapper) and (mine is None or mine.meta.level == level):
         value = value._data
-    depth = value._backend.depth + 1 if isinstance(value, Wrapper) else 0
+    depth = type_of(value)._backend.depth + 1 if isinstance(value, Wrapper) else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
         variable.__class__ = type_of(variable)._around(type(inner))
@@ -302,7 +291,7 @@ _OWN_REFERENCES = _references(_Holder([]))
 
 
 def _owns_buffer(variable: Any) -> bool:
-    """Whether only a variable and its own views refer to its array, and that is all of a buffer."""
+    """Tell if only a variable and its views refer to its array, which is all of a buffer."""
     if getattr(variable, "_view", None) is not None:
         return False
     others = _references(variable) - _OWN_REFERENCES
@@ -312,7 +301,7 @@ def _owns_buffer(variable: Any) -> bool:
 
 
 def _own_views(variable: Any, root: Any) -> int:
-    """How many living views refer to the array of `root`, and nothing else to theirs."""
+    """The number of living views of the array of `root` whose own arrays only they refer to."""
     count = 0
     for view in living_views(variable):
         base = getattr(view._data, "base", None)

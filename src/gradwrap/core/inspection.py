@@ -1,4 +1,4 @@
-"""Backward passes that are looked at: for what is not finite, and for zeros that annihilate.
+"""Inspection of backward passes: for values that are not finite, and zeros that annihilate.
 
 A pass asks once, at its start, whether its context has asked for either. If so, it visits every
 node off its fast path, with formulas that have their result looked at.
@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
 
 
 class Inspection:
-    """One backward pass that is looked at."""
+    """One backward pass that is inspected."""
 
     __slots__ = ("_selected_by", "_wanted", "began_finite")
 
@@ -44,7 +44,7 @@ class Inspection:
         self.began_finite: bool = asked.finite and all(is_finite(g) for _, g in roots)
 
     def around(self, node: Node, edges: Any) -> Any:
-        """The edges of a node, with formulas that are looked at."""
+        """The edges of a node, with formulas whose results are inspected."""
         if self._wanted.finite:
             self._follow(node, edges)
         return [
@@ -65,7 +65,7 @@ class Inspection:
                     self._selected_by.setdefault(one.seq, name)
 
     def at_end(self, arrived: dict[Node | Leaf, Any]) -> None:
-        """Look at what has arrived: a sum can overflow."""
+        """Check what has arrived: a sum can overflow."""
         if self.began_finite:
             for node, g in arrived.items():
                 if not is_finite(g):
@@ -169,7 +169,7 @@ def _parts(cotangent: Any) -> Iterator[Any]:
 
 
 def is_finite(cotangent: Any) -> bool:
-    """Whether a cotangent has no NaN and no infinity: it waits for the device."""
+    """Tell if a cotangent has no NaN and no infinity, which waits for the device."""
     for part in _parts(cotangent):
         xp = backend_of(part).xp
         if not bool(xp.all(xp.isfinite(part))):
@@ -190,7 +190,7 @@ def _space(cotangent: Any) -> str:
 
 
 def _made_from_zero(g: Any, result: Any) -> bool:
-    """Whether what is not finite stands where the cotangent is zero."""
+    """Tell if a value that is not finite stands where the cotangent is zero."""
     zero, bad = next(_parts(g)), next(_parts(result))
     xp = backend_of(bad).xp
     if tuple(zero.shape) != tuple(bad.shape):

@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on the tape are recorded in this context.
+    """Tell if operations on the tape are recorded in this context.
 
     >>> import gradwrap as gw
     >>> gw.is_grad_enabled()

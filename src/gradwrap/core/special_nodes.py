@@ -173,12 +173,12 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
             parents.update(zip(rule.arrays, parent, strict=True))
     rewrapped: list[Any] = []
     for parent, formula, saved, index in edges:
-        names = rule.formulas[0 if rule.is_joint else index].saved
+        given: Any = rule.formulas[0 if rule.is_joint else index]
         again = tuple(
             _rewrap_output(node, value)
             if name == "out"
             else _rewrap(node, value, parents.get(name))
-            for name, value in zip(names, saved, strict=True)
+            for name, value in zip(given.saved, saved, strict=True)
         )
         rewrapped.append((parent, formula, again, index))
     return rewrapped

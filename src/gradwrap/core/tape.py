@@ -158,6 +158,7 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
             f"element {index} of tensors does not require grad and does not have a grad_fn. "
             "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
         )
+    variable: Any = output
     meta = output._node.meta
     if meta.level != TAPE_LEVEL:
         raise BackwardError(
@@ -166,13 +167,13 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
             ".detach() the value."
         )
     if gradient is None:
-        if output.size != 1 or meta.is_complex:
+        if variable.size != 1 or meta.is_complex:
             real = "real " if meta.is_complex else ""
             raise BackwardError(
                 f"grad can be implicitly created only for {real}scalar outputs; this one is "
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
-        gradient = output._backend.ones_like(output._data)
+        gradient = variable._backend.ones_like(variable._data)
     elif isinstance(gradient, Wrapper) and not create_graph:
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)

@@ -1,4 +1,4 @@
-"""Pytrees, through optree; a lone array never gets there."""
+"""Pytrees, through optree, which a lone array does not reach."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 NAMESPACE = "gradwrap"
-"""Where optree keeps the classes that are registered here, apart from those of other libraries."""
+"""The name under which optree keeps the classes that are registered here."""
 
 
 class TreeDef:
@@ -36,7 +36,7 @@ class TreeDef:
 
     @property
     def is_lone(self) -> bool:
-        """Whether it is no structure at all."""
+        """True if it is no structure at all."""
         return self.spec is None
 
     @property

@@ -1,4 +1,4 @@
-"""What is done with a recording while it is watched: packed, guarded, its place in code noted.
+"""Recordings that are watched: saved arrays are packed or guarded, places in code are noted.
 
 A node that is watched gets a binding of its own, marked special, so that the backward pass takes
 it off its fast path; others cost nothing. What its formulas saved may stand there in another
@@ -51,12 +51,12 @@ class Watch(NamedTuple):
         return bound.changed(watch=self.observation()), edges
 
     def kept(self, value: Any) -> Any:
-        """What is kept in the place of something that is saved for backward."""
+        """The form in which something that is saved for backward is kept."""
         keep = self._pack if self.hooks is not None else guarded if self.guards else None
         return value if keep is None else mapped(value, is_array, keep)
 
     def observation(self) -> Observation:
-        """What is to be known of a call that is recorded now."""
+        """Note the place of a call that is recorded now, if that is wanted."""
         return Observation(tuple(_frames()) if self.notes_place or self.guards else ())
 
     def _pack(self, array: Any) -> Packed:
@@ -73,7 +73,7 @@ class Watching:
         self._outside: list[Watch | None] = []
 
     def _watch(self, outside: Watch) -> Watch:
-        """What is watched inside of this."""
+        """The watch inside of this context, made from the one outside."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class Watching:
 
 
 class Observation:
-    """What is known of a node because it was watched."""
+    """The notes on a node that was watched."""
 
     __slots__ = ("_place",)
 
@@ -118,7 +118,7 @@ class Observation:
         ]
 
     def array_of(self, op: str, kept: Any) -> Any:
-        """What was saved for backward, in the form in which it was given."""
+        """Restore what was saved for backward to the form in which it was given."""
 
         def restore(one: Any) -> Any:
             return one.unpacked(op) if isinstance(one, Packed) else one.checked(op, self.stack)
@@ -127,7 +127,7 @@ class Observation:
 
 
 class Packed:
-    """What the user's function made of an array, and what it has to be turned back into."""
+    """The content that the user's function made of an array, and a description of the array."""
 
     __slots__ = ("_content", "_described", "_unpack")
 
@@ -137,7 +137,7 @@ class Packed:
         self._described = described_wholly(array)
 
     def held_arrays(self) -> list[Any]:
-        """None that is known of: they may be on disk."""
+        """No arrays that are known of: they may be on disk."""
         return []
 
     def unpacked(self, op: str) -> Any:
@@ -202,7 +202,7 @@ def guarded(array: Any) -> Guarded:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is a native array; a lone integer, as in an index, is left alone."""
+    """Tell if a value is a native array; a lone integer, as in an index, is left alone."""
     backend = find_backend(type_of(value))
     return backend is not None and (value.ndim > 0 or backend.is_float(value))
 
@@ -222,7 +222,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
 
 
 def _frames() -> Iterable[tuple[CodeType, int]]:
-    """Where the caller of gradwrap is: outermost first."""
+    """The code and line of each caller outside gradwrap, outermost first."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     found: list[tuple[CodeType, int]] = []
     while frame is not None:
