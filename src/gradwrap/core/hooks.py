@@ -10,7 +10,7 @@ the hooks after accumulation.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import mismatch
@@ -112,15 +112,13 @@ def _run(
     return values
 
 
-class _Argument:
-    """Stands for an argument's node while the cotangent sent to it is held back for hooks."""
+class _Argument(NamedTuple):
+    """A stand-in for an argument's node while the cotangent sent to it is held back for hooks."""
 
-    __slots__ = ("meta", "node", "seq")
-
-    def __init__(self, node: Node | Leaf, position: int) -> None:
-        self.node = node
-        self.meta = node.meta
-        self.seq = position
+    node: Node | Leaf
+    meta: Meta
+    seq: int
+    """Its position among the arguments."""
 
 
 def held_back(
@@ -133,10 +131,10 @@ def held_back(
         if index == JOINT:
             for position, one in enumerate(parent):
                 if one is not None:
-                    arguments[position] = _Argument(one, position)
+                    arguments[position] = _Argument(one, one.meta, position)
             redirected.append((tuple(arguments), formula, saved, index))
         elif wanted(parent):
-            arguments[index] = _Argument(parent, index)
+            arguments[index] = _Argument(parent, parent.meta, index)
             redirected.append((arguments[index], formula, saved, index))
     return arguments, redirected
 

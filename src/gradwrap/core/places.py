@@ -1,8 +1,8 @@
 """Streams and devices on which operations ran, for libraries whose work is queued.
 
 A library that has such places enters a `Placer`, which keeps track of them. Its nodes know their
-place, and a backward pass that visits several goes from one to the next, so that the device does the work in
-the order of the pass, and the host waits for nothing.
+place, and a backward pass that visits several goes from one to the next, so that the device does
+the work in the order of the pass, and the host waits for nothing.
 """
 
 from __future__ import annotations

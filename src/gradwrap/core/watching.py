@@ -11,7 +11,6 @@ import linecache
 import sys
 import weakref
 from pathlib import Path
-from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.backend import backend_of, find_backend
@@ -67,23 +66,31 @@ class Watch(NamedTuple):
 
 
 class Watching:
-    """A context manager during which recordings are watched."""
+    """A context manager during which recordings are watched, or passes are inspected."""
+
+    _state: tuple[Callable[[], Any], Callable[[Any], Any], Any] = (
+        current_watch,
+        watch_with,
+        Watch(),
+    )
+    """Functions that read and write what the context asks for, and what to start from."""
 
     def __init__(self) -> None:
-        self._outside: list[Watch | None] = []
+        self._outside: list[Any] = []
 
-    def _watch(self, outside: Watch) -> Watch:
+    def _watch(self, outside: Any) -> Any:
         """The watch inside of this context, made from the one outside."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        outside = current_watch()
-        self._outside.append(outside)
-        watch_with(self._watch(Watch() if outside is None else outside))
+        current, change, nothing = self._state
+        self._outside.append(current())
+        change(self._watch(current() or nothing))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        watch_with(self._outside.pop())
+        # not by a token: a generator may be closed in another context than it was started in
+        self._state[1](self._outside.pop())
 
 
 class Observation:
