@@ -56,8 +56,15 @@ class _Mode:
         import inspect  # slow to import, and needed by decorators alone
 
         mode: Callable[[], _Mode] = enable_grad if self._mode else no_grad
+        steps: Callable[..., Any] | None = None
+        if inspect.isgeneratorfunction(function):
+            steps = _resumed
+        elif inspect.isasyncgenfunction(function):
+            steps = _awaited
 
         def called(*args: Any, **kwargs: Any) -> Any:
+            if steps is not None:
+                return steps(function(*args, **kwargs), mode)
             with mode():
                 return function(*args, **kwargs)
 
@@ -65,13 +72,7 @@ class _Mode:
             with mode():
                 return await function(*args, **kwargs)
 
-        in_mode: Callable[..., Any] = called
-        if inspect.iscoroutinefunction(function):
-            in_mode = awaited
-        elif inspect.isgeneratorfunction(function):
-            in_mode = lambda *args, **kwargs: _resumed(function(*args, **kwargs), mode)  # noqa: E731
-        elif inspect.isasyncgenfunction(function):
-            in_mode = lambda *args, **kwargs: _awaited(function(*args, **kwargs), mode)  # noqa: E731
+        in_mode: Any = awaited if inspect.iscoroutinefunction(function) else called
         return cast("F", functools.wraps(function)(in_mode))
 
 
