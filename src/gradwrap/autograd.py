@@ -10,7 +10,8 @@ from gradwrap.core.handles import RemovableHandle
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
-from gradwrap.core.variable import AnyVariable, Variable
+from gradwrap.core.variable import Variable
+from gradwrap.core.wrapper import AnyWrapper
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def _paired(
     outputs: Variable[Any] | Sequence[Variable[Any]], gradients: Any
 ) -> tuple[list[Any], list[Any]]:
     """Outputs and their cotangents as two lists; one alone stands for a list of one."""
-    alone = isinstance(outputs, AnyVariable)
+    alone = isinstance(outputs, AnyWrapper)
     found: list[Any] = [outputs] if alone else list(outputs)
     if gradients is None:
         return found, [None] * len(found)

@@ -18,8 +18,7 @@ from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.registry import ops, register_function, search_function
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import is_recorded, native, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, native, unwrapped_key
 from gradwrap.errors import (
     BatchedValueError,
     NoRuleError,
@@ -193,7 +192,7 @@ def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, ke
             "Fix: write it with functions that have one, "
             "or .detach() the argument if its gradient is not wanted."
         )
-    if isinstance(out, AnyVariable):
+    if isinstance(out, AnyWrapper):
         return numpy_protocol.into(
             out, cls._plain(kernel(native(self), axis, dtype, None, keepdims))
         )

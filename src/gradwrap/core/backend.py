@@ -20,7 +20,7 @@ from gradwrap.core.dynamic import type_of
 from gradwrap.core.exchanged_namespace import module_like
 from gradwrap.core.scatter import scatter_add_generic
 from gradwrap.core.space import Meta
-from gradwrap.core.wrapper import Wrapper, snapshot
+from gradwrap.core.wrapper import AnyWrapper, snapshot
 from gradwrap.errors import MissingToolError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     """
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):
-        if gradient is None or isinstance(gradient, Wrapper):
+        if gradient is None or isinstance(gradient, AnyWrapper):
             gradients[position] = snapshot(gradient)
             continue
         backend = backend_of(gradient)
@@ -350,7 +350,7 @@ class WrappedBackend(Backend):
         return isinstance(value, self._inner)
 
     def device(self, array: Any) -> Any:
-        return array.device if isinstance(array, Wrapper) else self._base.device(array)
+        return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         return self._base.dtype_kind(dtype)

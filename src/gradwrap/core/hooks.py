@@ -18,7 +18,7 @@ from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.modes import no_grad
 from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.wrapper import Wrapper, native, snapshot
+from gradwrap.core.wrapper import AnyWrapper, native, snapshot
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def follow(variable: Any, before: Any) -> None:
 
 def _quiet(gradient: Any) -> AbstractContextManager[None]:
     """Hooks record nothing, unless the pass itself is recorded."""
-    return nullcontext() if isinstance(gradient, Wrapper) else no_grad()
+    return nullcontext() if isinstance(gradient, AnyWrapper) else no_grad()
 
 
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
@@ -153,7 +153,7 @@ def _own(g: Any) -> Any:
     """A gradient in a buffer that nothing else refers to; None where there is none."""
     if g is None:
         return None
-    return snapshot(g) if isinstance(g, Wrapper) else backend_of(g).copy(g)
+    return snapshot(g) if isinstance(g, AnyWrapper) else backend_of(g).copy(g)
 
 
 def _name(hook: Any) -> str:
@@ -162,7 +162,7 @@ def _name(hook: Any) -> str:
 
 def _lowered(value: Any, level: int) -> Any:
     """A value as data to a level: a hook may have used arrays that the level tracks."""
-    if not isinstance(value, Wrapper):
+    if not isinstance(value, AnyWrapper):
         return value
     inner = _lowered(value._data, level)
     if value._node is None or value._node.meta.level == level:
@@ -176,8 +176,8 @@ def _lowered(value: Any, level: int) -> Any:
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
     """The result of a hook in the form of the gradient whose place it takes, checked to fit."""
-    recorded = isinstance(g, Wrapper)
-    if isinstance(result, Wrapper) and not recorded:
+    recorded = isinstance(g, AnyWrapper)
+    if isinstance(result, AnyWrapper) and not recorded:
         result = native(result)
     elif meta.level != TAPE_LEVEL:
         result = _lowered(result, meta.level)
@@ -192,7 +192,7 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
             f"hook '{_name(hook)}' {problem}. Fix: return an array of {backend_of(g).name}, "
             f"{meta}, or None to leave the gradient as it is."
         )
-    return type_of(g)(result) if recorded and not isinstance(result, Wrapper) else result
+    return type_of(g)(result) if recorded and not isinstance(result, AnyWrapper) else result
 
 
 def _checked_tuple(

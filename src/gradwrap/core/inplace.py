@@ -25,7 +25,7 @@ from gradwrap.core.record import record_in_place
 from gradwrap.core.registry import find_op, op_of_symbol
 from gradwrap.core.scatter import is_basic_key
 from gradwrap.core.views import INDEX, PERMUTATION, living_views
-from gradwrap.core.wrapper import (
+from gradwrap.core.wrapper import AnyWrapper, (
     Wrapper,
     batched_parts,
     highest_level,
@@ -267,9 +267,9 @@ def _nest(variable: Any, value: Any, level: int) -> None:
         variable.__class__ = type_of(variable)._around(type(inner))
         variable._data, variable._node = inner, None
     mine = getattr(value, "_node", None)
-    if isinstance(value, Wrapper) and (mine is None or mine.meta.level == level):
+    if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
         value = value._data
-    depth = type_of(value)._backend.depth + 1 if isinstance(value, Wrapper) else 0
+    depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
         variable.__class__ = type_of(variable)._around(type(inner))

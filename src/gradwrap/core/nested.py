@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.wrapper import Wrapper, holds_wrapper
+from gradwrap.core.wrapper import AnyWrapper, holds_wrapper
 
 __all__ = ["stack_nested"]
 
@@ -25,6 +25,6 @@ def stack_nested(cls: Any, value: Any) -> Any:
             f"Nested arrays of different shapes {sorted(shapes)} cannot make one array. "
             "Fix: give them one shape, or use concat."
         )
-    like: Any = next(part for part in parts if isinstance(part, Wrapper))
+    like: Any = next(part for part in parts if isinstance(part, AnyWrapper))
     xp = like._namespace
     return xp.stack([xp.asarray(part) for part in parts])

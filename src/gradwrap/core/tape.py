@@ -14,7 +14,7 @@ from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.modes import enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
 from gradwrap.core.space import zeros_of
-from gradwrap.core.wrapper import Wrapper, native
+from gradwrap.core.wrapper import AnyWrapper, native
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
@@ -136,14 +136,14 @@ def _run(
 
 
 def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:
-    variables = (inputs,) if isinstance(inputs, Wrapper) else tuple(inputs)
+    variables = (inputs,) if isinstance(inputs, AnyWrapper) else tuple(inputs)
     if not variables:
         raise BackwardError(
             f"`inputs` argument to `{caller}()` cannot be empty. "
             "Fix: name the variables to differentiate for."
         )
     for variable in variables:
-        if not isinstance(variable, Wrapper) or variable._node is None:
+        if not isinstance(variable, AnyWrapper) or variable._node is None:
             raise BackwardError(
                 f"One of the differentiated Variables does not require grad: inputs of {caller}(). "
                 "Fix: make it with gradwrap.wrap(array, requires_grad=True)."
@@ -153,7 +153,7 @@ def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:
 
 def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
     """The node and the cotangent that a pass starts from, checked against the output."""
-    if not isinstance(output, Wrapper) or output._node is None:
+    if not isinstance(output, AnyWrapper) or output._node is None:
         raise BackwardError(
             f"element {index} of tensors does not require grad and does not have a grad_fn. "
             "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
@@ -174,10 +174,10 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
         gradient = variable._backend.ones_like(variable._data)
-    elif isinstance(gradient, Wrapper) and not create_graph:
+    elif isinstance(gradient, AnyWrapper) and not create_graph:
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)
-    if create_graph and not isinstance(gradient, Wrapper):
+    if create_graph and not isinstance(gradient, AnyWrapper):
         gradient = type_of(output)(gradient)
     return output._node, gradient
 

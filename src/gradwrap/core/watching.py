@@ -18,7 +18,7 @@ from gradwrap.core.comparing import described, described_wholly, library_of
 from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.core.levels import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT
-from gradwrap.core.wrapper import Wrapper, native
+from gradwrap.core.wrapper import AnyWrapper, native
 from gradwrap.errors import BufferChangedError, SavedArrayError
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def is_array(value: Any) -> bool:
 def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
     """Change the arrays in a value: below wrappers, and in tuples and lists."""
     kind = type_of(value)
-    if isinstance(value, Wrapper):
+    if isinstance(value, AnyWrapper):
         inner = mapped(value._data, wanted, change)
         return value if inner is value._data else kind(inner, value._node)
     if isinstance(value, SEQUENCE):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gradwrap.core.backend import backend_of, backend_of_namespace
 from gradwrap.core.checking import check_differentiable
-from gradwrap.core.variable import AnyVariable, Variable, variable_class
-from gradwrap.core.wrapper import batched_parts, data_of, native
+from gradwrap.core.variable import Variable, variable_class
+from gradwrap.core.wrapper import AnyWrapper, batched_parts, data_of, native
 
 if TYPE_CHECKING:
     from gradwrap.typing import Namespace
@@ -45,7 +45,7 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
     Variable(array([1., 2.]), requires_grad=True)
     """
     variable: Variable[Any]
-    if isinstance(array, AnyVariable):
+    if isinstance(array, AnyWrapper):
         variable = array
     else:
         backend = backend_of(array)
@@ -78,7 +78,7 @@ def untracked_copy(x: Any) -> Variable[Any]:
         data = native(x)
         return variable_class(backend_of(data))(data)
     below = data_of(mapped)
-    stopped = untracked_copy(below) if isinstance(below, AnyVariable) else below
+    stopped = untracked_copy(below) if isinstance(below, AnyWrapper) else below
     around: type[Variable[Any]] = mapped._around(type(stopped))
     return around(stopped, mapped._node)
 

@@ -29,8 +29,7 @@ from gradwrap.core.levels import (
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.space import same_space
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import is_at, layers, level_of, native, snapshot
+from gradwrap.core.wrapper import AnyWrapper, is_at, layers, level_of, native, snapshot
 from gradwrap.errors import CheckpointError
 from gradwrap.transforms.argnums import name_of
 
@@ -153,7 +152,7 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
 
 
 def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
-    if not isinstance(leaf, AnyVariable):
+    if not isinstance(leaf, AnyWrapper):
         return leaf
     node = leaf._node
     if node is not None:
@@ -313,7 +312,7 @@ def _pulled_back(xp: Any, g: Any, rerun: _Rerun) -> tuple[Any, ...]:  # noqa: AR
     cotangents = g if len(rerun.metas) > 1 else (g,)
     # On the tape, variables arrive where backward itself is recorded. Under transforms, the
     # levels below record it.
-    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, AnyVariable) for c in cotangents)
+    graph = rerun.level == TAPE_LEVEL and any(isinstance(c, AnyWrapper) for c in cotangents)
     roots = [(n, c) for n, c in zip(rerun.run(), cotangents, strict=True) if c is not None]
     arrived = backward_pass(
         roots, retain_graph=graph, create_graph=graph, targets=set(rerun.parents), cut=True

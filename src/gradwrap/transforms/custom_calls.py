@@ -17,7 +17,7 @@ from gradwrap.core.forward import Tangent
 from gradwrap.core.levels import TAPE_LEVEL, new_level
 from gradwrap.core.linear import in_spaces_of, record_linear
 from gradwrap.core.variable import variable_class
-from gradwrap.core.wrapper import Wrapper, has_effect, is_at, layers
+from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batches import batch_of
 from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, split
@@ -82,7 +82,7 @@ def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
 
 def _uniform(inputs: list[Any]) -> list[Any]:
     """Native arrays alone, or wrappers alone: one namespace for all of them."""
-    if any(isinstance(one, Wrapper) for one in inputs):
+    if any(isinstance(one, AnyWrapper) for one in inputs):
         return [wrapped_untracked(one) for one in inputs]
     return inputs
 
@@ -141,7 +141,7 @@ def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG00
     cotangents: list[Any] = [None] * call.count
     for place, part in zip(call.places, parts, strict=True):
         cotangents[place] = part
-    is_recorded = call.level == TAPE_LEVEL and any(isinstance(part, Wrapper) for part in parts)
+    is_recorded = call.level == TAPE_LEVEL and any(isinstance(part, AnyWrapper) for part in parts)
     pull = call.again() if is_recorded else call.pull
     return tuple(pull(cotangents))
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from gradwrap.core.backend import backend_of
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.loop import is_innermost_batch
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import is_recorded, native
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.function_batch import (
@@ -135,7 +134,7 @@ class Function:
         if kwargs:
             args = cls._by_position(args, kwargs)
         for position, arg in enumerate(args):
-            if not isinstance(arg, AnyVariable) and is_recorded(arg):
+            if not isinstance(arg, AnyWrapper) and is_recorded(arg):
                 raise TrackedValueError(
                     f"argument {position} of {cls.__name__}.apply holds a tracked array in a "
                     f"{type(arg).__name__}: its gradient would be lost. "
@@ -145,7 +144,7 @@ class Function:
             return applied_by_example(cls, args)
         call = Call(cls, args)
         outs = call.perform(args)
-        if any(isinstance(arg, AnyVariable) for arg in args):
+        if any(isinstance(arg, AnyWrapper) for arg in args):
             outs = [wrapped_untracked(out) for out in outs]
         return call.structured(outs)
 
@@ -182,7 +181,7 @@ class Function:
     @classmethod
     def _of_unknown_origin(cls, args: Sequence[Any], array: Any, where: str) -> Any:
         """An array that forward computed, where its dependence on the arguments would matter."""
-        parents = [a for a in args if isinstance(a, AnyVariable) and a._node is not None]
+        parents = [a for a in args if isinstance(a, AnyWrapper) and a._node is not None]
         if not parents:
             return array
         name = cls.__name__
@@ -253,9 +252,9 @@ def once_differentiable(backward: F) -> F:
         if is_innermost_batch(grads):
             name = on_native.__qualname__
             return looped_gradients(name, functools.partial(on_native, ctx), *grads)
-        tracked = [g for g in grads if isinstance(g, AnyVariable) and g._node is not None]
+        tracked = [g for g in grads if isinstance(g, AnyWrapper) and g._node is not None]
         tracked += ctx._tracked()
-        if not tracked and not any(isinstance(g, AnyVariable) for g in grads):
+        if not tracked and not any(isinstance(g, AnyWrapper) for g in grads):
             return backward(ctx, *grads)
         results = backward(ctx._native(), *(native(g) for g in grads))
         if not tracked:

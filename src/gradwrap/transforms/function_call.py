@@ -17,8 +17,7 @@ from gradwrap.core.node import Leaf
 from gradwrap.core.rule import Rule
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.variable import AnyVariable
-from gradwrap.core.wrapper import UNTRACKED, is_recorded, native
+from gradwrap.core.wrapper import UNTRACKED, AnyWrapper, is_recorded, native
 from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import dual, split, with_tangent
@@ -46,7 +45,7 @@ class Call:
     def __init__(self, function: type[Any], args: Sequence[Any]) -> None:
         self.function: Any = function
         self.needs: tuple[bool, ...] = tuple(
-            isinstance(a, AnyVariable) and is_recorded(a) for a in args
+            isinstance(a, AnyWrapper) and is_recorded(a) for a in args
         )
 
     def perform(self, args: Sequence[Any]) -> list[Any]:
@@ -90,7 +89,7 @@ class Call:
 
     def _output(self, value: Any, index: int) -> Any:
         """An output as an array, if it is one, or a number with a fraction."""
-        if isinstance(value, AnyVariable):
+        if isinstance(value, AnyWrapper):
             if is_recorded(value):
                 raise TrackedValueError(
                     f"output {index} of {self.function.__name__}.forward was computed from a "
@@ -214,13 +213,13 @@ def _pulled_back(
     ctx = call.ctx._at(args, outs, needs, partial(call.function._of_unknown_origin, args))
     results = call.function.backward(ctx, *grads)
     results = list(results) if isinstance(results, SEQUENCE) else [results]
-    graph: Any = next((type_of(grad) for grad in grads if isinstance(grad, AnyVariable)), None)
+    graph: Any = next((type_of(grad) for grad in grads if isinstance(grad, AnyWrapper)), None)
     return tuple(_checked(call, results, graph))
 
 
 def _of_own_library(arg: Any) -> Any:
     """Undo that the engine takes all arguments for arrays of the first output's library."""
-    if not isinstance(arg, AnyVariable) or arg._data is None:
+    if not isinstance(arg, AnyWrapper) or arg._data is None:
         return arg
     own = wrapper_class(type_of(arg)._kind, backend_of(arg._data))
     return arg if type(arg) is own else own(arg._data, arg._node)
@@ -290,7 +289,7 @@ def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -
 
 def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
     """A variable where the backward pass is recorded, and no tracked one where it is not."""
-    if isinstance(gradient, AnyVariable):
+    if isinstance(gradient, AnyWrapper):
         if graph is None and meta.level == TAPE_LEVEL:
             return native(gradient)
         return gradient if gradient._node is not None or graph is not None else gradient._data
@@ -317,7 +316,7 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
 
 def _skeleton(arg: Any) -> Any:
     """The places of an argument in the graphs of all levels, without its array."""
-    if not isinstance(arg, AnyVariable):
+    if not isinstance(arg, AnyWrapper):
         return None
     return type_of(arg)(_skeleton(arg._data), arg._node)
 
