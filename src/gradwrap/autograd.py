@@ -10,6 +10,7 @@ from gradwrap.core.handles import RemovableHandle
 from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradwrap.core.tape import backward as _backward
 from gradwrap.core.tape import gradients_of as _gradients_of
+from gradwrap.core.variable import Variable
 from gradwrap.core.wrapper import AnyWrapper
 from gradwrap.errors import BackwardError
 
@@ -138,12 +139,9 @@ def grad(  # noqa: PLR0913  PyTorch's signature
     inputs
         Variables they were computed from, leaves or not.
     grad_outputs
-        A cotangent for each output, of its shape and dtype; None for a real scalar, for which it
-        is one.
-    retain_graph
-        Keep what was recorded, so that the graph can be walked again. By default, `create_graph`.
-    create_graph
-        Record the pass itself; the gradients are then variables, to be differentiated again.
+        A cotangent, or None, for each output.
+    retain_graph, create_graph
+        As for `Variable.backward`.
     allow_unused
         Give None for an input that no output was computed from, rather than an error. By default,
         `materialize_grads`.
@@ -159,10 +157,9 @@ def grad(  # noqa: PLR0913  PyTorch's signature
     Raises
     ------
     BackwardError
-        An input is not tracked or was not used; an output is not tracked, or not a scalar and
-        without cotangent; a cotangent has another shape or dtype than its output.
+        An input is not tracked or was not used; or as for `Variable.backward`.
     GraphFreedError
-        The graph was released by an earlier call.
+        As for `Variable.backward`.
 
     Examples
     --------
@@ -197,8 +194,7 @@ def _paired(
 ) -> tuple[list[Any], list[Any]]:
     """Outputs and their cotangents as two lists; one alone stands for a list of one."""
     alone = isinstance(outputs, AnyWrapper)
-    found = [outputs] if isinstance(outputs, AnyWrapper) else list(outputs)
+    found: list[Any] = [outputs] if alone else list(outputs)
     if gradients is None:
         return found, [None] * len(found)
-    listed = isinstance(gradients, SEQUENCE)
-    return found, [gradients] if alone and not listed else list(gradients)
+    return found, [gradients] if alone and not isinstance(gradients, SEQUENCE) else list(gradients)

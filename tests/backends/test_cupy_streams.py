@@ -10,7 +10,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.node import Node
-from gradwrap.core.placing import PlacedNode, placers
+from gradwrap.core.places import PlacedNode, placers
 from hosted_cupy import has_gpu, hosted
 
 if TYPE_CHECKING:

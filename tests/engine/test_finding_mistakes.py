@@ -290,14 +290,14 @@ def test_an_array_overwritten_between_two_operations_falsifies_the_first_only() 
 def test_arrays_that_several_operations_save_are_copied_once() -> None:
     made: list[Any] = []
 
-    class Counted(watching.Snapshot):
+    class Counted(watching.Guarded):
         __slots__ = ()
 
         def __init__(self, array: Any) -> None:
             made.append(array)
             super().__init__(array)
 
-    original, watching.Snapshot = watching.Snapshot, Counted  # type: ignore[misc]  # a class is replaced
+    original, watching.Guarded = watching.Guarded, Counted  # type: ignore[misc]  # a class is replaced
     try:
         x = leaf()
         with gw.guard_buffers():
@@ -305,7 +305,7 @@ def test_arrays_that_several_operations_save_are_copied_once() -> None:
             for _ in range(10):
                 y = y + np.sin(x)
     finally:
-        watching.Snapshot = original  # type: ignore[misc]  # a class is replaced
+        watching.Guarded = original  # type: ignore[misc]  # a class is replaced
 
     assert len(made) == 1
     y.sum().backward()

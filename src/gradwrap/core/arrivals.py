@@ -1,4 +1,4 @@
-"""Where cotangents arrive: the nodes that a backward pass is still to visit.
+"""Cotangents on their arrival at the nodes that a backward pass is still to visit.
 
 What has arrived at a node so far is the node, the sum, and whether the sum's buffer is the pass's
 own, so that more can be added in place. A min-heap of the nodes' numbers, which fall with time,

@@ -18,7 +18,7 @@ D = TypeVar("D")
 
 
 class Attributes:
-    """What is asked of the native array, and the parts and views that are operations."""
+    """Properties of the native array, and parts and views that are operations."""
 
     __slots__ = ()
 

@@ -17,7 +17,7 @@ import array_api_compat
 
 from gradwrap.core.devices import device
 from gradwrap.core.dynamic import type_of
-from gradwrap.core.modules import module_like
+from gradwrap.core.exchanged_namespace import module_like
 from gradwrap.core.scatter import scatter_add_generic
 from gradwrap.core.space import Meta
 from gradwrap.core.wrapper import AnyWrapper, snapshot

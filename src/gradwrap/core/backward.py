@@ -17,7 +17,7 @@ from gradwrap.core.hooks import on_variable
 from gradwrap.core.inspection import Inspection
 from gradwrap.core.levels import inspecting
 from gradwrap.core.node import EDGE, JOINT, Leaf, Node
-from gradwrap.core.placing import Placement, placement_of, placers
+from gradwrap.core.places import Placement, placement_of, placers
 from gradwrap.core.scatter import PARTS
 from gradwrap.core.space import fit_cotangent
 from gradwrap.core.special_nodes import visit

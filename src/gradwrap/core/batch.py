@@ -36,7 +36,7 @@ from gradwrap.core.call import Call, indented, tuple_of
 from gradwrap.core.diagonals import on_diagonals
 from gradwrap.core.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.general import around, namespace_of, perform, untracked
-from gradwrap.core.looping import looped, stacked, tell
+from gradwrap.core.loop import looped, stacked, tell
 from gradwrap.core.namespace import WrappedNamespace
 from gradwrap.core.rule import parameter_names
 from gradwrap.core.space import Meta, size_of

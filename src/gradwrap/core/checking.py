@@ -35,14 +35,13 @@ def check_differentiable(backend: Backend, data: Any, what: str) -> None:
 
 
 def check_gradient(value: Any, meta: Meta, what: str) -> None:
+    """Refuse a gradient that is not an array of this shape and dtype."""
     found = mismatch(value, None, meta)
     if found is not None:
-        got, wanted = {
-            "shape": (f"has shape {found.got}", f"has {meta.shape}"),
-            "dtype": (f"has dtype {found.got}", f"has {meta.dtype}"),
-        }.get(found.part, (f"is {found.got}", f"is {meta}"))
+        part, verb = (f"{found.part} ", "has") if hasattr(meta, found.part) else ("", "is")
         raise BackwardError(
-            f"{what} {got}, the array {wanted}. Fix: give an array of its shape and dtype, or None."
+            f"{what} {verb} {part}{found.got}, the array {verb} {getattr(meta, found.part, meta)}. "
+            "Fix: give an array of its shape and dtype, or None."
         )
 
 
@@ -93,36 +92,33 @@ def check_tangent(result: Any, out: Any, op: str, argument: str) -> None:
     """
     where = f"The JVP of {op} for its argument {argument} returned"
     if not isinstance(out, SEQUENCE):
-        return _check_tangent_of(result, out, where, "")
+        _check_tangent_of(result, out, where, "the output")
+        return
     if not isinstance(result, SEQUENCE) or len(result) != len(out):
-        got = len(result) if isinstance(result, SEQUENCE) else kind_of(result)
+        got = f"{len(result)} tangents" if isinstance(result, SEQUENCE) else kind_of(result)
         raise RuleResultError(
-            f"{where} {got}{' tangents' if isinstance(got, int) else ''} for {len(out)} outputs. "
-            "Fix: return a tuple with a tangent for each."
+            f"{where} {got} for {len(out)} outputs. Fix: return a tuple with a tangent for each."
         )
     for index, (part, one) in enumerate(zip(result, out, strict=True)):
-        _check_tangent_of(part, one, where, f" {index}")
-    return None
+        _check_tangent_of(part, one, where, f"the output {index}")
 
 
-def _check_tangent_of(tangent: Any, out: Any, where: str, which: str) -> None:
+def _check_tangent_of(tangent: Any, out: Any, where: str, whose: str) -> None:
     wanted = find_backend(type_of(out))
     if wanted is None or not wanted.is_float(out):
         return
     meta = wanted.meta(out, 0)
     found = mismatch(tangent, wanted, meta, dtypes="castable", shapes=_broadcasts_to)
     if found is not None:
-        problem = found.message(
-            "a tangent",
-            f"the output{which}",
-            wanted,
-            meta,
-            shape=". Fix: return the output's shape, which t does not have where the function is "
-            "not elementwise",
-            dtype="out.dtype",
-            like="made with xp",
+        remedies = {
+            "shape": ". Fix: return the output's shape, which t does not have where the function "
+            "is not elementwise",
+            "dtype": "out.dtype",
+            "like": "made with xp",
+        }
+        raise RuleResultError(
+            f"{where} {found.message('a tangent', whose, wanted, meta, **remedies)}"
         )
-        raise RuleResultError(f"{where} {problem}")
 
 
 def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

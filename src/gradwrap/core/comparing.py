@@ -65,7 +65,7 @@ def library_of(value: Any) -> Backend | None:
 
 def is_array(value: Any) -> bool:
     """Tell if a value is an array of a library, or a wrapper of one."""
-    return find_backend(type_of(value)) is not None or library_of(value) is not None
+    return library_of(value) is not None
 
 
 def is_floating(value: Any) -> bool:

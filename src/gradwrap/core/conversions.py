@@ -1,4 +1,4 @@
-"""How a variable becomes something that is not one: nothing leaves the graph unnoticed."""
+"""Conversions of a variable to numbers and plain arrays: nothing leaves the graph unnoticed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import operator
 from typing import Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.wrapper import AnyWrapper, native
+from gradwrap.core.wrapper import layers, native
 from gradwrap.errors import TrackedValueError
 
 __all__ = ["Conversions"]
 
 
 class Conversions:
-    """What `float()`, `np.asarray`, `.item()`, ... do: refuse while tracked, or are explicit."""
+    """Conversions to numbers and plain arrays, most of which are refused while tracked."""
 
     __slots__ = ()
 
@@ -40,14 +40,11 @@ class Conversions:
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str) -> Any:
-        data: Any = self
-        while isinstance(data, AnyWrapper):  # tracked by any of the transforms
-            if data._node is not None and not data._is_batched:
-                raise TrackedValueError(
-                    f"{what} would take a tracked value out of the graph, and drop its gradient. "
-                    f"Fix: {fix}"
-                )
-            data = data._data
+        if any(layer._node is not None and not layer._is_batched for layer in layers(self)):
+            raise TrackedValueError(
+                f"{what} would take a tracked value out of the graph, and drop its gradient. "
+                f"Fix: {fix}"
+            )
         return native(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -77,12 +74,7 @@ class Conversions:
             "stay in the array's library (x.__array_namespace__()), "
             "or call .detach() if no gradient is wanted.",
         )
-        words = {
-            "stream": stream,
-            "max_version": max_version,
-            "dl_device": dl_device,
-            "copy": copy,
-        }
+        words = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         # an older library knows fewer of them
         given = {name: value for name, value in words.items() if value is not None}
         return _exchangeable(data).__dlpack__(**given)

@@ -1,4 +1,4 @@
-"""Where the arrays of any library are: array-api-compat's functions.
+"""The device of an array of any library: array-api-compat's functions.
 
 Their types name the arrays of libraries that have no types, so that nothing is known of them to a
 type checker.

@@ -60,7 +60,7 @@ def _made(bound: BoundOp, like: Any, data: Any) -> Any:
 
 
 def _rank_of_plain(bound: BoundOp, value: Any) -> int | None:
-    """How many axes a value has that is the same for all examples; None if it is not."""
+    """The number of axes of a value that is the same for all examples; None for other values."""
     kind = type_of(value)
     if value is None or kind not in bound.backend.plain_types:
         return None
@@ -87,18 +87,24 @@ def _scaled(bound: BoundOp, names: frozenset[str]) -> Callable[..., Any]:
     return scaled
 
 
+def _one_of(x1: Any, x2: Any) -> tuple[Any, Any, Any]:
+    """The batch that is kept as a diagonal (the second, if both are), that, and the other value."""
+    diagonal = diagonal_of(x2)
+    return (x1, diagonal_of(x1), x2) if diagonal is None else (x2, diagonal, x1)
+
+
 def _add(bound: BoundOp) -> Callable[..., Any]:
     def add(x1: Any, x2: Any) -> Any:
-        one, two = diagonal_of(x1), diagonal_of(x2)
-        batch, diagonal, other = (x1, one, x2) if two is None else (x2, two, x1)
+        batch, diagonal, other = _one_of(x1, x2)
         node = getattr(other, "_node", None)
         if node is None or type(other) is not bound.variable_class:
             return None
         own = batch._node.meta
         if node.meta.level != own.level or node.meta.shape != own.shape:
             return None
-        if one is not None and two is not None:
-            return _kept(bound, batch, bound.native(one, two))
+        further = diagonal_of(other)
+        if further is not None:
+            return _kept(bound, batch, bound.native(further, diagonal))
         if node.meta.dtype != own.dtype:
             return None
         return _made(bound, batch, bound.backend.plus_diagonal(other._data, diagonal))
@@ -111,15 +117,15 @@ def _matmul(bound: BoundOp) -> Callable[..., Any]:
     multiply = bound.backend.xp.multiply
 
     def matmul(x1: Any, x2: Any) -> Any:
-        one, two = diagonal_of(x1), diagonal_of(x2)
-        batch, diagonal, other = (x1, one, x2) if two is None else (x2, two, x1)
+        batch, diagonal, other = _one_of(x1, x2)
+        is_left = batch is x1
         rank = _rank_of_plain(bound, other)
-        if rank not in (1, 2) or other.shape[0 if two is None else -1] != diagonal.shape[0]:
+        if rank not in (1, 2) or other.shape[0 if is_left else -1] != diagonal.shape[0]:
             return None
         if rank == 1:
             return _made(bound, batch, multiply(diagonal, other))
         xp = bound.backend.xp
-        rows = other if two is None else xp.matrix_transpose(other)
+        rows = other if is_left else xp.matrix_transpose(other)
         if batch._node.is_unit and rows.dtype == diagonal.dtype:
             return _made(bound, batch, rows)
         return _made(bound, batch, multiply(xp.expand_dims(diagonal, axis=-1), rows))

@@ -84,8 +84,7 @@ class GradFn:
         Raises
         ------
         HookResultError
-            During `backward`: the hook returned anything but None or a tuple of gradients of the
-            same shapes and dtypes.
+            As for `register_hook`.
 
         Examples
         --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core import inplace
 from gradwrap.core.checking import check_differentiable, check_gradient
+from gradwrap.core.comparing import described, mismatch
 from gradwrap.core.handles import register
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.node import Leaf, Node
@@ -27,7 +28,7 @@ A = TypeVar("A")
 
 
 class GraphMethods(Generic[A]):
-    """What a variable has of `torch.Tensor` in the matter of gradients."""
+    """The attributes and methods of a variable that `torch.Tensor` has for gradients."""
 
     __slots__ = ()
 
@@ -65,17 +66,16 @@ class GraphMethods(Generic[A]):
                 f"data= got a {type(array).__name__}; the array is one of {self._backend.name}. "
                 "Fix: assign an array of the same library."
             )
-        meta = self._backend.meta(self._data, TAPE_LEVEL)
-        if tuple(array.shape) != meta.shape or array.dtype != meta.dtype:
+        if mismatch(array, None, self._backend.meta(self._data, TAPE_LEVEL)) is not None:
             raise InPlaceError(
-                f"data= got {self._backend.meta(array, TAPE_LEVEL)}, the array is {meta}. "
+                f"data= got {described(array)}, the array is {described(self._data)}. "
                 "Fix: assign an array of its shape and dtype, or wrap a new one."
             )
         inplace.replace_data(self, array)
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this array are recorded.
+        """True if operations on this array are recorded.
 
         A result requires a gradient if anything it was computed from does. Assigning to it is
         `requires_grad_`.
@@ -88,7 +88,7 @@ class GraphMethods(Generic[A]):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the array was made by the user rather than by a recorded operation."""
+        """True if the array was made by the user rather than by a recorded operation."""
         return self._node is None or type(self._node) is Leaf
 
     @property
@@ -104,7 +104,7 @@ class GraphMethods(Generic[A]):
 
     @property
     def grad(self) -> A | None:
-        """What `backward` has accumulated, as a native array; None before.
+        """The gradient that `backward` has accumulated, a native array; None before.
 
         Only leaves have one, and arrays whose `retain_grad` was called. It may be assigned: None,
         or an array of this one's shape and dtype. A variable after `create_graph`.
@@ -144,9 +144,8 @@ class GraphMethods(Generic[A]):
             check_differentiable(self._backend, self._data, "an array that requires grad")
             leaf = getattr(self, "_leaf", None)
             if leaf is None:
-                meta = self._backend.meta(self._data, TAPE_LEVEL)
                 owner: Any = weakref.ref(self)
-                leaf = self._leaf = Leaf(meta, owner)
+                leaf = self._leaf = Leaf(self._backend.meta(self._data, TAPE_LEVEL), owner)
             self._node = leaf
         elif not requires_grad and self._node is not None:
             if not self.is_leaf:
@@ -222,8 +221,8 @@ class GraphMethods(Generic[A]):
     def retain_grad(self) -> None:
         """Let `backward` add to the `grad` of this array as well, though it is not a leaf.
 
-        What is kept is the gradient after all hooks of the array, in whatever order they were
-        registered. Nothing changes for a leaf.
+        It keeps the gradient after all hooks of the array, whenever they were registered. Nothing
+        changes for a leaf.
 
         Raises
         ------
@@ -252,7 +251,7 @@ class GraphMethods(Generic[A]):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on this array, which is not a leaf."""
+        """True if `retain_grad` was called on this array, which is not a leaf."""
         node = self._node
         found = None if type(node) is not Node or node.op.hooks is None else node.op.hooks.retained
         return found is not None and found() is self
@@ -263,12 +262,8 @@ class GraphMethods(Generic[A]):
         The gradient is a native array, or a variable in a pass with `create_graph`. The hook may
         return another one of the same shape and dtype, which takes its place: for what lies
         before this array in the graph, for later hooks, and for `grad`. Hooks run in the order in
-        which they were registered; a leaf's run before its `grad` is added to.
-
-        Returns
-        -------
-        RemovableHandle
-            `handle.remove()` takes the hook away; so does the end of `with handle:`.
+        which they were registered; a leaf's run before its `grad` is added to. The handle takes
+        the hook away again.
 
         Raises
         ------
@@ -291,13 +286,8 @@ class GraphMethods(Generic[A]):
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call `hook(x)` with this leaf each time its `grad` has been added to.
 
-        What the hook returns is ignored. It may use `x.grad`, change `x` in place, and set
-        `x.grad` to None.
-
-        Returns
-        -------
-        RemovableHandle
-            `handle.remove()` takes the hook away; so does the end of `with handle:`.
+        The result of the hook is ignored. It may use `x.grad`, change `x` in place, and set
+        `x.grad` to None. The handle takes the hook away again.
 
         Raises
         ------

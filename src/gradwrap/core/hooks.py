@@ -10,7 +10,7 @@ the hooks after accumulation.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import mismatch
@@ -32,7 +32,7 @@ __all__ = ["after_node", "before_node", "follow", "held_back", "leaf_hooks", "on
 
 
 def follow(variable: Any, before: Any) -> None:
-    """Let what `retain_grad` keeps be that of the variable as it is after a change in place."""
+    """Move what `retain_grad` asked for to the node that a change in place has given a variable."""
     hooks = before.op.hooks if isinstance(before, Node) else None
     if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
         variable._node.own_hooks().retained, hooks.retained = hooks.retained, None
@@ -62,9 +62,14 @@ def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False)
                 g = _checked(result, g, node.meta, hook)
     variable = None if hooks.retained is None else hooks.retained()
     if variable is not None:
-        before = getattr(variable, "_grad", None)
-        variable._grad = _own(g) if before is None else before + g
+        accumulate(variable, g, _own)
     return g
+
+
+def accumulate(variable: Any, g: Any, first: Callable[[Any], Any] = lambda g: g) -> None:
+    """Add a gradient to the `grad` of a variable, which is `first(g)` if there was none."""
+    before = getattr(variable, "_grad", None)
+    variable._grad = first(g) if before is None else before + g
 
 
 def before_node(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
@@ -72,15 +77,11 @@ def before_node(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False)
     if not hooks.before:
         return g
     several = type_of(g) is tuple
-    metas: Any = node.meta if several else (node.meta,)
     gradients = g if several else (g,)
     if not owned:
-        gradients = tuple(_own(one) for one in gradients)
-    with _quiet(gradients[0]):
-        for hook in tuple(hooks.before.values()):
-            result = hook(gradients)
-            if result is not None:
-                gradients = _checked_tuple(result, gradients, metas, hook)
+        gradients = tuple(map(_own, gradients))
+    metas: Any = node.meta if several else (node.meta,)
+    gradients = _run(hooks.before, gradients, metas)
     return gradients if several else gradients[0]
 
 
@@ -88,18 +89,10 @@ def after_node(
     arguments: list[_Argument | None], hooks: Hooks, cotangents: dict[int, Any], g: Any
 ) -> list[tuple[Node | Leaf, Any]]:
     """Run the hooks after a node on what it sends to its arguments, None where it sends nothing."""
-    outputs = g if type_of(g) is tuple else (g,)
-    inputs: tuple[Any, ...] = tuple(
-        None if argument is None or argument.seq not in cotangents else cotangents[argument.seq][1]
-        for argument in arguments
-    )
-    inputs = tuple(None if one is None else _own(one) for one in inputs)
+    sent = [None if one is None else cotangents.get(one.seq) for one in arguments]
+    inputs = tuple(None if arrival is None else _own(arrival[1]) for arrival in sent)
     metas = [None if argument is None else argument.meta for argument in arguments]
-    with _quiet(outputs[0]):
-        for hook in tuple(hooks.after.values()):
-            result = hook(inputs, outputs)
-            if result is not None:
-                inputs = _checked_tuple(result, inputs, metas, hook, may_drop=True)
+    inputs = _run(hooks.after, inputs, metas, g if type_of(g) is tuple else (g,))
     return [
         (argument.node, one)
         for argument, one in zip(arguments, inputs, strict=True)
@@ -107,15 +100,25 @@ def after_node(
     ]
 
 
-class _Argument:
-    """Stands for an argument's node while the cotangent sent to it is held back for hooks."""
+def _run(
+    callbacks: dict[int, Any], values: tuple[Any, ...], metas: Any, *outputs: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Run hooks that may replace a tuple of gradients; those that get `outputs` may drop one."""
+    with _quiet((*outputs, values)[0][0]):
+        for hook in tuple(callbacks.values()):
+            result = hook(values, *outputs)
+            if result is not None:
+                values = _checked_tuple(result, values, metas, hook, may_drop=bool(outputs))
+    return values
 
-    __slots__ = ("meta", "node", "seq")
 
-    def __init__(self, node: Node | Leaf, position: int) -> None:
-        self.node = node
-        self.meta = node.meta
-        self.seq = position
+class _Argument(NamedTuple):
+    """A stand-in for an argument's node while the cotangent sent to it is held back for hooks."""
+
+    node: Node | Leaf
+    meta: Meta
+    seq: int
+    """Its position among the arguments."""
 
 
 def held_back(
@@ -128,10 +131,10 @@ def held_back(
         if index == JOINT:
             for position, one in enumerate(parent):
                 if one is not None:
-                    arguments[position] = _Argument(one, position)
+                    arguments[position] = _Argument(one, one.meta, position)
             redirected.append((tuple(arguments), formula, saved, index))
         elif wanted(parent):
-            arguments[index] = _Argument(parent, index)
+            arguments[index] = _Argument(parent, parent.meta, index)
             redirected.append((arguments[index], formula, saved, index))
     return arguments, redirected
 
@@ -147,7 +150,9 @@ def leaf_hooks(arrived: dict[Node | Leaf, Any]) -> None:
 
 
 def _own(g: Any) -> Any:
-    """A gradient in a buffer that nothing else refers to."""
+    """A gradient in a buffer that nothing else refers to; None where there is none."""
+    if g is None:
+        return None
     return snapshot(g) if isinstance(g, AnyWrapper) else backend_of(g).copy(g)
 
 
@@ -170,7 +175,7 @@ def _lowered(value: Any, level: int) -> Any:
 
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
-    """What stands for a gradient from now on: of its library, shape and dtype."""
+    """The result of a hook in the form of the gradient whose place it takes, checked to fit."""
     recorded = isinstance(g, AnyWrapper)
     if isinstance(result, AnyWrapper) and not recorded:
         result = native(result)
@@ -178,11 +183,10 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
         result = _lowered(result, meta.level)
     found = mismatch(result, backend_of(g), meta)
     if found is not None:
+        became = f"a gradient of {found.part} {getattr(meta, found.part, None)} became {found.got}"
         problem = {
-            "shape": "has changed the size of value: a gradient of shape "
-            f"{meta.shape} became {found.got}",
-            "dtype": "has changed the type of value: a gradient of dtype "
-            f"{meta.dtype} became {found.got}",
+            "shape": f"has changed the size of value: {became}",
+            "dtype": f"has changed the type of value: {became}",
         }.get(found.part, f"returned {found.got} in place of a gradient")
         raise HookResultError(
             f"hook '{_name(hook)}' {problem}. Fix: return an array of {backend_of(g).name}, "

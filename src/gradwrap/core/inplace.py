@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.general import apply
@@ -31,48 +31,47 @@ from gradwrap.core.wrapper import (
     highest_level,
     innermost,
     key_with_batches,
+    layers,
     native,
 )
 from gradwrap.errors import InPlaceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 __all__ = ["operate", "replace_data", "set_item"]
 
 V = TypeVar("V", bound=Any)
 
-_operator: Any = operator  # most of which has no types
-_BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    "+": (_operator.add, _operator.iadd),
-    "-": (_operator.sub, _operator.isub),
-    "*": (_operator.mul, _operator.imul),
-    "/": (_operator.truediv, _operator.itruediv),
-    "//": (_operator.floordiv, _operator.ifloordiv),
-    "%": (_operator.mod, _operator.imod),
-    "**": (_operator.pow, _operator.ipow),
-    "@": (_operator.matmul, _operator.imatmul),
-    "&": (_operator.and_, _operator.iand),
-    "|": (_operator.or_, _operator.ior),
-    "^": (_operator.xor, _operator.ixor),
-    "<<": (_operator.lshift, _operator.ilshift),
-    ">>": (_operator.rshift, _operator.irshift),
+BINARY = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
 }
-"""Python's operators of a symbol: for a new array, and for the array itself."""
+"""Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
 
 
-def _refresh_views(variable: Any, *, recorded: bool) -> None:
-    """Take the living views of a variable again, after it was written to."""
+def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
+    """Let a variable hold a new value, and take its living views again.
+
+    A write that is not recorded leaves the variable where it is in the graph.
+    """
+    variable._data = value._data
+    if recorded:
+        before = variable._node
+        variable.__class__, variable._node = type(value), value._node
+        follow(variable, before)
     for view in living_views(variable):
         _, op, statics = view._view
         again = apply(type_of(variable)._bind(op), [variable], statics)
-        view._data = again._data
-        if recorded:
-            before = view._node
-            view.__class__, view._node = type(again), again._node
-            follow(view, before)
-        _refresh_views(view, recorded=recorded)
+        _hold(view, again, recorded=recorded)
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
@@ -99,30 +98,19 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
 
 
 def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
-    """Let a variable hold a new value from now on.
-
-    A write that is not recorded leaves the variable where it is in the graph.
-    """
-    if getattr(variable, "_view", None) is not None:
-        _put_into_base(variable, value, recorded=recorded)
-        return
-    variable._data = value._data
-    if recorded:
-        before = variable._node
-        variable.__class__, variable._node = type(value), value._node
-        follow(variable, before)
-    _refresh_views(variable, recorded=recorded)
+    """Write a whole new value to a variable, or to the array it is a view of."""
+    is_view = getattr(variable, "_view", None) is not None
+    (_put_into_base if is_view else _hold)(variable, value, recorded=recorded)
 
 
 def replace_data(variable: Any, array: Any) -> None:
     """Let a variable hold another array where it is in the graph."""
     variable._data = array
-    _refresh_views(variable, recorded=False)
+    _hold(variable, variable, recorded=False)
 
 
 def _check_writable(variable: Any) -> None:
-    node = variable._node
-    if type(node) is Leaf and node.meta.level == TAPE_LEVEL and silent_up_to() < TAPE_LEVEL:
+    if _is_tape_leaf(variable) and silent_up_to() < TAPE_LEVEL:
         raise InPlaceError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "Fix: put `with gradwrap.no_grad():` around an update of a parameter, "
@@ -145,27 +133,24 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
             variable._backend.write(variable._data, key, native(value))
-            _refresh_views(variable, recorded=False)
+            _hold(variable, variable, recorded=False)
         else:
-            _assign(
-                variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=False
-            )
+            changed = type_of(variable)._bind(op).apply(variable, value, key)
+            _assign(variable, changed, recorded=False)
         return
     _check_can_hold(variable, value)
     if not is_mapped and _owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
         bound = type_of(variable)._bind(op)
-        before = variable._node
-        variable._node = record_in_place(bound, variable, value, key, level)
-        follow(variable, before)
-        _refresh_views(variable, recorded=True)
+        node = record_in_place(bound, variable, value, key, level)
+        _hold(variable, type_of(variable)(variable._data, node), recorded=True)
     else:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
 
 def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
-    """Whether `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
+    """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
     view = getattr(value, "_view", None)
     return (
         view is not None
@@ -179,7 +164,9 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
 def operate(variable: V, symbol: str, other: Any) -> V:
     """`variable += other`, and the like, recorded."""
     if not hasattr(type_of(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
-        changed: V = _BINARY[symbol][0](variable, other)  # a NumPy scalar cannot change
+        changed: V = getattr(operator, f"__{BINARY[symbol]}__")(
+            variable, other
+        )  # a NumPy scalar cannot change
         return changed
     cls = type(variable)
     if cls._is_foreign(other):
@@ -211,16 +198,13 @@ def operate(variable: V, symbol: str, other: Any) -> V:
 
 def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     """Change the values alone, by the library's own operator."""
-    change = _BINARY[symbol][1]
-    innermost = variable
-    while innermost._backend.depth:
-        innermost = innermost._data
-    backend = innermost._backend
-    if innermost is not variable:
-        variable[...] = change(backend.copy(innermost._data), native(other))
+    change = getattr(operator, f"__i{BINARY[symbol]}__")
+    *outer, lowest = layers(variable)
+    backend = lowest._backend
+    if outer:
+        variable[...] = change(backend.copy(lowest._data), native(other))
     elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
-        variable._data = change(variable._data, native(other))
-        _refresh_views(variable, recorded=False)
+        replace_data(variable, change(variable._data, native(other)))
     else:
         changed = change(backend.copy(variable._data), native(other))
         _assign(variable, type(variable)(changed), recorded=False)
@@ -260,7 +244,7 @@ def _root(variable: Any) -> Any:
 
 
 def _is_reverse(level: int, *values: Any) -> bool:
-    """Whether the level is one that records nodes."""
+    """Tell if the level is one that records nodes."""
     return all(
         type_of(v)._writes_in_place
         for v in values
@@ -285,7 +269,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     mine = getattr(value, "_node", None)
     if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
         value = value._data
-    depth = value._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
+    depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
         variable.__class__ = type_of(variable)._around(type(inner))
@@ -307,7 +291,7 @@ _OWN_REFERENCES = _references(_Holder([]))
 
 
 def _owns_buffer(variable: Any) -> bool:
-    """Whether only a variable and its own views refer to its array, and that is all of a buffer."""
+    """Tell if only a variable and its views refer to its array, which is all of a buffer."""
     if getattr(variable, "_view", None) is not None:
         return False
     others = _references(variable) - _OWN_REFERENCES
@@ -317,7 +301,7 @@ def _owns_buffer(variable: Any) -> bool:
 
 
 def _own_views(variable: Any, root: Any) -> int:
-    """How many living views refer to the array of `root`, and nothing else to theirs."""
+    """The number of living views of the array of `root` whose own arrays only they refer to."""
     count = 0
     for view in living_views(variable):
         base = getattr(view._data, "base", None)

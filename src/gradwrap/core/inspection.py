@@ -1,4 +1,4 @@
-"""Backward passes that are looked at: for what is not finite, and for zeros that annihilate.
+"""Inspection of backward passes: for values that are not finite, and zeros that annihilate.
 
 A pass asks once, at its start, whether its context has asked for either. If so, it visits every
 node off its fast path, with formulas that have their result looked at.
@@ -6,7 +6,8 @@ node off its fast path, with formulas that have their result looked at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import described
@@ -23,26 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["Inspection", "Wanted"]
 
 
-class Wanted:
-    """What a context asks of its backward passes."""
+class Wanted(NamedTuple):
+    """The checks that a context asks of its backward passes."""
 
-    __slots__ = ("finite", "notes", "zeros_annihilate")
-
-    def __init__(
-        self, *, notes: bool = False, finite: bool = False, zeros_annihilate: bool = False
-    ) -> None:
-        self.notes: bool = notes  # name the operation in whatever a formula raises
-        self.finite: bool = finite
-        self.zeros_annihilate: bool = zeros_annihilate
-
-    def changed(self, **changes: bool) -> Wanted:
-        """The same with some of it changed."""
-        words: dict[str, bool] = {name: getattr(self, name) for name in Wanted.__slots__}
-        return Wanted(**{**words, **changes})
+    notes: bool = False
+    """Name the operation in whatever a formula raises."""
+    finite: bool = False
+    zeros_annihilate: bool = False
 
 
 class Inspection:
-    """One backward pass that is looked at."""
+    """One backward pass that is inspected."""
 
     __slots__ = ("_selected_by", "_wanted", "began_finite")
 
@@ -52,11 +44,11 @@ class Inspection:
         self.began_finite: bool = asked.finite and all(is_finite(g) for _, g in roots)
 
     def around(self, node: Node, edges: Any) -> Any:
-        """The edges of a node, with formulas that are looked at."""
+        """The edges of a node, with formulas whose results are inspected."""
         if self._wanted.finite:
             self._follow(node, edges)
         return [
-            (parent, _Inspected(self, node, formula), saved, index)
+            (parent, partial(self._call, node, formula), saved, index)
             for parent, formula, saved, index in edges
         ]
 
@@ -73,14 +65,14 @@ class Inspection:
                     self._selected_by.setdefault(one.seq, name)
 
     def at_end(self, arrived: dict[Node | Leaf, Any]) -> None:
-        """Look at what has arrived: a sum can overflow."""
+        """Check what has arrived: a sum can overflow."""
         if self.began_finite:
             for node, g in arrived.items():
                 if not is_finite(g):
                     raise _of_a_sum(node, g)
 
-    def call(self, node: Node, formula: Any, xp: Any, g: Any, saved: tuple[Any, ...]) -> Any:
-        """A formula's result, looked at."""
+    def _call(self, node: Node, formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
+        """Call a formula and check its result."""
         asked = self._wanted
         if self.began_finite and not is_finite(g):
             raise _of_a_sum(node, g)
@@ -123,20 +115,6 @@ class Inspection:
             )
         stack = _stack(node)
         return AnomalyError("\n".join((" ".join(words), _recorded_at(node))), name, stack)
-
-
-class _Inspected:
-    """A formula whose result is looked at."""
-
-    __slots__ = ("_formula", "_inspection", "_node")
-
-    def __init__(self, inspection: Inspection, node: Node, formula: Any) -> None:
-        self._inspection = inspection
-        self._node = node
-        self._formula = formula
-
-    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        return self._inspection.call(self._node, self._formula, xp, g, saved)
 
 
 def _of_a_sum(node: Node | Leaf, g: Any) -> AnomalyError:
@@ -191,7 +169,7 @@ def _parts(cotangent: Any) -> Iterator[Any]:
 
 
 def is_finite(cotangent: Any) -> bool:
-    """Whether a cotangent has no NaN and no infinity: it waits for the device."""
+    """Tell if a cotangent has no NaN and no infinity, which waits for the device."""
     for part in _parts(cotangent):
         xp = backend_of(part).xp
         if not bool(xp.all(xp.isfinite(part))):
@@ -212,7 +190,7 @@ def _space(cotangent: Any) -> str:
 
 
 def _made_from_zero(g: Any, result: Any) -> bool:
-    """Whether what is not finite stands where the cotangent is zero."""
+    """Tell if a value that is not finite stands where the cotangent is zero."""
     zero, bad = next(_parts(g)), next(_parts(result))
     xp = backend_of(bad).xp
     if tuple(zero.shape) != tuple(bad.shape):

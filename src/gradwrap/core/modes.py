@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on the tape are recorded in this context.
+    """Tell if operations on the tape are recorded in this context.
 
     >>> import gradwrap as gw
     >>> gw.is_grad_enabled()
@@ -41,12 +41,9 @@ class _Mode:
     def __init__(self, function: Any = None) -> None:
         self._outside: list[int] = []
 
-    def _threshold(self) -> int:
-        return RECORD_ALL if self._mode else newest_level()
-
     def _begin(self) -> None:
         self._outside.append(silent_up_to())
-        set_threshold(self._threshold(), current_watch())
+        set_threshold(RECORD_ALL if self._mode else newest_level(), current_watch())
 
     def __enter__(self) -> None:
         self._begin()
@@ -58,86 +55,73 @@ class _Mode:
     def __call__(self, function: F) -> F:
         import inspect  # slow to import, and needed by decorators alone
 
-        mode = self._mode
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def in_mode_async(*args: Any, **kwargs: Any) -> Any:
-                with _mode(mode):
-                    return await function(*args, **kwargs)
-
-            return cast("F", in_mode_async)
+        mode: Callable[[], _Mode] = enable_grad if self._mode else no_grad
+        steps: Callable[..., Any] | None = None
         if inspect.isgeneratorfunction(function):
+            steps = _resumed
+        elif inspect.isasyncgenfunction(function):
+            steps = _awaited
 
-            @functools.wraps(function)
-            def in_mode_generator(*args: Any, **kwargs: Any) -> Any:
-                return _resumed_in_mode(function(*args, **kwargs), mode)
-
-            return cast("F", in_mode_generator)
-        if inspect.isasyncgenfunction(function):
-
-            @functools.wraps(function)
-            def in_mode_async_generator(*args: Any, **kwargs: Any) -> Any:
-                return _awaited_in_mode(function(*args, **kwargs), mode)
-
-            return cast("F", in_mode_async_generator)
-
-        @functools.wraps(function)
-        def in_mode(*args: Any, **kwargs: Any) -> Any:
-            with _mode(mode):
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if steps is not None:
+                return steps(function(*args, **kwargs), mode)
+            with mode():
                 return function(*args, **kwargs)
 
-        return cast("F", in_mode)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            with mode():
+                return await function(*args, **kwargs)
+
+        in_mode: Any = awaited if inspect.iscoroutinefunction(function) else called
+        return cast("F", functools.wraps(function)(in_mode))
 
 
-def _mode(mode: bool) -> _Mode:
-    switch: _Mode = enable_grad() if mode else no_grad()
-    return switch
-
-
-def _resumed_in_mode(generator: Any, mode: bool) -> Generator[Any, Any, Any]:
-    """Run every step of `generator` in a mode, and give the caller's mode back at each yield."""
+def _resumed(generator: Any, mode: Callable[[], _Mode]) -> Generator[Any, Any, Any]:
+    """Run every step of a generator in a mode, and give the caller's mode back at each yield."""
     resume: Callable[[], Any] = functools.partial(next, generator)
     while True:
         try:
-            with _mode(mode):
+            with mode():
                 value = resume()
         except StopIteration as stop:
             return stop.value
         try:
             sent: Any = yield value
-        except GeneratorExit:
-            with _mode(mode):
-                generator.close()
-            raise
-        except BaseException as error:  # noqa: BLE001  handed on to the generator
+        except BaseException as error:  # noqa: BLE001  handed on to the generator, to be closed too
             resume = functools.partial(generator.throw, error)
         else:
             resume = functools.partial(generator.send, sent)
 
 
-async def _awaited_in_mode(generator: Any, mode: bool) -> AsyncGenerator[Any, Any]:
-    """The same for an asynchronous generator."""
+async def _awaited(generator: Any, mode: Callable[[], _Mode]) -> AsyncGenerator[Any, Any]:
+    """Do the same for an asynchronous generator."""
     resume: Callable[[], Any] = generator.__anext__
     while True:
         try:
-            with _mode(mode):
+            with mode():
                 value = await resume()
         except StopAsyncIteration:
             return
         try:
             sent: Any = yield value
-        except GeneratorExit:
-            with _mode(mode):
-                await generator.aclose()
-            raise
-        except BaseException as error:  # noqa: BLE001  handed on to the generator
+        except BaseException as error:  # noqa: BLE001  handed on to the generator, to be closed too
             resume = functools.partial(generator.athrow, error)
         else:
             resume = functools.partial(generator.asend, sent)
 
 
-class no_grad(_Mode):  # noqa: N801  PyTorch's name
+class _Switch(_Mode):
+    """A mode that decorates with or without parentheses: `@no_grad` means `@no_grad()`."""
+
+    @overload
+    def __new__(cls) -> Self: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]  # applied as a decorator
+    def __new__(cls, function: Any = None) -> Any:
+        return super().__new__(cls) if function is None else cls()(function)
+
+
+class no_grad(_Switch):  # noqa: N801  PyTorch's name
     """Switch recording off: a context manager, or a decorator.
 
     Inside a function under a transform it stops that transform's recording too; a transform
@@ -151,16 +135,8 @@ class no_grad(_Mode):  # noqa: N801  PyTorch's name
     False
     """
 
-    @overload
-    def __new__(cls) -> Self: ...
-    @overload
-    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]  # applied as a decorator
-    def __new__(cls, function: Any = None) -> Any:
-        """`@no_grad` does as well as `@no_grad()`."""
-        return super().__new__(cls) if function is None else cls()(function)
 
-
-class enable_grad(_Mode):  # noqa: N801  PyTorch's name
+class enable_grad(_Switch):  # noqa: N801  PyTorch's name
     """Switch recording on again inside `no_grad`: a context manager, or a decorator.
 
     >>> import numpy as np, gradwrap as gw
@@ -172,14 +148,6 @@ class enable_grad(_Mode):  # noqa: N801  PyTorch's name
     """
 
     _mode = True
-
-    @overload
-    def __new__(cls) -> Self: ...
-    @overload
-    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]  # applied as a decorator
-    def __new__(cls, function: Any = None) -> Any:
-        """`@enable_grad` does as well as `@enable_grad()`."""
-        return super().__new__(cls) if function is None else cls()(function)
 
 
 class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.levels import silent_up_to
 from gradwrap.core.registry import changes, find_op, load_all
-from gradwrap.core.wrapper import AnyWrapper, innermost, key_with_batches
+from gradwrap.core.wrapper import has_effect, innermost, key_with_batches, layers
 from gradwrap.errors import NoRuleError
 
 __all__ = ["WrappedNamespace", "asked_of_data", "composite", "composites"]
@@ -111,7 +110,7 @@ class WrappedNamespace:
         target.__dict__.pop(tail, None)
 
     def _has_rule(self, path: str) -> bool:
-        """Whether a function is an operation of the table, or written in terms of others."""
+        """Tell if a function is an operation of the table, or written in terms of others."""
         return find_op(path) is not None or path in _composites or path in _asked_of_data
 
     def _find(self, path: str) -> Any:
@@ -142,7 +141,7 @@ class WrappedNamespace:
 
 
 def _is_offered(name: str) -> bool:
-    """Whether a name is passed on to the library: of the special ones, those of the standard."""
+    """Tell if a name is passed on to the library: of the special ones, those of the standard."""
     return not name.startswith("__") or name in _asked_of_data or name == "__array_api_version__"
 
 
@@ -165,8 +164,12 @@ def _like(bound: Any, function: Callable[..., Any]) -> Any:
 
 def _on_data(native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function about arrays (dtypes, shapes) with the innermost arrays."""
-    named = {key: innermost(value) for key, value in kwargs.items()}
-    return native(*(innermost(arg) for arg in args), **named)
+    return _called(native, innermost, args, kwargs)
+
+
+def _called(function: Any, change: Callable[[Any], Any], args: Any, kwargs: Any) -> Any:
+    """Call a function with arguments that have been changed."""
+    return function(*map(change, args), **{name: change(value) for name, value in kwargs.items()})
 
 
 def _without_rule(
@@ -180,17 +183,11 @@ def _without_rule(
                 f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
                 "or .detach() the argument if its gradient is not wanted."
             )
-    named = {key: key_with_batches(value) for key, value in kwargs.items()}
-    return cls._plain(native(*(key_with_batches(arg) for arg in args), **named))
+    return cls._plain(_called(native, key_with_batches, args, kwargs))
 
 
 def _is_tracked(value: Any) -> bool:
-    """Whether a value is, or holds, what a transform records; a batch is the library's business."""
+    """Tell if a value is, or holds, an array that a transform records; a batch is not one."""
     if isinstance(value, SEQUENCE):
         return any(_is_tracked(part) for part in value)
-    while isinstance(value, AnyWrapper):
-        node = value._node
-        if node is not None and not value._is_batched and node.meta.level > silent_up_to():
-            return True
-        value = value._data
-    return False
+    return any(has_effect(layer) and not layer._is_batched for layer in layers(value))

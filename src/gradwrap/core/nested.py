@@ -25,6 +25,6 @@ def stack_nested(cls: Any, value: Any) -> Any:
             f"Nested arrays of different shapes {sorted(shapes)} cannot make one array. "
             "Fix: give them one shape, or use concat."
         )
-    like = next(part for part in parts if isinstance(part, AnyWrapper))
+    like: Any = next(part for part in parts if isinstance(part, AnyWrapper))
     xp = like._namespace
     return xp.stack([xp.asarray(part) for part in parts])

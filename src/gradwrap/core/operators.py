@@ -23,22 +23,7 @@ __all__ = ["Operators", "operation_of_method"]
 
 B = TypeVar("B")
 
-BINARY = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "@": "matmul",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<<": "lshift",
-    ">>": "rshift",
-}
-"""Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
+BINARY = inplace.BINARY
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 UNARY = {"-": "neg", "+": "pos", "~": "invert"}
 NAMED = {"abs": "abs", "getitem": "getitem"}

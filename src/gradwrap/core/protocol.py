@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.registry import changes, op_of_function
 from gradwrap.errors import BatchedValueError, NoRuleError
 

@@ -81,10 +81,10 @@ def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
 
 
 def changes() -> int:
-    """How often a rule has been changed.
+    """The number of times that a rule has been changed.
 
-    What is made from rules and kept, without a lock, is taken back by whoever made it if this
-    number has grown meanwhile: it may be out of date, and `classes.rebind` may have been here.
+    What is made from rules and kept, without a lock, is taken back by the code that made it if
+    this number has grown meanwhile: it may be out of date.
     """
     return _changes
 

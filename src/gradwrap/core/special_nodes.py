@@ -8,6 +8,7 @@ place in the graph again. Where the function is holomorphic, their results are c
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.arrivals import Pending, arrive
@@ -21,7 +22,7 @@ from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
     from gradwrap.core.inspection import Inspection
-    from gradwrap.core.placing import Placement
+    from gradwrap.core.places import Placement
 
 __all__ = ["visit"]
 
@@ -137,18 +138,13 @@ def _arrive_jointly(
 def conjugated(edges: Any) -> Any:
     """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
     return tuple(
-        (parent, _ConjugateAfter(formula), saved, index) for parent, formula, saved, index in edges
+        (parent, partial(_conjugate_after, formula), saved, index)
+        for parent, formula, saved, index in edges
     )
 
 
-class _ConjugateAfter:
-    __slots__ = ("formula",)
-
-    def __init__(self, formula: Any) -> None:
-        self.formula = formula
-
-    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        return conjugate(xp, self.formula(xp, g, *saved))
+def _conjugate_after(formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
+    return conjugate(xp, formula(xp, g, *saved))
 
 
 def conjugate(xp: Any, cotangent: Any) -> Any:
@@ -177,12 +173,12 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
             parents.update(zip(rule.arrays, parent, strict=True))
     rewrapped: list[Any] = []
     for parent, formula, saved, index in edges:
-        names: tuple[str, ...] = rule.formulas[0 if rule.is_joint else index].saved
+        given: Any = rule.formulas[0 if rule.is_joint else index]
         again = tuple(
             _rewrap_output(node, value)
             if name == "out"
             else _rewrap(node, value, parents.get(name))
-            for name, value in zip(names, saved, strict=True)
+            for name, value in zip(given.saved, saved, strict=True)
         )
         rewrapped.append((parent, formula, again, index))
     return rewrapped

@@ -9,7 +9,7 @@ from gradwrap.core.backend import own_buffers
 from gradwrap.core.backward import backward_pass
 from gradwrap.core.comparing import mismatch
 from gradwrap.core.dynamic import type_of
-from gradwrap.core.hooks import after_node, before_node, leaf_hooks, on_variable
+from gradwrap.core.hooks import accumulate, after_node, before_node, leaf_hooks, on_variable
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.modes import enable_grad, set_grad_enabled
 from gradwrap.core.node import Leaf, Node
@@ -57,19 +57,13 @@ def _arrive_at_leaf(leaf: Leaf, gradient: Any) -> None:
             "then changed in place by a tracked value, so there is no leaf to take its gradient. "
             "Fix: make the change on a .clone(), or use the leaf after it."
         )
-    if hooks is None:
-        _accumulate(variable, gradient)
-        return
-    gradient = before_node(leaf, hooks, gradient)
-    _accumulate(variable, gradient)
-    for hook in tuple(hooks.accumulated.values()):
-        hook(variable)
-    after_node([], hooks, {}, gradient)
-
-
-def _accumulate(variable: Any, gradient: Any) -> None:
-    before = getattr(variable, "_grad", None)
-    variable._grad = gradient if before is None else before + gradient
+    if hooks is not None:
+        gradient = before_node(leaf, hooks, gradient)
+    accumulate(variable, gradient)
+    if hooks is not None:
+        for hook in tuple(hooks.accumulated.values()):
+            hook(variable)
+        after_node([], hooks, {}, gradient)
 
 
 def gradients_of(  # noqa: PLR0913  PyTorch's arguments
@@ -164,6 +158,7 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
             f"element {index} of tensors does not require grad and does not have a grad_fn. "
             "Fix: make an array it is computed from with gradwrap.wrap(array, requires_grad=True)."
         )
+    variable: Any = output
     meta = output._node.meta
     if meta.level != TAPE_LEVEL:
         raise BackwardError(
@@ -172,13 +167,13 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
             ".detach() the value."
         )
     if gradient is None:
-        if output.size != 1 or meta.is_complex:
+        if variable.size != 1 or meta.is_complex:
             real = "real " if meta.is_complex else ""
             raise BackwardError(
                 f"grad can be implicitly created only for {real}scalar outputs; this one is "
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
-        gradient = output._backend.ones_like(output._data)
+        gradient = variable._backend.ones_like(variable._data)
     elif isinstance(gradient, AnyWrapper) and not create_graph:
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)
@@ -196,19 +191,16 @@ def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
     found = mismatch(gradient, backend, meta)
     if found is None:
         return gradient
-    if found.part == "shape":
-        wanted, fix = meta.shape, "pass a gradient of the output's shape"
-    elif found.part == "dtype":
-        wanted, fix = meta.dtype, "cast the gradient"
-    elif found.part == "library":
-        raise BackwardError(
-            f"gradient is {found.got}, the output is an array of {backend.name}. "
-            "Fix: convert the gradient."
-        )
-    else:
-        raise BackwardError(
-            f"gradient is {found.got}. Fix: pass an array of the output's shape and dtype."
-        )
+    fix = {
+        "shape": "pass a gradient of the output's shape",
+        "dtype": "cast the gradient",
+        "library": "convert the gradient",
+        "array": "pass an array of the output's shape and dtype",
+    }[found.part]
+    wanted = getattr(meta, found.part, None)
+    if wanted is None:
+        whose = f", the output is an array of {backend.name}" if found.part == "library" else ""
+        raise BackwardError(f"gradient is {found.got}{whose}. Fix: {fix}.")
     raise BackwardError(
         f"Mismatch in {found.part}: grad_output[{index}] has a {found.part} of {found.got} and "
         f"output[{index}] has a {found.part} of {wanted}. Fix: {fix}."

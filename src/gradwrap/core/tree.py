@@ -1,8 +1,8 @@
-"""Pytrees, through optree; a lone array never gets there."""
+"""Pytrees, through optree, which a lone array does not reach."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import optree
 
@@ -22,10 +22,8 @@ __all__ = [
     "zeros_filled",
 ]
 
-C = TypeVar("C", bound=type[Any])
-_optree: Any = optree  # whose types ask more of a class than it does
 NAMESPACE = "gradwrap"
-"""Where optree keeps the classes that are registered here, apart from those of other libraries."""
+"""The name under which optree keeps the classes that are registered here."""
 
 
 class TreeDef:
@@ -38,7 +36,7 @@ class TreeDef:
 
     @property
     def is_lone(self) -> bool:
-        """Whether it is no structure at all."""
+        """True if it is no structure at all."""
         return self.spec is None
 
     @property

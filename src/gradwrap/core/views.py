@@ -42,7 +42,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 
 
 def _selects_copy(key: Any, result: Any) -> bool:
-    """Whether a library that does not tell copies by indexing with this key, as NumPy does."""
+    """Tell if indexing with this key copies, as in NumPy; a library may not show it."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
         return True
@@ -50,6 +50,7 @@ def _selects_copy(key: Any, result: Any) -> bool:
 
 
 def living_views(variable: Any) -> Iterator[Any]:
+    """Yield the views of a variable that still exist."""
     for reference in getattr(variable, "_views", None) or ():
         view = reference()
         if view is not None:

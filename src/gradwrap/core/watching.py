@@ -1,4 +1,4 @@
-"""What is done with a recording while it is watched: packed, guarded, its place in code noted.
+"""Recordings that are watched: saved arrays are packed or guarded, places in code are noted.
 
 A node that is watched gets a binding of its own, marked special, so that the backward pass takes
 it off its fast path; others cost nothing. What its formulas saved may stand there in another
@@ -11,8 +11,7 @@ import linecache
 import sys
 import weakref
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.backend import backend_of, find_backend
 from gradwrap.core.comparing import described, described_wholly, library_of
@@ -33,33 +32,15 @@ __all__ = ["Guarded", "Packed", "Watch", "Watching"]
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 Stack = tuple[tuple["CodeType", int], ...]
 
-WORDS = ("hooks", "notes_place", "guards")
 PACKAGE = str(Path(__file__).parent.parent)
 
 
-class Watch:
-    """What a context asks of its recordings."""
+class Watch(NamedTuple):
+    """The form in which a context keeps what its operations save, and what it notes of them."""
 
-    __slots__ = ("_snapshots", "guards", "hooks", "notes_place")
-
-    def __init__(
-        self,
-        hooks: Hooks | None = None,
-        *,
-        notes_place: bool = False,
-        guards: bool = False,
-    ) -> None:
-        self.hooks: Hooks | None = hooks
-        self.notes_place: bool = notes_place
-        self.guards: bool = guards
-        self._snapshots: weakref.WeakValueDictionary[int, Snapshot] = weakref.WeakValueDictionary()
-
-    def changed(self, **changes: Any) -> Watch:
-        """The same with some of it changed."""
-        words: dict[str, Any] = {name: getattr(self, name) for name in WORDS}
-        made = Watch(**{**words, **changes})
-        made._snapshots = self._snapshots
-        return made
+    hooks: Hooks | None = None
+    notes_place: bool = False
+    guards: bool = False
 
     def observed(self, bound: BoundOp, edges: list[Any]) -> tuple[BoundOp, list[Any]]:
         """A binding for one node, and its edges with what they save in its new form."""
@@ -69,12 +50,12 @@ class Watch:
         return bound.changed(watch=self.observation()), edges
 
     def kept(self, value: Any) -> Any:
-        """What is kept in the place of something that is saved for backward."""
-        keep = self._pack if self.hooks is not None else self._guard if self.guards else None
+        """The form in which something that is saved for backward is kept."""
+        keep = self._pack if self.hooks is not None else guarded if self.guards else None
         return value if keep is None else mapped(value, is_array, keep)
 
     def observation(self) -> Observation:
-        """What is to be known of a call that is recorded now."""
+        """Note the place of a call that is recorded now, if that is wanted."""
         return Observation(tuple(_frames()) if self.notes_place or self.guards else ())
 
     def _pack(self, array: Any) -> Packed:
@@ -83,36 +64,37 @@ class Watch:
         with unwatched():
             return Packed(pack(array), unpack, array)
 
-    def _guard(self, array: Any) -> Guarded:
-        """Keep an array with a copy of its values, which all who save it meanwhile share."""
-        known = self._snapshots.get(id(array))
-        if known is None or known.array is not array or not known.is_unchanged():
-            known = self._snapshots[id(array)] = Snapshot(array)
-        return Guarded(known)
-
 
 class Watching:
-    """A context manager during which recordings are watched."""
+    """A context manager during which recordings are watched, or passes are inspected."""
+
+    _state: tuple[Callable[[], Any], Callable[[Any], Any], Any] = (
+        current_watch,
+        watch_with,
+        Watch(),
+    )
+    """Functions that read and write what the context asks for, and what to start from."""
 
     def __init__(self) -> None:
-        self._outside: list[Watch | None] = []
+        self._outside: list[Any] = []
 
-    def _watch(self, outside: Watch) -> Watch:
-        """What is watched inside of this."""
+    def _watch(self, outside: Any) -> Any:
+        """The watch inside of this context, made from the one outside."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        outside = current_watch()
-        self._outside.append(outside)
-        watch_with(self._watch(Watch() if outside is None else outside))
+        current, change, nothing = self._state
+        self._outside.append(current())
+        change(self._watch(current() or nothing))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        watch_with(self._outside.pop())
+        # not by a token: a generator may be closed in another context than it was started in
+        self._state[1](self._outside.pop())
 
 
 class Observation:
-    """What is known of a node because it was watched."""
+    """The notes on a node that was watched."""
 
     __slots__ = ("_place",)
 
@@ -143,16 +125,16 @@ class Observation:
         ]
 
     def array_of(self, op: str, kept: Any) -> Any:
-        """What was saved for backward, in the form in which it was given."""
+        """Restore what was saved for backward to the form in which it was given."""
 
         def restore(one: Any) -> Any:
-            return one.unpacked(op) if type(one) is Packed else one.checked(op, self.stack)
+            return one.unpacked(op) if isinstance(one, Packed) else one.checked(op, self.stack)
 
-        return mapped(kept, is_kept, restore)
+        return mapped(kept, lambda one: isinstance(one, (Packed, Guarded)), restore)
 
 
 class Packed:
-    """What the user's function made of an array, and what it has to be turned back into."""
+    """The content that the user's function made of an array, and a description of the array."""
 
     __slots__ = ("_content", "_described", "_unpack")
 
@@ -162,7 +144,7 @@ class Packed:
         self._described = described_wholly(array)
 
     def held_arrays(self) -> list[Any]:
-        """None that is known of: they may be on disk."""
+        """No arrays that are known of: they may be on disk."""
         return []
 
     def unpacked(self, op: str) -> Any:
@@ -178,8 +160,8 @@ class Packed:
         return array
 
 
-class Snapshot:
-    """An array, and a copy of its values at one time."""
+class Guarded:
+    """An array that is to have the same values in backward as in forward, and a copy of them."""
 
     __slots__ = ("__weakref__", "_copy", "array")
 
@@ -188,6 +170,7 @@ class Snapshot:
         self._copy = backend_of(array).copy(array)
 
     def is_unchanged(self) -> bool:
+        """Tell if the array still has the values of the copy."""
         now, then = self.array, self._copy
         backend = backend_of(now)
         same = now == then
@@ -195,43 +178,40 @@ class Snapshot:
             same = same | ((now != now) & (then != then))  # noqa: PLR0124  NaN stays NaN
         return bool(backend.xp.all(same))
 
-
-class Guarded:
-    """An array that is to have the same values in backward as in forward."""
-
-    __slots__ = ("_snapshot",)
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-
     def held_arrays(self) -> list[Any]:
         """The array; not the copy, which nothing needs."""
-        return [self._snapshot.array]
+        return [self.array]
 
     def checked(self, op: str, stack: str) -> Any:
-        """The array, which nobody has written to."""
-        array = self._snapshot.array
-        if not self._snapshot.is_unchanged():
+        """Return the array, unless somebody has written to it."""
+        if not self.is_unchanged():
             raise BufferChangedError(
-                f"An array that {op} saved for backward, {described(array)}, was overwritten "
+                f"An array that {op} saved for backward, {described(self.array)}, was overwritten "
                 "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
                 "backward.\n"
                 f"{op} was recorded here (most recent call last):\n{stack.rstrip()}"
             )
-        return array
+        return self.array
+
+
+_guarded: weakref.WeakValueDictionary[int, Guarded] = weakref.WeakValueDictionary()
+
+
+def guarded(array: Any) -> Guarded:
+    """Copy the values of an array; all who save it while it has these values share the copy."""
+    known = _guarded.get(id(array))
+    if known is None or known.array is not array or not known.is_unchanged():
+        known = _guarded[id(array)] = Guarded(array)
+    return known
 
 
 # What a formula saved -----------------------------------------------------------------------------
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is a native array; a lone integer, as in an index, is left alone."""
+    """Tell if a value is a native array; a lone integer, as in an index, is left alone."""
     backend = find_backend(type_of(value))
     return backend is not None and (value.ndim > 0 or backend.is_float(value))
-
-
-def is_kept(value: Any) -> bool:
-    return type(value) is Packed or type(value) is Guarded
 
 
 def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
@@ -249,7 +229,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
 
 
 def _frames() -> Iterable[tuple[CodeType, int]]:
-    """Where the caller of gradwrap is: outermost first."""
+    """The code and line of each caller outside gradwrap, outermost first."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     found: list[tuple[CodeType, int]] = []
     while frame is not None:

@@ -44,15 +44,14 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
     >>> gw.wrap(np.array([1.0, 2.0]), requires_grad=True)
     Variable(array([1., 2.]), requires_grad=True)
     """
+    variable: Variable[Any]
     if isinstance(array, AnyWrapper):
-        if requires_grad:
-            array.requires_grad_()
-        known: Variable[Any] = array
-        return known
-    backend = backend_of(array)
-    if not backend.is_numeric(array):
-        check_differentiable(backend, array, "the wrapped array")
-    variable = variable_class(backend)(backend.to_hold(array))
+        variable = array
+    else:
+        backend = backend_of(array)
+        if not backend.is_numeric(array):
+            check_differentiable(backend, array, "the wrapped array")
+        variable = variable_class(backend)(backend.to_hold(array))
     if requires_grad:
         variable.requires_grad_()
     return variable

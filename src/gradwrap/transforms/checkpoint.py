@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from gradwrap.core.backend import backend_of
 from gradwrap.core.backward import backward_pass
 from gradwrap.core.comparing import is_array
+from gradwrap.core.custom_nodes import OpaqueOp, output_nodes
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.levels import (
     TAPE_LEVEL,
@@ -26,7 +27,6 @@ from gradwrap.core.levels import (
     recording_from,
 )
 from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.opaque import OpaqueOp, output_nodes
 from gradwrap.core.space import same_space
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.core.wrapper import AnyWrapper, is_at, layers, level_of, native, snapshot

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import is_array, is_floating
+from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.forward import Tangent
 from gradwrap.core.levels import TAPE_LEVEL, new_level
 from gradwrap.core.linear import in_spaces_of, record_linear
-from gradwrap.core.opaque import OpaqueOp, recorded_outputs
 from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers
 from gradwrap.transforms.arguments import wrapped_untracked

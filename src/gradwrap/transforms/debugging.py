@@ -11,25 +11,10 @@ from gradwrap.core.watching import Watch, Watching
 __all__ = ["detect_anomaly", "guard_buffers", "strong_zeros"]
 
 
-class _Inspecting:
-    """A context manager during which backward passes are looked at."""
+class _Inspecting(Watching):
+    """A context manager during which backward passes are inspected."""
 
-    def __init__(self) -> None:
-        self._outside: list[Wanted | None] = []
-
-    def _asked(self, outside: Wanted) -> Wanted:
-        """Return what is asked of the passes inside of this."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        outside = inspecting.get()
-        self._outside.append(outside)
-        inspecting.set(self._asked(Wanted() if outside is None else outside))
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        # not by a token: a generator may be closed in another context than it was started in
-        inspecting.set(self._outside.pop())
+    _state = (inspecting.get, inspecting.set, Wanted())
 
 
 class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
@@ -69,8 +54,8 @@ class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
         self._check_nan = check_nan
         self._places = _NotingPlaces()
 
-    def _asked(self, outside: Wanted) -> Wanted:
-        return outside.changed(notes=True, finite=self._check_nan)
+    def _watch(self, outside: Wanted) -> Wanted:
+        return outside._replace(notes=True, finite=self._check_nan)
 
     def __enter__(self) -> Self:
         self._places.__enter__()
@@ -83,7 +68,7 @@ class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
 
 class _NotingPlaces(Watching):
     def _watch(self, outside: Watch) -> Watch:
-        return outside.changed(notes_place=True)
+        return outside._replace(notes_place=True)
 
 
 class guard_buffers(Watching):  # noqa: N801  named like the others
@@ -117,7 +102,7 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
     """
 
     def _watch(self, outside: Watch) -> Watch:
-        return outside.changed(guards=True)
+        return outside._replace(guards=True)
 
 
 class strong_zeros(_Inspecting):  # noqa: N801  named like the others
@@ -141,5 +126,5 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     array([0. , 0. , 0.5])
     """
 
-    def _asked(self, outside: Wanted) -> Wanted:
-        return outside.changed(zeros_annihilate=True)
+    def _watch(self, outside: Wanted) -> Wanted:
+        return outside._replace(zeros_annihilate=True)

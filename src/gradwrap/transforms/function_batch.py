@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.levels import new_level
 from gradwrap.core.linear import LinearMap
-from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.node import Leaf
-from gradwrap.core.opaque import OpaqueOp, recorded_outputs
 from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import batched_parts, snapshot
 from gradwrap.errors import NoRuleError

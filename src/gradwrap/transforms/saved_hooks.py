@@ -69,7 +69,7 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
         self._hooks = pack, unpack
 
     def _watch(self, outside: Watch) -> Watch:
-        return outside.changed(hooks=self._hooks)
+        return outside._replace(hooks=self._hooks)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""Where operations ran, for libraries whose work is queued: streams, and several devices.
+"""Streams and devices on which operations ran, for libraries whose work is queued.
 
-A library that has such places enters who keeps track of them. Its nodes know their place, and a
-backward pass that visits several goes from one to the next, so that the device does the work in
-the order of the pass, and the host waits for nothing.
+A library that has such places enters a `Placer`, which keeps track of them. Its nodes know their
+place, and a backward pass that visits several goes from one to the next, so that the device does
+the work in the order of the pass, and the host waits for nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Placement(Protocol):
 
 
 class Placer(Protocol):
-    """Who keeps track of a library's places."""
+    """An object that keeps track of a library's places."""
 
     def placement(self) -> Placement | None:
         """For a pass that starts now; None if all it visits is where the caller is."""

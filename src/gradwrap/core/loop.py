@@ -1,8 +1,7 @@
-"""One example after the other: what is right under `vmap` for any function whatever."""
+"""The loop over examples, with which any function works under `vmap`."""
 
 from __future__ import annotations
 
-import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -18,36 +17,25 @@ __all__ = ["is_innermost_batch", "looped", "stacked", "tell"]
 
 
 def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
-    """A function that has no rule: on one example after the other, where it gets a batch."""
+    """Call a function that has no rule: on one example after the other, where it gets a batch."""
     if not is_innermost_batch((args, kwargs)):
         return function(*args, **kwargs)
     top = max(batched_parts((args, kwargs)), key=lambda part: part._node.meta.level)
-    batch, out = _loop_over(
-        functools.partial(looped, function, name), name, top._node.meta.level, args, kwargs
-    )
-    return type_of(top)._of_batch(top._node.meta.level, batch, out)
+    batch, level = top._node, top._node.meta.level
+    tell(name, batch.fallback)
+    results = [
+        _without_wrapper(
+            looped(function, name, *example(args, level, i), **example(kwargs, level, i))
+        )
+        for i in range(batch.size)
+    ]
+    return type_of(top)._of_batch(level, batch, stacked(name, results))
 
 
 def is_innermost_batch(value: Any) -> bool:
-    """Whether the highest level among the arrays in a value is that of a `vmap`."""
-    parts = list(batched_parts(value))
-    if not parts:
-        return False
-    top: int = max(part._node.meta.level for part in parts)
-    return top >= highest_level([value])
-
-
-def _loop_over(
-    function: Callable[..., Any], name: str, level: int, args: Any, kwargs: dict[str, Any]
-) -> tuple[Any, Any]:
-    """Any function on one example after the other: the batch, and the stacked results."""
-    batch = next(batched_parts((args, kwargs), level))._node
-    tell(name, batch.fallback)
-    results = [
-        _without_wrapper(function(*example(args, level, i), **example(kwargs, level, i)))
-        for i in range(batch.size)
-    ]
-    return batch, stacked(name, results)
+    """Tell if the highest level among the arrays in a value is that of a `vmap`."""
+    top = max((part._node.meta.level for part in batched_parts(value)), default=None)
+    return top is not None and bool(top >= highest_level([value]))
 
 
 def _without_wrapper(result: Any) -> Any:
