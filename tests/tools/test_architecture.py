@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+
+import gradwrap as gw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 SOURCE = Path(__file__).parents[2] / "src" / "gradwrap"
 LAYERS = ("core", "rules", "backends", "transforms", "drawing")
@@ -92,3 +101,43 @@ def imported_modules(name: str, path: Path, modules: dict[str, Path]) -> set[str
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
     return found & (modules.keys() - {name})
+
+
+# How much of the core a call goes through ---------------------------------------------------------
+
+
+def total(x: Any) -> Any:
+    return np.sum(np.sin(x) * x)
+
+
+X = np.arange(3.0)
+JOURNEYS: dict[str, Callable[[], Any]] = {
+    "grad": lambda: gw.grad(total)(X),
+    "jvp": lambda: gw.jvp(total, (X,), (np.ones(3),)),
+    "vmap(grad)": lambda: gw.vmap(gw.grad(total))(np.ones((2, 3))),
+}
+
+
+def files_of(call: Callable[[], Any]) -> set[Path]:
+    """The files of the core in which a function is called; what is bound once is bound before."""
+    call()
+    found: set[Path] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            found.add(Path(frame.f_code.co_filename))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return {path for path in found if SOURCE / "core" in path.parents}
+
+
+def test_the_core_that_a_gradient_goes_through_can_be_read_in_one_sitting() -> None:
+    files = set.union(*(files_of(call) for call in JOURNEYS.values()))
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+    assert len(files) <= 12, sorted(path.name for path in files)
+    assert lines <= 3_000

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from gradwrap.core.wrapper import native
+from gradwrap.core.wrapper import Wrapper, native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradwrap.typing.attributes import HasDevice, HasDType, Holds
     from gradwrap.typing.namespace import ArrayNamespace
 
 __all__ = ["Attributes"]
@@ -17,42 +16,12 @@ __all__ = ["Attributes"]
 D = TypeVar("D")
 
 
-class Attributes:
-    """Properties of the native array, and parts and views that are operations."""
+class Attributes(Wrapper):
+    """Attributes of NumPy's arrays, and parts and views that are operations."""
 
     __slots__ = ()
 
-    _data: Any
-    _backend: Any
     _namespace: ArrayNamespace[Any, Self, Any]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-        return self._data.shape  # type: ignore[no-any-return]  # Any: a native array
-
-    @property
-    def dtype(self: Holds[HasDType[D]]) -> D:
-        """The dtype of the native array."""
-        return self._data.dtype  # type: ignore[no-any-return]  # Any: a native array
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._data.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        size = 1
-        for length in self._data.shape:
-            size *= length
-        return size
-
-    @property
-    def device(self: Holds[HasDevice[D]]) -> D:
-        """The device of the native array."""
-        return self._backend.device(self._data)  # type: ignore[no-any-return]  # Any: a native array
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on another device; the gradient comes back to this one."""

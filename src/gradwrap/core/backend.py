@@ -35,6 +35,9 @@ __all__ = [
     "backend_of",
     "backend_of_namespace",
     "find_backend",
+    "is_array",
+    "is_floating",
+    "library_of",
     "own_buffers",
     "rebind",
     "register_backend",
@@ -308,6 +311,28 @@ def backend_of(array: Any) -> Backend:
             "API standard. Fix: pass a numpy.ndarray, a cupy.ndarray, ..."
         ) from None
     return _enter(xp, type_of(array))
+
+
+def library_of(value: Any) -> Backend | None:
+    """The library of an array, or of a wrapper of one; None for anything else."""
+    known = find_backend(type_of(value))
+    if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return known
+    try:
+        return backend_of(value)
+    except NotAnArrayError:
+        return None
+
+
+def is_array(value: Any) -> bool:
+    """Tell if a value is an array of a library, or a wrapper of one."""
+    return library_of(value) is not None
+
+
+def is_floating(value: Any) -> bool:
+    """Tell if a value is an array that can be differentiated."""
+    library = library_of(value)
+    return library is not None and library.is_float(value)
 
 
 def backend_of_namespace(xp: Any) -> Backend:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.dynamic import TUPLE, type_of
+from gradwrap.core.backend import backend_of, library_of
+from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.space import same_shape, zeros_of
-from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,10 +18,7 @@ __all__ = [
     "Mismatch",
     "described",
     "described_wholly",
-    "is_array",
-    "is_floating",
     "kind_of",
-    "library_of",
     "mismatch",
     "namespace_of",
     "zeros_like",
@@ -50,28 +46,6 @@ def kind_of(value: Any) -> str:
         return f"a tuple of {len(value)}"
     library = library_of(value)
     return f"a {type(value).__name__}" if library is None else f"an array of {library.name}"
-
-
-def library_of(value: Any) -> Backend | None:
-    """The library of an array, or of a wrapper of one; None for anything else."""
-    known = find_backend(type_of(value))
-    if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        return known
-    try:
-        return backend_of(value)
-    except NotAnArrayError:
-        return None
-
-
-def is_array(value: Any) -> bool:
-    """Tell if a value is an array of a library, or a wrapper of one."""
-    return library_of(value) is not None
-
-
-def is_floating(value: Any) -> bool:
-    """Tell if a value is an array that can be differentiated."""
-    library = library_of(value)
-    return library is not None and library.is_float(value)
 
 
 def namespace_of(arrays: Iterable[Any]) -> Any:

@@ -23,7 +23,7 @@ from gradwrap.core.nested import stack_nested
 from gradwrap.core.operators import Operators
 from gradwrap.core.record import Tape, record
 from gradwrap.core.views import link
-from gradwrap.core.wrapper import Wrapper, native
+from gradwrap.core.wrapper import native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ if not TYPE_CHECKING:
 
 
 class Variable(
-    Wrapper,
     Attributes,
     ArrayMethods["Variable[Any]"],
     Operators["Variable[Any]"],
@@ -65,7 +64,6 @@ class Variable(
     __slots__ = ()
 
     # Set in the class of each library
-    _backend: Any = None
     _namespace: Any = None
     _kind: Any = None
     _writes_in_place = True

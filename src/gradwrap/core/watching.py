@@ -13,8 +13,8 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from gradwrap.core.backend import backend_of, find_backend
-from gradwrap.core.comparing import described, described_wholly, library_of
+from gradwrap.core.backend import backend_of, find_backend, library_of
+from gradwrap.core.comparing import described, described_wholly
 from gradwrap.core.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.core.levels import current_watch, unwatched, watch_with
 from gradwrap.core.node import EDGE, JOINT

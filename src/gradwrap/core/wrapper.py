@@ -16,6 +16,9 @@ from gradwrap.errors import BatchedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from gradwrap.core.attributes import D
+    from gradwrap.typing.attributes import HasDevice, HasDType, Holds
+
 __all__ = [
     "UNTRACKED",
     "AnyWrapper",
@@ -55,7 +58,36 @@ class Wrapper:
 
     _data: Any
     _node: Any
+    _backend: Any = None
     _is_batched = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self._data.shape  # type: ignore[no-any-return]  # Any: a native array
+
+    @property
+    def dtype(self: Holds[HasDType[D]]) -> D:
+        """The dtype of the native array."""
+        return self._data.dtype  # type: ignore[no-any-return]  # Any: a native array
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size = 1
+        for length in self._data.shape:
+            size *= length
+        return size
+
+    @property
+    def device(self: Holds[HasDevice[D]]) -> D:
+        """The device of the native array."""
+        return self._backend.device(self._data)  # type: ignore[no-any-return]  # Any: a native array
 
     def _snapshot(self) -> Any:
         """A wrapper of what this one holds now, whatever is written to it later."""

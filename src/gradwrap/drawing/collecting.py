@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import described, is_array
+from gradwrap.core.backend import backend_of, is_array
+from gradwrap.core.comparing import described
 from gradwrap.core.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.node import JOINT, Leaf, Node
 from gradwrap.core.space import Meta, size_of

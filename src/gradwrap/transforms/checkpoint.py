@@ -14,9 +14,8 @@ import functools
 import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from gradwrap.core.backend import backend_of
+from gradwrap.core.backend import backend_of, is_array
 from gradwrap.core.backward import backward_pass
-from gradwrap.core.comparing import is_array
 from gradwrap.core.custom_nodes import OpaqueOp, output_nodes
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.levels import (

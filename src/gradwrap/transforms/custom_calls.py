@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import is_array, is_floating
+from gradwrap.core.backend import backend_of, is_array, is_floating
 from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.forward import Tangent

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.comparing import is_floating, kind_of
+from gradwrap.core.backend import is_floating
+from gradwrap.core.comparing import kind_of
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import unflatten
 from gradwrap.errors import RuleResultError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import own_buffers, wrapper_class
-from gradwrap.core.comparing import described, is_array, is_floating, mismatch, zeros_like
-from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.backend import is_array, is_floating, own_buffers, wrapper_class
+from gradwrap.core.comparing import described, mismatch, zeros_like
+from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.forward import AnyDual, Dual, Tangent
 from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
@@ -138,7 +138,8 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     if _is_number(tangent) and not primal.shape:
         tangent = backend.ones_like(primal) * tangent
     meta = backend.meta(primal, level)
-    found = mismatch(tangent, backend, meta)
+    is_alike = type_of(tangent) is type_of(primal) and tangent.dtype == meta.dtype
+    found = None if is_alike and tangent.shape == meta.shape else mismatch(tangent, backend, meta)
     if found is not None:
         raise _not_of_the_primal(found, described(tangent), backend.name, meta, path)
     return wrapper_class(Dual, backend)(snapshot(primal), Tangent(meta, snapshot(tangent)))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.backend import backend_of, is_floating
+from gradwrap.core.comparing import zeros_like
 from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.levels import new_level

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of, wrapper_class
-from gradwrap.core.comparing import is_array, is_floating, mismatch
+from gradwrap.core.backend import Backend, backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.comparing import mismatch
 from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.forward import Tangent

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import is_array
+from gradwrap.core.backend import backend_of, is_array
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.levels import current_watch
 from gradwrap.core.tree import map_leaves

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.backend import backend_of, is_floating
+from gradwrap.core.comparing import zeros_like
 from gradwrap.core.forward import Dual
 from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
 from gradwrap.core.linear import LinearMap

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.comparing import described, is_array, kind_of, mismatch
+from gradwrap.core.backend import is_array
+from gradwrap.core.comparing import described, kind_of, mismatch
 from gradwrap.core.tree import TreeDef, flatten_with_paths
 from gradwrap.core.wrapper import AnyWrapper
 from gradwrap.errors import (

@@ -12,6 +12,7 @@ from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.linear import LinearMap
+from gradwrap.core.node import Leaf
 from gradwrap.core.wrapper import is_at
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import described, name_of, selected
@@ -74,7 +75,8 @@ class Recording:
             if is_at(output, self.level)
         ]
         arrived = backward_pass(roots, retain_graph=keep)
-        leaf_hooks(arrived)
+        if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
+            leaf_hooks(arrived)
         return arrived
 
     def pull(

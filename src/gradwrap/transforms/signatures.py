@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.comparing import is_array
+from gradwrap.core.backend import is_array
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.errors import NotAnArrayError, RuleDefinitionError
 from gradwrap.transforms.argnums import name_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.comparing import is_array
+from gradwrap.core.backend import is_array
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import broadcast_prefix
 from gradwrap.errors import VmapAxesError
