@@ -7,7 +7,7 @@ another one wraps wrappers, so the data of a wrapper may be a wrapper of a lower
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.dynamic import DICT, SEQUENCE, SLICE, rebuilt, type_of
 from gradwrap.core.levels import silent_up_to
@@ -16,7 +16,6 @@ from gradwrap.errors import BatchedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from gradwrap.core.attributes import D
     from gradwrap.typing.attributes import HasDevice, HasDType, Holds
 
 __all__ = [
@@ -41,6 +40,8 @@ __all__ = [
     "stripped",
     "unwrapped_key",
 ]
+
+D = TypeVar("D")
 
 CONTAINERS = (*SEQUENCE, DICT, SLICE)
 UNTRACKED = -2
