@@ -108,7 +108,7 @@ class _Moves:
     """The batching of a row: a word of the core, or a function with the words that it names."""
 
     def __init__(self, rule: Rule) -> None:
-        said = rule.batch
+        said = rule.batching
         self.word: str = said if isinstance(said, str) else ""
         self.function: Callable[..., Any] | None = None if isinstance(said, str) else said
         if self.word not in ("", "align", "last", "loop"):

@@ -42,7 +42,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias, TypedDict
+    from typing import TypeAlias, TypedDict, Unpack
 
     # A function written in `xp`. The numbers of parameters are there, so that a type checker takes
     # those of a lambda for Any, and refuses a formula without `g`.
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         checked: bool
         provenance: str
         jvp: FormulaFunction | Sequence[FormulaFunction | None] | None
-        scope: dict[str, Any] | None
+        scope: dict[str, Any]
         numpy: str | tuple[str, ...]
 
 
@@ -158,83 +158,62 @@ class Kind:
 class Rule:
     """A row of the table: the kind of an operation, its signature, its formulas and its options."""
 
-    def __init__(  # noqa: PLR0913  an entry of the table; every field by keyword
+    # The options, and what they are where a row does not say
+    is_joint: bool = False  # one formula gives the cotangents of all arguments
+    variadic: bool = False  # it takes any number of arrays, as one sequence
+    holomorphic: bool = True
+    same: bool = False  # the result has the shape and dtype of arguments that agree in them
+    symbol: str | None = None  # of Python's operator
+    native: Callable[..., Any] | None = None  # the operation in terms of others, (xp, ...)
+    outputs: int = 1
+    casts: bool = False  # to another dtype or device
+    real_steps: bool = False  # piecewise constant on real numbers: not tracked there
+    views: str | None = None
+    consumes: bool = False  # the formula may write to the cotangent
+    parts: bool = False  # the formula gives a part of a cotangent
+    key: str | None = None  # the parameter that is an index
+    batch: Batching | None = None  # None: as follows from the kind
+    diagonal: str | None = None  # arguments at which zero gives zero, or a word of batching
+    selects: bool = False  # gives a cotangent of zero to what it did not take
+    domain: tuple[float, float] = (-2.0, 2.0)
+    samples: Sequence[str] = ()
+    probe: Callable[..., Any] | None = None  # differentiated by the harness in the place of it
+    only_real: bool = False
+    only_complex: bool = False
+    order: int | None = None  # up to which it can be differentiated
+    convention: str = ""
+    reason: str = ""
+    checked: bool = False  # what the formulas return is compared with the argument
+    provenance: str = "library"  # of the formulas: "library" or "user"
+    scope: dict[str, Any] = {}  # noqa: RUF012  never changed: what the signature names as defaults
+    numpy: tuple[str, ...] = ()  # NumPy's functions that are this operation
+
+    def __init__(
         self,
         name: str,
         signature: str,
         formulas: Sequence[FormulaFunction | None],
         *,
         kind: Kind,
-        array_count: int | None = None,
-        is_joint: bool = False,
-        variadic: bool = False,
-        holomorphic: bool = True,
-        same: bool = False,
-        symbol: str | None = None,
-        native: Callable[..., Any] | None = None,
-        outputs: int = 1,
-        casts: bool = False,
-        real_steps: bool = False,
-        views: str | None = None,
-        consumes: bool = False,
-        parts: bool = False,
-        key: str | None = None,
-        batch: Batching | None = None,
-        diagonal: str | None = None,
-        selects: bool = False,
-        domain: tuple[float, float] = (-2.0, 2.0),
-        samples: Sequence[str] = (),
-        probe: Callable[..., Any] | None = None,
-        only_real: bool = False,
-        only_complex: bool = False,
-        order: int | None = None,
-        convention: str = "",
-        reason: str = "",
-        checked: bool = False,
-        provenance: str = "library",
-        jvp: FormulaFunction | Sequence[FormulaFunction | None] | None = None,
-        scope: dict[str, Any] | None = None,
-        numpy: str | tuple[str, ...] = (),
+        **options: Unpack[RuleOptions],
     ) -> None:
+        given: dict[str, Any] = {**options}
+        array_count: int = given.pop("array_count", len(formulas))
+        jvp: Any = given.pop("jvp", None)
+        if unknown := given.keys() - OPTIONS:
+            raise TypeError(f"{name}: a row has no option {', '.join(sorted(unknown))}.")
+        if isinstance(given.get("numpy"), str):
+            given["numpy"] = (given["numpy"],)
+        self.__dict__.update(given)
         self.name = name
         self.kind = kind
         self.chapter = ""  # the module whose table it is a row of
-        self.scope: dict[str, Any] = scope or {}  # what the signature names as defaults
         self.signature_text = signature
         names, keyword_only = _parameters_of(signature, self.scope)
         self.parameters: tuple[str, ...] = names
         self.keyword_only: frozenset[str] = frozenset(keyword_only)
-        count = len(formulas) if array_count is None else array_count
-        self.arrays: tuple[str, ...] = self.parameters[:count]
-        self.statics: tuple[str, ...] = self.parameters[count:]
-        self.is_joint = is_joint
-        self.variadic = variadic
-        self.holomorphic = holomorphic
-        self.same = same
-        self.symbol = symbol
-        self.native = native
-        self.outputs = outputs
-        self.casts = casts  # to another dtype or device
-        self.real_steps = real_steps  # piecewise constant on real numbers: not tracked there
-        self.views = views
-        self.consumes = consumes
-        self.parts = parts
-        self.key = key
-        self.said_batch: Batching | None = batch  # None: as follows from the kind
-        self.diagonal = diagonal  # the arguments at which zero gives zero, or a word of batching
-        self.selects = selects  # gives a cotangent of zero to what it did not take
-        self.domain = domain
-        self.samples: tuple[str, ...] = tuple(samples)
-        self.probe = probe  # what the harness differentiates in place of the bare operation
-        self.only_real = only_real
-        self.only_complex = only_complex
-        self.order = order
-        self.convention = convention
-        self.reason = reason
-        self.checked = checked
-        # NumPy's functions that are this operation: numpy_functions/spelling.py reads them
-        self.numpy: tuple[str, ...] = (numpy,) if isinstance(numpy, str) else numpy
-        self.provenance = provenance  # of the formulas: "library" or "user"
+        self.arrays: tuple[str, ...] = self.parameters[:array_count]
+        self.statics: tuple[str, ...] = self.parameters[array_count:]
         # JVPs first: a VJP may follow from one, and it is the JVP that a message is about
         self.define_jvps(() if jvp is None else (jvp,) if callable(jvp) else tuple(jvp))
         self.define(formulas)
@@ -252,9 +231,9 @@ class Rule:
         )
 
     @property
-    def batch(self) -> Batching:
+    def batching(self) -> Batching:
         """How the operation is performed on a batch: as the row says, or as its kind does."""
-        return self.said_batch or self.kind.batch(self)
+        return self.batch or self.kind.batch(self)
 
     @property
     def differentiable(self) -> bool:
@@ -289,6 +268,9 @@ class Rule:
                 f"It may use xp, {along}, {', '.join(self.words())}."
             )
         return Formula(function, given[2:])
+
+
+OPTIONS = frozenset(Rule.__annotations__)
 
 
 def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -236,7 +236,7 @@ def _replacements(
             vjps,
             kind=GENERAL,
             provenance="user",
-            batch=existing.batch,
+            batch=existing.batching,
             diagonal=existing.diagonal,
             array_count=len(existing.arrays),
             is_joint=existing.is_joint,
