@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 from gradwrap.core.comparing import kind_of
 from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
+from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
-from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform
 
 if TYPE_CHECKING:
@@ -106,9 +106,8 @@ class CustomFunction(Generic[P, R]):
 
     def _parameter(self, position: int) -> str:
         """The name by which messages refer to an argument."""
-        names = [] if self._signature is None else list(self._signature.parameters.values())
-        plain = [p.name for p in names if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        return plain[position] if position < len(plain) else f"argument {position}"
+        name = described(self.fun, position)
+        return f"argument {name}" if name.isdigit() else name
 
 
 class Arguments:
@@ -165,12 +164,12 @@ class Arguments:
         values.update(zip(self.places, self.restored(leaves), strict=True))
         return [values[place] for place in range(self.count)]
 
-    def path(self, index: int, leaf: int) -> str:
-        """The expression that reaches a leaf of an argument."""
+    def path(self, index: int, leaf: int | None) -> str:
+        """The expression that reaches a leaf of an argument, or all of it."""
         treedef = self.treedefs[index]
+        name: str = self.function._parameter(self.places[index])
         skeleton = unflatten(treedef, range(treedef.size))
-        name = self.function._parameter(self.places[index])
-        return flatten_with_paths(skeleton, name)[0][leaf][0]
+        return name if leaf is None else path_of(skeleton, name, leaf)
 
 
 class CustomCall:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import is_floating, kind_of, zeros_like
@@ -11,23 +11,14 @@ from gradwrap.core.variable import variable_class
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.calls import output_of, refuse_tracked
 from gradwrap.transforms.custom_calls import pull_by_transposing
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
+from gradwrap.transforms.custom_checks import checked_leaves, spaces_of
 from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.dynamic import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
-
-    # Written out, so that a type checker takes the parameters of a lambda for Any.
-    OneJvp: TypeAlias = (
-        Callable[[Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
-    )
 
 __all__ = ["custom_jvp"]
 
@@ -39,17 +30,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     """A function with its own rule for forward mode: JAX's `custom_jvp`, to be used as a decorator.
 
-    Parameters
-    ----------
-    fun
-        A function of arrays, or pytrees of them, that returns such. Outside of a transform it is
-        called as it is.
-    nondiff_argnums
-        Positions of arguments that are no arrays: functions, shapes, names. They are handed to
-        the rule before the others, and cannot be tracked.
-
-    `defjvp` gives it its rule, or `defjvps` one for each argument. Reverse mode follows: the rule
-    is linear in the tangents, and is transposed.
+    Parameters are those of `custom_vjp`: arguments in `nondiff_argnums` are handed to the rule
+    before the others. `defjvp` gives it its rule, or `defjvps` one for each argument. Reverse mode
+    follows: the rule is linear in the tangents, and is transposed.
 
     Raises
     ------
@@ -96,7 +79,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         self._rule = jvp
         return jvp
 
-    def defjvps(self, *jvps: OneJvp | None) -> None:
+    def defjvps(self, *jvps: AnyFunction[Any] | None) -> None:
         """Give the function a rule for each argument; what they return is summed.
 
         Parameters
@@ -161,7 +144,7 @@ class _Call(CustomCall):
         """Run the rule."""
         outs, pushed = self._run(inputs, tangents)
         refuse_tracked([*outs, *pushed], level, f"the jvp of {self.name} uses")
-        return [output_of(out, inputs) for out in outs], pushed
+        return outs, pushed
 
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
@@ -173,7 +156,7 @@ class _Call(CustomCall):
             outs, pushed = self._run(primals, tangents)
             what = f"the jvp of {self.name} uses"
             refuse_tracked([*outs, *pushed], level, what, only=True)
-            return [output_of(out, inputs) for out in outs], pushed
+            return outs, pushed
 
         return pull_by_transposing(forward, inputs, needed, f"the jvp of {self.name}")
 
@@ -187,21 +170,13 @@ class _Call(CustomCall):
         ]
         primals, directions = (tuple(arguments.restored(leaves)) for leaves in (inputs, full))
         returned = self.jvp(*arguments.static.values(), primals, directions)
-        outs, tangent_out = self.value_and("its tangent", returned, "jvp")
-        return outs, self._checked(tangent_out, outs, inputs)
-
-    def _checked(self, tangent_out: Any, outs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """The tangents as flat leaves, None where one is zero or there is none."""
+        leaves, tangent_out = self.value_and("its tangent", returned, "jvp")
+        outs = [output_of(leaf, inputs) for leaf in leaves]
         where = f"the jvp of {self.name} returned for the tangent"
-        leaves = checked_structure(tangent_out, self.out_treedef, lambda: where, "the value")
-        found: list[Any] = []
-        for tangent, out in zip(leaves, outs, strict=True):
-            array = output_of(out, inputs)
-            if tangent is None or not is_floating(array):
-                found.append(None)
-            else:
-                found.append(checked_leaf(tangent, Space(array), lambda: where, "the value"))
-        return found
+        pushed = checked_leaves(
+            tangent_out, self.out_treedef, spaces_of(outs), lambda _: where, "the value"
+        )
+        return outs, pushed
 
 
 def _wrapped(value: Any) -> Any:

@@ -124,6 +124,13 @@ def defjvp(
     _define(op, "t", jvps, backend, params)
 
 
+KEPT = (
+    *("batch", "diagonal", "is_joint", "variadic", "same", "symbol", "native", "outputs", "views"),
+    *("key", "scope", "numpy"),
+)
+"""What a replaced row keeps besides its signature: whatever its formulas do not decide."""
+
+
 def _define(
     op: Any,
     along: str,
@@ -236,25 +243,14 @@ def _replacements(
             vjps,
             kind=GENERAL,
             provenance="user",
-            batch=existing.batch,
-            diagonal=existing.diagonal,
             array_count=len(existing.arrays),
-            is_joint=existing.is_joint,
-            variadic=existing.variadic,
             holomorphic=holomorphic,
-            same=existing.same,
-            symbol=existing.symbol,
-            native=existing.native,
-            outputs=existing.outputs,
             casts=True,
-            views=existing.views,
             consumes=existing.consumes and along == "t",
             parts=existing.parts and along == "t",
-            key=existing.key,
             checked=True,
             jvp=checked,
-            scope=existing.scope,
-            numpy=existing.numpy,
+            **{name: getattr(existing, name) for name in KEPT},
         )
     return rules
 

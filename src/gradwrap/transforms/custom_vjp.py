@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from gradwrap.core.comparing import is_floating, kind_of
+from gradwrap.core.comparing import kind_of
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.calls import output_of, refuse_tracked
 from gradwrap.transforms.custom_calls import push_by_transposing
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
+from gradwrap.transforms.custom_checks import Space, checked_leaves, spaces_of
 from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.dynamic import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
-
-    # Written out, so that a type checker takes the parameters of a lambda for Any.
-    Backward: TypeAlias = (
-        Callable[[Any, Any], tuple[Any, ...]]
-        | Callable[[Any, Any, Any], tuple[Any, ...]]
-        | Callable[[Any, Any, Any, Any], tuple[Any, ...]]
-        | Callable[[Any, Any, Any, Any, Any], tuple[Any, ...]]
-        | Callable[[Any, Any, Any, Any, Any, Any], tuple[Any, ...]]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any], tuple[Any, ...]]
-        | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], tuple[Any, ...]]
-    )
 
 __all__ = ["custom_vjp"]
 
@@ -82,7 +71,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     _definition = "defvjp(fwd, bwd)"
     _rule: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
-    def defvjp(self, fwd: AnyFunction[tuple[Any, Any]], bwd: Backward) -> None:
+    def defvjp(self, fwd: AnyFunction[tuple[Any, Any]], bwd: AnyFunction[tuple[Any, ...]]) -> None:
         """Give the function its rule.
 
         Parameters
@@ -127,7 +116,7 @@ class _Call(CustomCall):
         outs, residuals = self._forward(inputs)
         refuse_tracked(outs, level, f"the fwd of {self.name} uses")
         out_treedef = self.out_treedef
-        spaces = [Space(one) if is_floating(one) else None for one in inputs]
+        spaces = spaces_of(inputs)
         static = tuple(self.arguments.static.values())
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
@@ -163,19 +152,11 @@ class _Call(CustomCall):
                 "with a cotangent for each, None where it is zero."
             )
         found: list[Any] = []
-        own = iter(spaces)
-        for index, (cotangent, treedef) in enumerate(
-            zip(returned, arguments.treedefs, strict=True)
-        ):
-            where = functools.partial("{} for {}".format, what, names[index])
-            leaves = checked_structure(cotangent, treedef, where, "the argument")
-            for leaf, (value, space) in enumerate(zip(leaves, own, strict=False)):
-                at = functools.partial(self._at, what, index, leaf)
-                if value is None or space is None:
-                    found.append(None)
-                else:
-                    found.append(checked_leaf(value, space, at, "the argument"))
+        given = zip(returned, arguments.treedefs, arguments.grouped(spaces), strict=True)
+        for index, (cotangent, treedef, own) in enumerate(given):
+            where = functools.partial(self._at, what, index)
+            found += checked_leaves(cotangent, treedef, own, where, "the argument")
         return found
 
-    def _at(self, what: str, index: int, leaf: int) -> str:
+    def _at(self, what: str, index: int, leaf: int | None) -> str:
         return f"{what} for {self.arguments.path(index, leaf)}"

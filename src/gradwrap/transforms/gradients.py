@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.tree import map_leaves
 from gradwrap.transforms.argnums import one_or_tuple
 from gradwrap.transforms.outputs import scalar_seed
 from gradwrap.transforms.recording import Recording, out_and_aux
@@ -118,12 +118,9 @@ def _differentiated(
     seed = scalar_seed(recording, out, holomorphic)
     gradients = recording.pull([out], [seed])
     if holomorphic:
-        gradients = [_conjugated(g) for g in gradients]
+        gradients = [map_leaves(_conjugated, g) for g in gradients]
     return out, aux, one_or_tuple(gradients, argnums)
 
 
-def _conjugated(tree: Any) -> Any:
-    leaves, treedef = flatten(tree)
-    return unflatten(
-        treedef, [None if leaf is None else backend_of(leaf).xp.conj(leaf) for leaf in leaves]
-    )
+def _conjugated(leaf: Any) -> Any:
+    return None if leaf is None else backend_of(leaf).xp.conj(leaf)

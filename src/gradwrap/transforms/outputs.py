@@ -76,11 +76,7 @@ def _checked_cotangent(value: Any, output: Any, path: str) -> Any:
     found = mismatch(value, output._backend, output._backend.meta(output._data, 0))
     if found is None:
         return value
-    got, wanted = described(value), described(output)
-    fix = "pass an array of the output's shape and dtype"
-    if found.part == "library":
-        got, wanted, fix = found.got, f"one of {output._backend.name}", "convert it"
-    raise BackwardError(f"the {path} is {got}, the output is {wanted}. Fix: {fix}.")
+    raise BackwardError(f"the {path} {found.contrast(value, output, 'output')}.")
 
 
 # Errors -------------------------------------------------------------------------------------------
