@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.comparing import kind_of
 from gradwrap.core.dynamic import TUPLE
@@ -14,6 +13,7 @@ from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform
+from gradwrap.transforms.signatures import UserFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "CustomCall", "CustomFunction"]
 
 P = ParamSpec("P")
-Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
-class CustomFunction(Generic[P, R]):
+class CustomFunction(UserFunction[P, R]):
     """A function with a derivative of its own, which holds wherever it is differentiated."""
 
     __name__: str
@@ -34,8 +33,7 @@ class CustomFunction(Generic[P, R]):
     _definition = ""
 
     def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
-        functools.update_wrapper(self, fun)
-        self.fun = fun
+        super().__init__(fun)
         self.name: str = name_of(fun)
         self.nondiff_argnums: tuple[int, ...] = (
             (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
@@ -55,16 +53,6 @@ class CustomFunction(Generic[P, R]):
         call = self._rule_of(arguments)
         outs = perform(call, arguments.leaves)
         return call.structured(outs)  # type: ignore[no-any-return]  # in the form of the user's
-
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
-    @overload
-    def __get__(
-        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
-    ) -> Callable[Q, R]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Bind to an instance, as a function in a class does."""
-        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<{self._kind} {self.name}>"

@@ -104,7 +104,8 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
                 )
             out = self(*primals)  # type: ignore[call-arg]  # its own arguments
             total: Any = None
-            for jvp, tangent in zip(jvps, tangents, strict=True):
+            given: tuple[Any, ...] = jvps
+            for jvp, tangent in zip(given, tangents, strict=True):
                 if jvp is not None:
                     part = jvp(tangent, out, *primals)
                     total = part if total is None else _sum(total, part)

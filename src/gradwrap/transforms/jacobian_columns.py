@@ -62,28 +62,24 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]
     ]
     space = FlatAxis(leaves)
-    chunks: list[Any] = []
     aux: Any = None
     treedef: Any = None
-    values: list[Any] = []
-    for first, last in chunks_of(space.total, chunk_size):
-        basis = iter(space.basis(first, last))
-        tangents = [unflatten(td, [next(basis) for _ in ls]) for ls, td in flattened]
+
+    def push(basis: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        nonlocal aux, treedef
+        starts = iter(basis)
+        tangents = [unflatten(td, [next(starts) for _ in ls]) for ls, td in flattened]
         pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]  # a bool
-        aux = pushed[-1] if has_aux else None
+        aux = pushed[-1]
         values, treedef = flatten(pushed[0])
         for out in values:
             check_is_array(name_of(fun), out)
-        chunks.append(
-            [
-                _columns(one, array_of(out), last - first, space.level)
-                for one, out in zip(flatten(pushed[1])[0], values, strict=True)
-            ]
-        )
+        return [array_of(out) for out in values], flatten(pushed[1])[0]
+
     asked = [places.index(place) for place in selected(fun, argnums, args, kwargs)]
     blocks: list[list[Any]] = []
-    for index, out in enumerate(values):
-        found = iter(_column_blocks(space, out, [chunk[index] for chunk in chunks]))
+    for block in _blocks_of(space, chunk_size, push):
+        found = iter(block)
         by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
         blocks.append([one for at in asked for one in by_place[at]])
     jacobian = unflatten(treedef, as_asked(blocks, [flattened[at][1] for at in asked], argnums))
@@ -104,24 +100,37 @@ def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path:
     return array
 
 
-def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
-    """The blocks of one output for all arrays of a space, from its columns in stretches."""
-    if parts[0] is None:
-        return [None if a is None else zero_block(out, a) for a in space.arrays]
-    rank = len(out.shape)
-    whole = joined(parts, parts[0], rank)
-    xp = backend_of(whole).xp
+def _blocks_of(
+    space: FlatAxis,
+    chunk_size: int | None,
+    push: Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]],
+) -> list[list[Any]]:
+    """For each output its blocks; `push` gives the outputs and their tangents for a basis."""
+    outputs: Sequence[Any] = ()
+    chunks: list[list[Any]] = []
+    for first, last in chunks_of(space.total, chunk_size):
+        outputs, pushed = push(space.basis(first, last))
+        both = zip(pushed, outputs, strict=True)
+        chunks.append(
+            [None if t is None else rows_of(t, o, last - first, space.level) for t, o in both]
+        )
     return [
-        None if a is None else space.split(xp, whole, k, rank) for k, a in enumerate(space.arrays)
+        _column_blocks(space, out, list(parts))
+        for out, parts in zip(outputs, zip(*chunks, strict=True), strict=True)
     ]
 
 
-def _columns(tangent: Any, out: Any, count: int, level: int) -> Any:
-    """The tangents of an output for a batch of directions, the directions along the last axis."""
-    if tangent is None:
-        return None
-    rows = rows_of(tangent, out, count, level)
-    return backend_of(rows).xp.moveaxis(rows, 0, -1)
+def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
+    """The blocks of one output for all arrays of a space, from tangents in stretches."""
+    if parts[0] is None:
+        return [None if a is None else zero_block(out, a) for a in space.arrays]
+    rank = len(out.shape)
+    whole = joined(parts)
+    xp = backend_of(whole).xp
+    whole = xp.moveaxis(whole, 0, -1)
+    return [
+        None if a is None else space.split(xp, whole, k, rank) for k, a in enumerate(space.arrays)
+    ]
 
 
 def by_columns(
@@ -132,16 +141,5 @@ def by_columns(
         check_output(recording.name, out, holomorphic)
     space = FlatAxis([original for _, original in leaves_of(recording)])
     linear = recording.linear_map(outputs).transposed()
-    chunks: list[Any] = []
-    for first, last in chunks_of(space.total, chunk_size):
-        pushed = linear.pull(space.basis(first, last))
-        chunks.append(
-            [
-                None if one is None else _columns(one, out._data, last - first, space.level)
-                for one, out in zip(pushed, outputs, strict=True)
-            ]
-        )
-    return [
-        _column_blocks(space, out, [chunk[index] for chunk in chunks])
-        for index, out in enumerate(outputs)
-    ]
+    datas = [out._data if recording.is_tracked(out) else out for out in outputs]
+    return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))

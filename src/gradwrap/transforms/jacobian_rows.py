@@ -46,7 +46,7 @@ def by_rows(
         for part, (leaf, original) in zip(rows, leaves, strict=True):
             if leaf is not None:
                 part.append(rows_of(arrived.get(leaf[0]), original, last - first, space.level))
-    whole = [joined(part, part[0], 0) if part else None for part in rows]
+    whole = [_whole(part, holomorphic) if part else None for part in rows]
     blocks: list[Any] = []
     for index, out in enumerate(outputs):
         block: list[Any] = []
@@ -56,26 +56,15 @@ def by_rows(
             elif space.arrays[index] is None:
                 block.append(zero_block(out, original))
             else:
-                xp = backend_of(one).xp
-                found = space.split(xp, one, index, 0)
-                block.append(xp.conj(found) if holomorphic else found)
+                block.append(space.split(backend_of(one).xp, one, index, 0))
         blocks.append(block)
     return blocks
 
 
-def _gradient(
-    recording: Recording, output: Any, leaves: Sequence[Any], holomorphic: bool
-) -> list[Any]:
-    """The blocks of a scalar: its Jacobian is its gradient."""
-    arrived = recording.arrived([output], [ones_of(output)], keep=False)
-    block: list[Any] = []
-    for leaf, original in leaves:
-        if leaf is None:
-            block.append(None)
-            continue
-        found = arrived[leaf[0]] if leaf[0] in arrived else zeros_like(original)
-        block.append(backend_of(found).xp.conj(found) if holomorphic else found)
-    return block
+def _whole(parts: list[Any], holomorphic: bool) -> Any:
+    """All rows, from those in stretches."""
+    whole = joined(parts)
+    return backend_of(whole).xp.conj(whole) if holomorphic else whole
 
 
 def _rows_of_one(
@@ -83,8 +72,13 @@ def _rows_of_one(
 ) -> list[Any]:
     """The blocks of the one output there is, by the cheapest way."""
     shape = tuple(output._data.shape)
-    if not shape:
-        return _gradient(recording, output, leaves, holomorphic)
+    if not shape:  # its Jacobian is its gradient
+        gradient = recording.arrived([output], [ones_of(output)], keep=False)
+        found = [None if leaf is None else gradient.get(leaf[0]) for leaf, _ in leaves]
+        return [
+            None if leaf is None else _whole([zeros_like(x) if g is None else g], holomorphic)
+            for g, (leaf, x) in zip(found, leaves, strict=True)
+        ]
     total, level, start = size_of(shape), new_level(), diagonal_start(output)
     stretches = chunks_of(total, chunk_size)
     arrived: list[dict[Any, Any]] = []
@@ -103,11 +97,11 @@ def _rows_of_one(
                 rows_of(found.get(leaf[0]), original, last - first, level)
                 for found, (first, last) in zip(arrived, stretches, strict=True)
             ]
-        whole = joined(parts, parts[0], 0)
+        whole = _whole(parts, holomorphic)
         wanted = (*shape, *original.shape)
         if whole.shape != wanted:
             whole = backend_of(whole).xp.reshape(whole, wanted)
-        block.append(backend_of(whole).xp.conj(whole) if holomorphic else whole)
+        block.append(whole)
     return block
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.general import no_rule
 from gradwrap.core.registry import Op
 from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.transforms.argnums import name_of
-from gradwrap.transforms.signatures import Signature
+from gradwrap.transforms.signatures import Signature, UserFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,16 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["Primitive", "primitive"]
 
 P = ParamSpec("P")
-Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
-class Primitive(Generic[P, R]):
+class Primitive(UserFunction[P, R]):
     """A function of native arrays that is one operation to the recorder."""
 
     def __init__(self, fun: Callable[P, R]) -> None:
-        functools.update_wrapper(self, fun)
-        self.fun = fun
+        super().__init__(fun)
         self.op: Op = Op(name_of(fun))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -43,16 +39,6 @@ class Primitive(Generic[P, R]):
         self._refuse_recorded(cls._backend.name, args, kwargs)
         native = {key: unwrapped_key(value) for key, value in kwargs.items()}
         return cls._plain(self.fun(*unwrapped_key(args), **native))  # type: ignore[no-any-return]  # likewise
-
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
-    @overload
-    def __get__(
-        self: Primitive[Concatenate[Any, Q], R], instance: object, owner: type | None = None
-    ) -> Callable[Q, R]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Bind to an instance, as a function in a class does."""
-        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<primitive {self.op.name}>"

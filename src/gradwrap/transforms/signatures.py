@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from gradwrap.core.comparing import is_array
 from gradwrap.core.dynamic import SEQUENCE
@@ -13,7 +15,29 @@ from gradwrap.transforms.argnums import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Signature", "call_native"]
+__all__ = ["Signature", "UserFunction", "call_native"]
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+
+
+class UserFunction(Generic[P, R]):
+    """A user's function in a wrapper that is called, named, and bound to instances as it is."""
+
+    def __init__(self, fun: Callable[P, R]) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: UserFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> Callable[Q, R]: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind to an instance, as a function in a class does."""
+        return self if instance is None else MethodType(self, instance)
 
 
 class Signature:
