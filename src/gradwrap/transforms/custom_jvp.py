@@ -9,9 +9,8 @@ from gradwrap.core.comparing import is_floating, kind_of, zeros_like
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.core.variable import variable_class
 from gradwrap.errors import RuleDefinitionError
-from gradwrap.transforms.calls import output_of, refuse_tracked
+from gradwrap.transforms.calls import checked_leaves, output_of, refuse_tracked, spaces_of
 from gradwrap.transforms.custom_calls import pull_by_transposing
-from gradwrap.transforms.custom_checks import checked_leaves, spaces_of
 from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from gradwrap.core.comparing import kind_of
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import unflatten
 from gradwrap.errors import RuleResultError
-from gradwrap.transforms.calls import output_of, refuse_tracked
+from gradwrap.transforms.calls import Space, checked_leaves, output_of, refuse_tracked, spaces_of
 from gradwrap.transforms.custom_calls import push_by_transposing
-from gradwrap.transforms.custom_checks import Space, checked_leaves, spaces_of
 from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFunction
 
 if TYPE_CHECKING:

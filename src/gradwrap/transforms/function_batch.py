@@ -11,16 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import is_floating, zeros_like
+from gradwrap.core.comparing import is_floating
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
-from gradwrap.core.levels import new_level
-from gradwrap.core.linear import LinearMap
 from gradwrap.core.looping import is_innermost_batch, looped
-from gradwrap.core.node import Leaf
 from gradwrap.core.opaque import OpaqueOp, recorded_outputs
-from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import batched_parts, snapshot
 from gradwrap.errors import NoRuleError
+from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,23 +77,15 @@ def _gradients(
 ) -> tuple[Any, ...]:
     """The gradients of one example: forward again, and backward."""
     grads, data = values[: len(places)], values[len(places) :]
-    level = new_level()
-    leaves: list[Leaf] = []
-    args: list[Any] = []
-    for item, flag in zip(data, flags, strict=True):
-        if flag:
-            backend = backend_of(item)
-            leaves.append(Leaf(backend.meta(item, level)))
-            args.append(variable_class(backend)(snapshot(item), leaves[-1]))
-        else:
-            args.append(item)
-    out = function.apply(*args)
-    outs = out if isinstance(out, SEQUENCE) else (out,)
-    found = LinearMap(leaves, [outs[place] for place in places]).pull(grads, keep=False)
-    mapped = [item for item, flag in zip(data, flags, strict=True) if flag]
-    return tuple(
-        zeros_like(item) if g is None else g for item, g in zip(mapped, found, strict=True)
-    )
+
+    def of_tracked(*tracked: Any) -> list[Any]:
+        own = iter(tracked)
+        out = function.apply(*(next(own) if f else x for x, f in zip(data, flags, strict=True)))
+        outs = out if isinstance(out, SEQUENCE) else (out,)
+        return [outs[place] for place in places]
+
+    _, pull = vjp(of_tracked, *(x for x, flag in zip(data, flags, strict=True) if flag))
+    return pull(list(grads))
 
 
 def looped_gradients(name: str, run: Any, *grads: Any) -> tuple[Any, ...]:

@@ -15,9 +15,8 @@ from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers, level_of, snapshot, strip
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.calls import dual
+from gradwrap.transforms.calls import checked_leaves, dual, spaces_of
 from gradwrap.transforms.custom_calls import recorded
-from gradwrap.transforms.custom_checks import checked_leaves, spaces_of
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:

@@ -29,6 +29,10 @@ class UserFunction(Generic[P, R]):
         functools.update_wrapper(self, fun)
         self.fun = fun
 
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function."""
+        raise NotImplementedError
+
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
     @overload
