@@ -38,10 +38,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
-    from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_derivatives import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_derivatives import custom_vjp as custom_vjp
     from gradwrap.transforms.custom_rules import defjvp as defjvp
     from gradwrap.transforms.custom_rules import defvjp as defvjp
-    from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
     from gradwrap.transforms.debugging import detect_anomaly as detect_anomaly
     from gradwrap.transforms.debugging import guard_buffers as guard_buffers
     from gradwrap.transforms.debugging import strong_zeros as strong_zeros
@@ -73,8 +73,8 @@ else:
         "defjvp": "gradwrap.transforms.custom_rules",
         "defvjp": "gradwrap.transforms.custom_rules",
         "primitive": "gradwrap.transforms.primitive",
-        "custom_jvp": "gradwrap.transforms.custom_jvp",
-        "custom_vjp": "gradwrap.transforms.custom_vjp",
+        "custom_jvp": "gradwrap.transforms.custom_derivatives",
+        "custom_vjp": "gradwrap.transforms.custom_derivatives",
         "custom_linear_solve": "gradwrap.transforms.implicit",
         "custom_root": "gradwrap.transforms.implicit",
         "jvp": "gradwrap.transforms.forward",
