@@ -91,7 +91,7 @@ def vmap(
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
         with differentiating():
-            returned = without_inner(entering.call(), level)
+            returned = without_inner(fun(*entering.args, **entering.kwargs), level)
         return _out_of(returned, out_axes, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped
@@ -118,10 +118,6 @@ class _Entering:
         self.args = [self._entered(i, arg, axes[i]) for i, arg in enumerate(args)]
         self.kwargs = {key: self._entered(key, value, 0) for key, value in kwargs.items()}
         self.size = _common_size(fun, self._sizes)
-
-    def call(self) -> Any:
-        """Run the function."""
-        return self.fun(*self.args, **self.kwargs)
 
     def _entered(self, place: int | str, value: Any, axis: Any) -> Any:
         """One argument, its mapped arrays with the batch axis first."""

@@ -263,24 +263,16 @@ def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -
     found = mismatch(value, backend, meta)
     if found is None:
         return value
-    got, wanted, fix = {
-        "array": (
-            f"a {type(value).__name__}",
-            f"expected an array, {meta}",
-            "return an array of the argument's shape and dtype, or None",
-        ),
-        "library": (found.got, f"the argument is one of {backend.name}", "convert it"),
-        "shape": (
-            f"shape {found.got}",
-            f"the argument has {meta.shape}",
-            "return the argument's shape; sum over the axes that were broadcast",
-        ),
-        "dtype": (
-            f"dtype {found.got}",
-            f"the argument has {meta.dtype}",
-            "cast it, for example with xp.astype(gradient, x.dtype)",
-        ),
-    }[found.part]
+    got, wanted = found.got, f"expected an array, {meta}"
+    fix = "return an array of the argument's shape and dtype, or None"
+    if found.part == "library":
+        wanted, fix = f"the argument is one of {backend.name}", "convert it"
+    elif found.part == "shape":
+        got, wanted = f"shape {got}", f"the argument has {meta.shape}"
+        fix = "return the argument's shape; sum over the axes that were broadcast"
+    elif found.part == "dtype":
+        got, wanted = f"dtype {got}", f"the argument has {meta.dtype}"
+        fix = "cast it, for example with xp.astype(gradient, x.dtype)"
     raise RuleResultError(
         f"{name} returned an invalid gradient at index {index}: got {got}, but {wanted}. "
         f"Fix: {fix}."

@@ -23,12 +23,10 @@ from gradwrap.transforms.jacobian_space import (
     rows_of,
     zero_block,
 )
-from gradwrap.transforms.outputs import ones_of
+from gradwrap.transforms.recording import Recording, ones_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from gradwrap.transforms.recording import Recording
 
 __all__ = ["by_rows", "check_output", "leaves_of"]
 

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import backend_of
 from gradwrap.core.tree import flatten, map_leaves
 from gradwrap.transforms.argnums import one_or_tuple
-from gradwrap.transforms.outputs import checked_cotangents, elementwise_seed, scalar_seed
-from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.recording import (
+    Recording,
+    checked_cotangents,
+    elementwise_seed,
+    out_and_aux,
+    scalar_seed,
+)
 from gradwrap.transforms.typed import (
     typed_as_elementwise_grad,
     typed_as_grad,
