@@ -91,7 +91,7 @@ def vmap(
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
         with differentiating():
-            returned = without_inner(fun(*entering.args, **entering.kwargs), level)
+            returned = without_inner(entering.fun(*entering.args, **entering.kwargs), level)
         return _out_of(returned, out_axes, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped

@@ -13,7 +13,7 @@ from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform
-from gradwrap.transforms.signatures import UserFunction
+from gradwrap.transforms.primitive import UserFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -22,8 +22,7 @@ from gradwrap.core.registry import (
 from gradwrap.core.rule import Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.jvp_formulas import CheckedJvp, TransposedJvp
-from gradwrap.transforms.primitive import Primitive
-from gradwrap.transforms.signatures import Signature, call_native
+from gradwrap.transforms.primitive import Primitive, Signature, call_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,7 @@ from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.space import size_of
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.transforms.forward import jvp
-from gradwrap.transforms.jacobian_columns import by_columns, forward_columns
-from gradwrap.transforms.jacobian_rows import by_rows
+from gradwrap.transforms.jacobian_blocks import by_columns, by_rows, forward_columns
 from gradwrap.transforms.jacobian_space import as_asked
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad

@@ -1,4 +1,4 @@
-"""A Jacobian by reverse mode: one batched backward pass for all of its rows."""
+"""The blocks of a Jacobian: its rows by reverse mode, its columns by forward mode, in one pass."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.levels import inspecting, new_level
 from gradwrap.core.node import Node
 from gradwrap.core.space import size_of
-from gradwrap.errors import NonScalarOutputError
+from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
+from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
+from gradwrap.transforms.argnums import described, name_of, selected
+from gradwrap.transforms.arguments import differentiable, passes_through
 from gradwrap.transforms.batches import batch_of
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_space import (
     FlatAxis,
     array_of,
+    as_asked,
     check_is_array,
     chunks_of,
     joined,
@@ -26,9 +31,11 @@ from gradwrap.transforms.jacobian_space import (
 from gradwrap.transforms.recording import Recording, ones_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["by_rows", "check_output", "leaves_of"]
+    from gradwrap.typing.signatures import Argnums
+
+__all__ = ["by_columns", "by_rows", "forward_columns"]
 
 
 def by_rows(
@@ -36,8 +43,8 @@ def by_rows(
 ) -> list[list[Any]]:
     """For each output, the blocks of all leaves of the arguments: one batched backward pass."""
     for out in outputs:
-        check_output(recording.name, out, holomorphic)
-    leaves = leaves_of(recording)
+        _check_output(recording.name, out, holomorphic)
+    leaves = _leaves_of(recording)
     if len(outputs) == 1 and recording.is_tracked(outputs[0]):
         return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
     space = FlatAxis([out._data if recording.is_tracked(out) else None for out in outputs])
@@ -107,7 +114,7 @@ def _rows_of_one(
     return block
 
 
-def check_output(name: str, out: Any, holomorphic: bool) -> None:
+def _check_output(name: str, out: Any, holomorphic: bool) -> None:
     """Refuse an output that has no Jacobian by rows: no array, or complex."""
     check_is_array(name, out)
     if backend_of(out).dtype_kind(out.dtype)[1] and not holomorphic:
@@ -118,7 +125,7 @@ def check_output(name: str, out: Any, holomorphic: bool) -> None:
         )
 
 
-def leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
+def _leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
     """The leaves of the arguments, None where nothing is differentiated, and their arrays."""
     return [
         (leaf, None if leaf is None else array_of(original))
@@ -218,3 +225,120 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
     if matrix.dtype != node.parent.meta.dtype:
         return None
     return factors[:, None] * matrix
+
+
+# Columns ------------------------------------------------------------------------------------------
+
+
+def forward_columns(  # noqa: PLR0913  the function, its call, and the options of jacfwd
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+) -> Any:
+    """The Jacobian of one call, in the structure of the output, and `aux`."""
+    places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
+    chosen = [args[p] if isinstance(p, int) else kwargs[p] for p in places]
+
+    def of_chosen(*values: Any) -> Any:
+        given, named = list(args), dict(kwargs)
+        for place, value in zip(places, values, strict=True):
+            if isinstance(place, int):
+                given[place] = value
+            else:
+                named[place] = value
+        return fun(*given, **named)
+
+    of_chosen.__name__ = name_of(fun)
+    flattened = [flatten(value) for value in chosen]
+    leaves = [
+        _differentiated(leaf, fun, holomorphic, path)
+        for place, value in zip(places, chosen, strict=True)
+        for path, leaf in flatten_with_paths(value, described(fun, place))[0]
+    ]
+    space = FlatAxis(leaves)
+    aux: Any = None
+    treedef: Any = None
+
+    def push(basis: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        nonlocal aux, treedef
+        starts = iter(basis)
+        tangents = [unflatten(td, [next(starts) for _ in ls]) for ls, td in flattened]
+        pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]  # a bool
+        aux = pushed[-1]
+        values, treedef = flatten(pushed[0])
+        for out in values:
+            check_is_array(name_of(fun), out)
+        return [array_of(out) for out in values], flatten(pushed[1])[0]
+
+    asked = [places.index(place) for place in selected(fun, argnums, args, kwargs)]
+    blocks: list[list[Any]] = []
+    for block in _blocks_of(space, chunk_size, push):
+        found = iter(block)
+        by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
+        blocks.append([one for at in asked for one in by_place[at]])
+    jacobian = unflatten(treedef, as_asked(blocks, [flattened[at][1] for at in asked], argnums))
+    return (jacobian, aux) if has_aux else jacobian
+
+
+def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
+    """A leaf of an argument as an array; None for one that passes through."""
+    if passes_through(leaf):
+        return None
+    array, backend = differentiable(leaf, f"argument {path}")
+    if backend.dtype_kind(array.dtype)[1] and not holomorphic:
+        raise NonDifferentiableInputError(
+            f"jacfwd needs real arguments; {getattr(fun, '__name__', 'the function')} was called "
+            f"with {array.dtype}. Fix: pass holomorphic=True for the complex derivative of a "
+            "holomorphic function, or use jacrev for a function with real outputs."
+        )
+    return array
+
+
+def _blocks_of(
+    space: FlatAxis,
+    chunk_size: int | None,
+    push: Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]],
+) -> list[list[Any]]:
+    """For each output its blocks; `push` gives the outputs and their tangents for a basis."""
+    outputs: Sequence[Any] = ()
+    chunks: list[list[Any]] = []
+    for first, last in chunks_of(space.total, chunk_size):
+        outputs, pushed = push(space.basis(first, last))
+        both = zip(pushed, outputs, strict=True)
+        chunks.append(
+            [None if t is None else rows_of(t, o, last - first, space.level) for t, o in both]
+        )
+    return [
+        _column_blocks(space, out, list(parts))
+        for out, parts in zip(outputs, zip(*chunks, strict=True), strict=True)
+    ]
+
+
+def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
+    """The blocks of one output for all arrays of a space, from tangents in stretches."""
+    if parts[0] is None:
+        return [None if a is None else zero_block(out, a) for a in space.arrays]
+    rank = len(out.shape)
+    whole = joined(parts)
+    xp = backend_of(whole).xp
+    whole = xp.moveaxis(whole, 0, -1)
+    return [
+        None if a is None else space.split(xp, whole, k, rank) for k, a in enumerate(space.arrays)
+    ]
+
+
+def by_columns(
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+) -> list[list[Any]]:
+    """For each output, the blocks of all leaves, from one pass through the linearisation."""
+    for out in outputs:
+        _check_output(recording.name, out, holomorphic)
+    space = FlatAxis([original for _, original in _leaves_of(recording)])
+    linear = recording.linear_map(outputs).transposed()
+    datas = [out._data if recording.is_tracked(out) else out for out in outputs]
+    return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
