@@ -104,15 +104,7 @@ def jacfwd(
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        return forward_columns(
-            fun,
-            argnums,
-            args,
-            kwargs,
-            has_aux=has_aux,
-            holomorphic=holomorphic,
-            chunk_size=chunk_size,
-        )
+        return forward_columns(fun, argnums, args, kwargs, has_aux, holomorphic, chunk_size)
 
     return jacobian_of
 

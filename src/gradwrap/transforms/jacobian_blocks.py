@@ -235,23 +235,18 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     argnums: Argnums,
     args: Sequence[Any],
     kwargs: dict[str, Any],
-    *,
     has_aux: bool,
     holomorphic: bool,
     chunk_size: int | None,
 ) -> Any:
     """The Jacobian of one call, in the structure of the output, and `aux`."""
     places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
-    chosen = [args[p] if isinstance(p, int) else kwargs[p] for p in places]
+    given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+    chosen = [given[place] for place in places]
 
     def of_chosen(*values: Any) -> Any:
-        given, named = list(args), dict(kwargs)
-        for place, value in zip(places, values, strict=True):
-            if isinstance(place, int):
-                given[place] = value
-            else:
-                named[place] = value
-        return fun(*given, **named)
+        now = given | dict(zip(places, values, strict=True))
+        return fun(*(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs})
 
     of_chosen.__name__ = name_of(fun)
     flattened = [flatten(value) for value in chosen]
