@@ -6,9 +6,8 @@ import dataclasses
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of, find_backend
+from gradwrap.core.backend import Backend, backend_of, find_backend, is_array
 from gradwrap.core.checking import check_differentiable
-from gradwrap.core.comparing import is_array
 from gradwrap.core.node import Leaf
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.backend import backend_of, own_buffers
-from gradwrap.core.comparing import is_array
+from gradwrap.core.backend import backend_of, is_array, own_buffers
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.levels import differentiating, new_level
 from gradwrap.core.tree import broadcast_prefix, flatten, path_of, unflatten

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.backend import backend_of, wrapper_class
-from gradwrap.core.comparing import is_array, is_floating, mismatch, namespace_of
+from gradwrap.core.backend import backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.comparing import mismatch, namespace_of
 from gradwrap.core.forward import Dual, Tangent
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.space import fit_tangent

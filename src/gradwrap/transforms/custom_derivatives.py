@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import is_floating, kind_of, zeros_like
+from gradwrap.core.backend import backend_of, is_floating
+from gradwrap.core.comparing import kind_of, zeros_like
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.tree import flatten, unflatten
 from gradwrap.core.variable import variable_class

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import own_buffers, wrapper_class
-from gradwrap.core.comparing import is_array, is_floating, mismatch, zeros_like
+from gradwrap.core.backend import is_array, is_floating, own_buffers, wrapper_class
+from gradwrap.core.comparing import mismatch, zeros_like
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.forward import AnyDual, Dual, Tangent
 from gradwrap.core.levels import differentiating, new_level

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.backend import Backend
-    from gradwrap.core.opaque import OpaqueOp
+    from gradwrap.core.custom_nodes import OpaqueOp
     from gradwrap.typing.function_forward import ForwardAlone, ForwardWithContext
 
 __all__ = ["Function", "once_differentiable"]

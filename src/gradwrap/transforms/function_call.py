@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of, wrapper_class
-from gradwrap.core.comparing import is_array, is_floating, mismatch
+from gradwrap.core.backend import Backend, backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.comparing import mismatch
+from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.forward import Tangent
 from gradwrap.core.kinds import GENERAL
 from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.linear import push
-from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.node import Leaf
-from gradwrap.core.opaque import OpaqueOp, recorded_outputs
 from gradwrap.core.rule import Rule
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import map_leaves

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, own_buffers
-from gradwrap.core.comparing import is_array, zeros_like
+from gradwrap.core.backend import backend_of, is_array, own_buffers
+from gradwrap.core.comparing import zeros_like
 from gradwrap.core.levels import new_level
 from gradwrap.core.space import size_of
 from gradwrap.core.tree import TreeDef, unflatten

@@ -7,7 +7,7 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from gradwrap.core.comparing import is_array
+from gradwrap.core.backend import is_array
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.general import no_rule
 from gradwrap.core.registry import Op

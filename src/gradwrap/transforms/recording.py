@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import own_buffers
+from gradwrap.core.backend import is_array, own_buffers
 from gradwrap.core.backward import backward_pass
 from gradwrap.core.comparing import described as described_array
-from gradwrap.core.comparing import is_array, kind_of, mismatch
+from gradwrap.core.comparing import kind_of, mismatch
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.hooks import leaf_hooks
 from gradwrap.core.levels import differentiating, new_level
