@@ -22,9 +22,9 @@ from gradwrap.core.variable import Variable as Variable
 from gradwrap.core.wrapping import unwrap as unwrap
 from gradwrap.core.wrapping import wrap as wrap
 from gradwrap.core.wrapping import wrap_namespace as wrap_namespace
-from gradwrap.transforms.gradients import grad as grad
-from gradwrap.transforms.gradients import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
+from gradwrap.transforms.reverse import grad as grad
+from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
 from gradwrap.transforms.stop_gradient import stop_gradient as stop_gradient
 
@@ -38,10 +38,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
-    from gradwrap.transforms.custom_jvp import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_derivatives import custom_jvp as custom_jvp
+    from gradwrap.transforms.custom_derivatives import custom_vjp as custom_vjp
     from gradwrap.transforms.custom_rules import defjvp as defjvp
     from gradwrap.transforms.custom_rules import defvjp as defvjp
-    from gradwrap.transforms.custom_vjp import custom_vjp as custom_vjp
     from gradwrap.transforms.debugging import detect_anomaly as detect_anomaly
     from gradwrap.transforms.debugging import guard_buffers as guard_buffers
     from gradwrap.transforms.debugging import strong_zeros as strong_zeros
@@ -50,10 +50,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.function import Function as Function
     from gradwrap.transforms.function import once_differentiable as once_differentiable
     from gradwrap.transforms.function_context import FunctionCtx as FunctionCtx
-    from gradwrap.transforms.hessian import hessian as hessian
-    from gradwrap.transforms.hessian import hvp as hvp
     from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
     from gradwrap.transforms.implicit import custom_root as custom_root
+    from gradwrap.transforms.jacobian import hessian as hessian
+    from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
@@ -73,8 +73,8 @@ else:
         "defjvp": "gradwrap.transforms.custom_rules",
         "defvjp": "gradwrap.transforms.custom_rules",
         "primitive": "gradwrap.transforms.primitive",
-        "custom_jvp": "gradwrap.transforms.custom_jvp",
-        "custom_vjp": "gradwrap.transforms.custom_vjp",
+        "custom_jvp": "gradwrap.transforms.custom_derivatives",
+        "custom_vjp": "gradwrap.transforms.custom_derivatives",
         "custom_linear_solve": "gradwrap.transforms.implicit",
         "custom_root": "gradwrap.transforms.implicit",
         "jvp": "gradwrap.transforms.forward",
@@ -82,8 +82,8 @@ else:
         "Function": "gradwrap.transforms.function",
         "once_differentiable": "gradwrap.transforms.function",
         "FunctionCtx": "gradwrap.transforms.function_context",
-        "hessian": "gradwrap.transforms.hessian",
-        "hvp": "gradwrap.transforms.hessian",
+        "hessian": "gradwrap.transforms.jacobian",
+        "hvp": "gradwrap.transforms.jacobian",
         "jacfwd": "gradwrap.transforms.jacobian",
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",

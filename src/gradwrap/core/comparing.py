@@ -69,6 +69,15 @@ class Mismatch(NamedTuple):
     drops_imaginary: bool = False
     """A cast to the wanted dtype would drop its imaginary part."""
 
+    def contrast(self, value: Any, like: Any, whose: str) -> str:
+        """Say what a value is, and what the array is whose space it has to belong to."""
+        if self.part == "library":
+            return f"is {self.got}, the {whose} is one of {backend_of(like).name}. Fix: convert it"
+        return (
+            f"is {described(value)}, the {whose} is {described(like)}. "
+            f"Fix: pass an array of the {whose}'s shape and dtype"
+        )
+
     def message(  # noqa: PLR0913  the parts of a sentence
         self,
         what: str,

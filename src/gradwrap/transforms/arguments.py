@@ -30,16 +30,7 @@ __all__ = [
 ]
 
 NUMBERS = (int, float, complex)
-PASSED_THROUGH: tuple[type[Any], ...] = (
-    Variable,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    type(None),
-    EllipsisType,
-)
+PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(None), EllipsisType)
 
 
 class Tracked:

@@ -6,8 +6,9 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.backend import backend_of, is_array, own_buffers
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.levels import differentiating, new_level
-from gradwrap.core.tree import flatten, path_of, unflatten
+from gradwrap.core.tree import broadcast_prefix, flatten, path_of, unflatten
 from gradwrap.core.wrapper import data_of, is_at, snapshot
 from gradwrap.errors import VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
@@ -18,13 +19,6 @@ from gradwrap.transforms.arguments import (
     wrapped_untracked,
 )
 from gradwrap.transforms.batches import batch_of
-from gradwrap.transforms.vmap_axes import (
-    axes_of_arguments,
-    axes_of_leaves,
-    checked_in_axis,
-    checked_out_axis,
-    common_size,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,7 +90,7 @@ def vmap(
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
         with differentiating():
-            returned = without_inner(entering.call(), level)
+            returned = without_inner(entering.fun(*entering.args, **entering.kwargs), level)
         return _out_of(returned, out_axes, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped
@@ -119,19 +113,15 @@ class _Entering:
         self.fallback = fallback
         self.starts: list[Any] = []
         self._sizes: list[tuple[int, Callable[[], str]]] = []
-        axes = axes_of_arguments(fun, in_axes, len(args))
+        axes = _axes_of_arguments(fun, in_axes, len(args))
         self.args = [self._entered(i, arg, axes[i]) for i, arg in enumerate(args)]
         self.kwargs = {key: self._entered(key, value, 0) for key, value in kwargs.items()}
-        self.size = common_size(fun, self._sizes)
-
-    def call(self) -> Any:
-        """Run the function."""
-        return self.fun(*self.args, **self.kwargs)
+        self.size = _common_size(fun, self._sizes)
 
     def _entered(self, place: int | str, value: Any, axis: Any) -> Any:
         """One argument, its mapped arrays with the batch axis first."""
         leaves, treedef = flatten(value)
-        axes = axes_of_leaves(
+        axes = _axes_of_leaves(
             axis,
             value,
             len(leaves),
@@ -144,7 +134,7 @@ class _Entering:
                 entered.append(wrapped_untracked(leaf))
                 continue
             path = functools.partial(_path, self.fun, place, value, index)
-            first = checked_in_axis(leaf, one, path)
+            first = _checked_in_axis(leaf, one, path)
             self.starts.append(leaf)
             self._sizes.append((int(leaf.shape[first]), path))
             data = backend_of(leaf).xp.moveaxis(leaf, first, 0) if first else leaf
@@ -161,7 +151,7 @@ def _out_of(returned: Any, out_axes: Axes, entering: _Entering) -> Any:
     """The results of all examples, the batch axis where it was asked for."""
     leaves, treedef = flatten(returned)
     name = name_of(entering.fun)
-    axes = axes_of_leaves(
+    axes = _axes_of_leaves(
         out_axes,
         returned,
         len(leaves),
@@ -185,7 +175,7 @@ def _result(name: str, leaf: Any, axis: Any, entering: _Entering) -> Any:
     else:
         plain = _as_array(unwrapped(leaf, level))
         data = backend_of(plain).xp.broadcast_to(plain, (entering.size, *plain.shape))
-    place = checked_out_axis(name, data, axis)
+    place = _checked_out_axis(name, data, axis)
     moved = backend_of(data).xp.moveaxis(data, 0, place) if place else data
     return unwrapped(moved, level)  # an inner transform's wrapper, which tracks nothing, is left
 
@@ -197,3 +187,90 @@ def _as_array(value: Any) -> Any:
     import numpy as np
 
     return np.asarray(value)
+
+
+# Axes ---------------------------------------------------------------------------------------------
+
+
+def _axes_of_arguments(fun: Callable[..., Any], in_axes: Any, count: int) -> Sequence[Any]:
+    """The entry of `in_axes` for each of so many arguments."""
+    if not isinstance(in_axes, SEQUENCE):
+        return [in_axes] * count
+    axes: Sequence[Any] = in_axes
+    if len(axes) != count:
+        raise VmapAxesError(
+            f"in_axes has {len(axes)} entries, and {name_of(fun)} was called with "
+            f"{count} positional arguments. Fix: give an entry for each, None for one "
+            "that is the same for all examples."
+        )
+    return axes
+
+
+def _axes_of_leaves(
+    axes: Any, tree: Any, count: int, what: Callable[[], str], whose: str
+) -> Sequence[Any]:
+    """The axis of each leaf of a tree, of which `axes` is a prefix."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * count
+    try:
+        return broadcast_prefix(axes, tree)
+    except ValueError as error:
+        raise VmapAxesError(
+            f"{what()}: {error}. Fix: give an int, None, or a pytree of them with the structure "
+            f"of the {whose}."
+        ) from None
+
+
+def _checked_in_axis(leaf: Any, axis: Any, path: Callable[[], str]) -> int:
+    """An axis of an argument, counted from the front."""
+    if not is_array(leaf):
+        raise VmapAxesError(
+            f"{path()} is a {type(leaf).__name__}, which has no axis to map over. "
+            "Fix: give None for it in in_axes, or pass an array."
+        )
+    rank = len(leaf.shape)
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise VmapAxesError(f"in_axes of {path()} is {axis!r}. Fix: give an int or None.")
+    if not -rank <= axis < rank:
+        raise VmapAxesError(
+            f"in_axes of {path()} is {axis}, which is out of range for its shape "
+            f"{tuple(leaf.shape)}. Fix: give an axis it has, or None."
+        )
+    return axis % rank
+
+
+def _checked_out_axis(name: str, data: Any, axis: Any) -> int:
+    """The place of the batch axis in a result, counted from the front."""
+    rank = len(data.shape)
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        fix = "the axis it is to have" if axis is None else "an int"
+        problem = f"None for a result of {name} that depends on the example"
+        raise VmapAxesError(
+            f"out_axes is {problem if axis is None else f'{axis!r} for a result of {name}'}. "
+            f"Fix: give {fix}."
+        )
+    if not -rank <= axis < rank:
+        raise VmapAxesError(
+            f"out_axes is {axis}, which is out of range for a result of {name} of shape "
+            f"{tuple(data.shape[1:])} and the batch axis. Fix: give an axis from {-rank} to "
+            f"{rank - 1}."
+        )
+    return axis % rank
+
+
+def _common_size(fun: Callable[..., Any], sizes: Sequence[tuple[int, Callable[[], str]]]) -> int:
+    """The number of examples: the length, with the path, of each axis that is mapped over."""
+    if not sizes:
+        raise VmapAxesError(
+            f"vmap of {name_of(fun)} has nothing to map over: every entry of in_axes is "
+            "None. Fix: give the axis of at least one argument."
+        )
+    size, _ = sizes[0]
+    if any(other != size for other, _ in sizes):
+        listed = ", ".join(f"{path()} has {other}" for other, path in sizes)
+        raise VmapAxesError(
+            f"vmap got inconsistent sizes for the axes to be mapped over: {listed}. "
+            "Fix: give arrays of one length along these axes, or None in in_axes for one that "
+            "is the same for all examples."
+        )
+    return size

@@ -9,18 +9,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.backend import backend_of, is_array, is_floating, wrapper_class
-from gradwrap.core.comparing import namespace_of
+from gradwrap.core.comparing import mismatch, namespace_of
 from gradwrap.core.forward import Dual, Tangent
 from gradwrap.core.levels import TAPE_LEVEL
 from gradwrap.core.space import fit_tangent
+from gradwrap.core.tree import TreeDef, flatten, zeros_filled
 from gradwrap.core.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
-from gradwrap.errors import TrackedValueError
+from gradwrap.errors import RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, wrapped_untracked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Split", "dual", "output_of", "refuse_tracked", "settled", "split", "with_tangent"]
+    from gradwrap.core.backend import Backend
+    from gradwrap.core.space import Meta
+
+__all__ = [
+    "Space",
+    "Split",
+    "checked_leaves",
+    "dual",
+    "output_of",
+    "refuse_tracked",
+    "settled",
+    "spaces_of",
+    "split",
+    "with_tangent",
+]
 
 
 class Split(NamedTuple):
@@ -89,3 +104,69 @@ def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool =
                     f"{what} a tracked array that is not among the arguments: its gradient would "
                     "be lost. Fix: pass it as an argument, or .detach() it."
                 )
+
+
+# What the functions of a rule return --------------------------------------------------------------
+
+
+class Space:
+    """The library, shape and dtype of an array, which its cotangent or tangent has too."""
+
+    __slots__ = ("backend", "meta")
+
+    def __init__(self, array: Any) -> None:
+        self.backend: Backend = backend_of(array)
+        self.meta: Meta = self.backend.meta(array, 0)
+
+
+def spaces_of(values: Sequence[Any]) -> list[Space | None]:
+    """The spaces of values; None for one that is no array of floats."""
+    return [Space(one) if is_floating(one) else None for one in values]
+
+
+def checked_leaves(
+    tree: Any,
+    treedef: TreeDef,
+    spaces: Sequence[Space | None],
+    where: Callable[[int | None], str],
+    whose: str,
+) -> list[Any]:
+    """The leaves of a tree of a structure, each in its space; None for zero, or without a space.
+
+    `where` begins a message about a leaf, by its number, or about the structure.
+    """
+    leaves = zeros_filled(tree, treedef, treedef.size)
+    if leaves is None:
+        given = flatten(tree)[1]
+        raise RuleResultError(
+            f"{where(None)} the structure {given}; {whose} has {treedef}. "
+            "Fix: return that structure, None where all of it is zero."
+        )
+    return [
+        None if leaf is None or space is None else _checked(leaf, space, where, index, whose)
+        for index, (leaf, space) in enumerate(zip(leaves, spaces, strict=True))
+    ]
+
+
+def _checked(
+    value: Any, space: Space, where: Callable[[int | None], str], index: int, whose: str
+) -> Any:
+    """An array of the space; its precision may be another, which is brought in line later."""
+    meta, backend = space.meta, space.backend
+    if type(value) in (int, float, complex) and meta.shape == ():
+        value = backend.xp.asarray(value, device=meta.device) * backend.xp.ones(
+            (), dtype=meta.dtype, device=meta.device
+        )
+    found = mismatch(value, backend, meta, dtypes="castable")
+    if found is None:
+        return value
+    problem = found.message(
+        "an array",
+        whose,
+        backend,
+        meta,
+        shape=". Fix: return that shape; sum over the axes that were broadcast",
+        dtype=f"xp.{meta.dtype}",
+        like="or None for zero",
+    )
+    raise RuleResultError(f"{where(index)} {problem}")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.comparing import kind_of
 from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.tree import TreeDef, flatten, flatten_with_paths, map_leaves, unflatten
+from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.core.wrapper import is_recorded, native
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
-from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform
+from gradwrap.transforms.primitive import UserFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "CustomCall", "CustomFunction"]
 
 P = ParamSpec("P")
-Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
-class CustomFunction(Generic[P, R]):
+class CustomFunction(UserFunction[P, R]):
     """A function with a derivative of its own, which holds wherever it is differentiated."""
 
     __name__: str
@@ -34,8 +33,7 @@ class CustomFunction(Generic[P, R]):
     _definition = ""
 
     def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
-        functools.update_wrapper(self, fun)
-        self.fun = fun
+        super().__init__(fun)
         self.name: str = name_of(fun)
         self.nondiff_argnums: tuple[int, ...] = (
             (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
@@ -55,16 +53,6 @@ class CustomFunction(Generic[P, R]):
         call = self._rule_of(arguments)
         outs = perform(call, arguments.leaves)
         return call.structured(outs)  # type: ignore[no-any-return]  # in the form of the user's
-
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
-    @overload
-    def __get__(
-        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
-    ) -> Callable[Q, R]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Bind to an instance, as a function in a class does."""
-        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<{self._kind} {self.name}>"
@@ -106,9 +94,8 @@ class CustomFunction(Generic[P, R]):
 
     def _parameter(self, position: int) -> str:
         """The name by which messages refer to an argument."""
-        names = [] if self._signature is None else list(self._signature.parameters.values())
-        plain = [p.name for p in names if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        return plain[position] if position < len(plain) else f"argument {position}"
+        name = described(self.fun, position)
+        return f"argument {name}" if name.isdigit() else name
 
 
 class Arguments:
@@ -165,12 +152,12 @@ class Arguments:
         values.update(zip(self.places, self.restored(leaves), strict=True))
         return [values[place] for place in range(self.count)]
 
-    def path(self, index: int, leaf: int) -> str:
-        """The expression that reaches a leaf of an argument."""
+    def path(self, index: int, leaf: int | None) -> str:
+        """The expression that reaches a leaf of an argument, or all of it."""
         treedef = self.treedefs[index]
+        name: str = self.function._parameter(self.places[index])
         skeleton = unflatten(treedef, range(treedef.size))
-        name = self.function._parameter(self.places[index])
-        return flatten_with_paths(skeleton, name)[0][leaf][0]
+        return name if leaf is None else path_of(skeleton, name, leaf)
 
 
 class CustomCall:

@@ -22,8 +22,7 @@ from gradwrap.core.registry import (
 from gradwrap.core.rule import Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.jvp_formulas import CheckedJvp, TransposedJvp
-from gradwrap.transforms.primitive import Primitive
-from gradwrap.transforms.signatures import Signature, call_native
+from gradwrap.transforms.primitive import Primitive, Signature, call_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,6 +121,13 @@ def defjvp(
     np.float64(12.0)
     """
     _define(op, "t", jvps, backend, params)
+
+
+KEPT = (
+    *("diagonal", "is_joint", "variadic", "same", "symbol", "native", "outputs", "views"),
+    *("key", "scope", "numpy"),
+)
+"""What a replaced row keeps besides its signature: whatever its formulas do not decide."""
 
 
 def _define(
@@ -236,25 +242,15 @@ def _replacements(
             vjps,
             kind=GENERAL,
             provenance="user",
-            batch=existing.batching,
-            diagonal=existing.diagonal,
             array_count=len(existing.arrays),
-            is_joint=existing.is_joint,
-            variadic=existing.variadic,
             holomorphic=holomorphic,
-            same=existing.same,
-            symbol=existing.symbol,
-            native=existing.native,
-            outputs=existing.outputs,
             casts=True,
-            views=existing.views,
             consumes=existing.consumes and along == "t",
             parts=existing.parts and along == "t",
-            key=existing.key,
             checked=True,
             jvp=checked,
-            scope=existing.scope,
-            numpy=existing.numpy,
+            batch=existing.batching,
+            **{name: getattr(existing, name) for name in KEPT},
         )
     return rules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.backend import is_array, is_floating, own_buffers, wrapper_class
-from gradwrap.core.comparing import described, mismatch, zeros_like
+from gradwrap.core.comparing import mismatch, zeros_like
 from gradwrap.core.dynamic import SEQUENCE, type_of
 from gradwrap.core.forward import AnyDual, Dual, Tangent
 from gradwrap.core.levels import differentiating, new_level
@@ -29,8 +29,6 @@ from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.comparing import Mismatch
-    from gradwrap.core.space import Meta
     from gradwrap.transforms.arguments import Tracked
 
 __all__ = ["jvp", "linearize"]
@@ -141,20 +139,12 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     is_alike = type_of(tangent) is type_of(primal) and tangent.dtype == meta.dtype
     found = None if is_alike and tangent.shape == meta.shape else mismatch(tangent, backend, meta)
     if found is not None:
-        raise _not_of_the_primal(found, described(tangent), backend.name, meta, path)
+        contrast = found.contrast(tangent, primal, "primal")
+        if found.part == "array":
+            fix = "pass an array of the primal's shape and dtype, or None for zero"
+            contrast = f"is {found.got}. Fix: {fix}"
+        raise TangentError(f"the tangent of {path} {contrast}.")
     return wrapper_class(Dual, backend)(snapshot(primal), Tangent(meta, snapshot(tangent)))
-
-
-def _not_of_the_primal(
-    found: Mismatch, given: str, library: str, meta: Meta, path: str
-) -> TangentError:
-    got, wanted = given, f", the primal is {meta}"
-    fix = "pass an array of the primal's shape and dtype"
-    if found.part == "library":
-        got, wanted, fix = found.got, f", the primal is one of {library}", "convert it"
-    elif found.part == "array":
-        wanted, fix = "", f"{fix}, or None for zero"
-    return TangentError(f"the tangent of {path} is {got}{wanted}. Fix: {fix}.")
 
 
 def _is_number(value: object) -> bool:
@@ -193,12 +183,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     `fun` runs once. Its VJP is linear in the cotangent and is recorded once; each call of the
     derivative is one pass back through that record, and costs about what one VJP does.
 
-    Parameters
-    ----------
-    fun
-        A function of arrays, or pytrees of them, that returns such.
-    primals
-        Its arguments, of which all are differentiated.
+    Parameters are those of `vjp`.
 
     Returns
     -------

@@ -13,16 +13,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from gradwrap.core.backend import backend_of
 from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.loop import is_innermost_batch
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.function_batch import (
-    applied_by_example,
-    holds_batch,
-    looped_gradients,
-)
-from gradwrap.transforms.function_call import Call
+from gradwrap.transforms.function_call import Call, applied_by_example, holds_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -251,7 +246,7 @@ def once_differentiable(backward: F) -> F:
     def on_native(ctx: Any, *grads: Any) -> Any:
         if is_innermost_batch(grads):
             name = on_native.__qualname__
-            return looped_gradients(name, functools.partial(on_native, ctx), *grads)
+            return _looped_gradients(name, functools.partial(on_native, ctx), *grads)
         tracked = [g for g in grads if isinstance(g, AnyWrapper) and g._node is not None]
         tracked += ctx._tracked()
         if not tracked and not any(isinstance(g, AnyWrapper) for g in grads):
@@ -271,3 +266,17 @@ def once_differentiable(backward: F) -> F:
         )
 
     return on_native  # type: ignore[return-value]  # the same signature
+
+
+def _looped_gradients(name: str, run: Any, *grads: Any) -> tuple[Any, ...]:
+    """Run a backward that takes native arrays alone on mapped cotangents."""
+    present: list[bool] = []
+
+    def arrays_alone(*one: Any) -> tuple[Any, ...]:
+        results = run(*one)
+        parts = results if isinstance(results, SEQUENCE) else (results,)
+        present[:] = [part is not None for part in parts]
+        return tuple(part for part in parts if part is not None)
+
+    found = iter(looped(arrays_alone, name, *grads))
+    return tuple(next(found) if flag else None for flag in present)

@@ -8,32 +8,36 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.backend import Backend, backend_of, is_array, is_floating, wrapper_class
 from gradwrap.core.comparing import mismatch
 from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
-from gradwrap.core.dynamic import SEQUENCE, type_of
+from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.forward import Tangent
 from gradwrap.core.kinds import GENERAL
 from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.linear import push
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.node import Leaf
 from gradwrap.core.rule import Rule
 from gradwrap.core.space import zeros_of
 from gradwrap.core.tree import map_leaves
-from gradwrap.core.wrapper import UNTRACKED, AnyWrapper, is_recorded, native
-from gradwrap.errors import BackwardError, RuleResultError, TrackedValueError
+from gradwrap.core.wrapper import (
+    UNTRACKED,
+    AnyWrapper,
+    batched_parts,
+    is_recorded,
+    native,
+    snapshot,
+)
+from gradwrap.errors import BackwardError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import dual, split, with_tangent
-from gradwrap.transforms.function_batch import (
-    applied_by_example,
-    holds_batch,
-    recorded_by_example,
-)
 from gradwrap.transforms.function_context import FunctionCtx
+from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.space import Meta
 
-__all__ = ["Call"]
+__all__ = ["Call", "applied_by_example", "holds_batch"]
 
 
 class Call:
@@ -113,7 +117,7 @@ class Call:
         self, level: int, parents: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
     ) -> list[Any]:
         if self.by_example:
-            return recorded_by_example(self.function, level, parents, data, outs)
+            return _recorded_by_example(self.function, level, parents, data, outs)
         places = self.tracked_outputs
         if not places:
             return outs
@@ -263,24 +267,16 @@ def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -
     found = mismatch(value, backend, meta)
     if found is None:
         return value
-    got, wanted, fix = {
-        "array": (
-            f"a {type(value).__name__}",
-            f"expected an array, {meta}",
-            "return an array of the argument's shape and dtype, or None",
-        ),
-        "library": (found.got, f"the argument is one of {backend.name}", "convert it"),
-        "shape": (
-            f"shape {found.got}",
-            f"the argument has {meta.shape}",
-            "return the argument's shape; sum over the axes that were broadcast",
-        ),
-        "dtype": (
-            f"dtype {found.got}",
-            f"the argument has {meta.dtype}",
-            "cast it, for example with xp.astype(gradient, x.dtype)",
-        ),
-    }[found.part]
+    got, wanted = found.got, f"expected an array, {meta}"
+    fix = "return an array of the argument's shape and dtype, or None"
+    if found.part == "library":
+        wanted, fix = f"the argument is one of {backend.name}", "convert it"
+    elif found.part == "shape":
+        got, wanted = f"shape {got}", f"the argument has {meta.shape}"
+        fix = "return the argument's shape; sum over the axes that were broadcast"
+    elif found.part == "dtype":
+        got, wanted = f"dtype {got}", f"the argument has {meta.dtype}"
+        fix = "cast it, for example with xp.astype(gradient, x.dtype)"
     raise RuleResultError(
         f"{name} returned an invalid gradient at index {index}: got {got}, but {wanted}. "
         f"Fix: {fix}."
@@ -336,3 +332,74 @@ def _distinct(args: list[Any]) -> list[Any]:
                 args[index] = backend_of(arg).copy(arg)
             seen.add(id(args[index]))
     return args
+
+
+# Under vmap ---------------------------------------------------------------------------------------
+#
+# One example after the other, forward and backward. Where a derivative is taken inside of `vmap`,
+# each example's forward runs again in backward, since what its context keeps belongs to that
+# example alone. A second derivative inside of `vmap` is an error; of the mapped function, every
+# order works.
+
+
+def holds_batch(values: Any) -> bool:
+    """Tell if an array that `vmap` maps over is somewhere in values."""
+    return next(batched_parts(values), None) is not None
+
+
+def applied_by_example(function: type[Any], args: Sequence[Any]) -> Any:
+    """Call `apply` for each example, and stack the results."""
+    return _looped(function, function.apply, *args)
+
+
+def _looped(function: type[Any], run: Any, *args: Any) -> Any:
+    if not is_innermost_batch(args):
+        raise NoRuleError(
+            f"{function.__name__} is a gradwrap.Function, and it is differentiated inside of vmap "
+            "in a way that cannot be done example by example. Fix: take the derivative of the "
+            "mapped function, or write this one with functions of arrays."
+        )
+    return looped(run, function.__name__, *args)
+
+
+def _recorded_by_example(
+    function: type[Any], level: int, parents: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
+) -> list[Any]:
+    """Record a call whose arguments below this level are mapped over."""
+    places = [i for i, out in enumerate(outs) if is_floating(out)]
+    if not places:
+        return outs
+    op = OpaqueOp(function.__name__, backend_of(outs[places[0]]))
+    flags = tuple(parent is not None for parent in parents)
+    saved = (function, tuple(snapshot(item) for item in data), flags, tuple(places))
+    return recorded_outputs(op, parents, _pulled_by_example, saved, outs, places, level)
+
+
+def _pulled_by_example(  # noqa: PLR0913  a formula's form
+    xp: Any,  # noqa: ARG001  a formula's form
+    g: Any,
+    function: type[Any],
+    data: tuple[Any, ...],
+    flags: tuple[bool, ...],
+    places: tuple[int, ...],
+) -> tuple[Any, ...]:
+    grads = g if isinstance(g, TUPLE) else (g,)
+    run = partial(_gradients, function, flags, places)
+    found = iter(_looped(function, run, *grads, *data))
+    return tuple(next(found) if flag else None for flag in flags)
+
+
+def _gradients(
+    function: type[Any], flags: Sequence[bool], places: Sequence[int], *values: Any
+) -> tuple[Any, ...]:
+    """The gradients of one example: forward again, and backward."""
+    grads, data = values[: len(places)], values[len(places) :]
+
+    def of_tracked(*tracked: Any) -> list[Any]:
+        own = iter(tracked)
+        out = function.apply(*(next(own) if f else x for x, f in zip(data, flags, strict=True)))
+        outs = out if isinstance(out, SEQUENCE) else (out,)
+        return [outs[place] for place in places]
+
+    _, pull = vjp(of_tracked, *(x for x, flag in zip(data, flags, strict=True) if flag))
+    return pull(list(grads))

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.backend import backend_of
+from gradwrap.core.comparing import namespace_of
 from gradwrap.core.modes import no_grad
 from gradwrap.core.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import output_of
-from gradwrap.transforms.dense_solve import dense_solve
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, without_silent
-from gradwrap.transforms.implicit_newton import stepped
+from gradwrap.transforms.stop_gradient import stop_gradient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gradwrap.transforms.implicit_levels import Solve
 
@@ -85,7 +87,7 @@ def custom_root(
     (np.float64(0.45018...), np.float64(0.73948...))
     """
     if tangent_solve is None:
-        tangent_solve = dense_solve
+        tangent_solve = _dense_solve
     name = f"custom_root of {name_of(f)}"
     solver: Any = solve
     return _solved(f, initial_guess, f, solver, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
@@ -179,7 +181,67 @@ def _solved(  # noqa: PLR0913  the two functions above
     levels, is_outside = levels_of(residual)
     levels = {level for level in levels if level > problem.silenced}
     if levels and is_outside:
-        return unflatten(treedef, stepped(problem, leaves, len(levels)))
+        return unflatten(treedef, _stepped(problem, leaves, len(levels)))
     for level in sorted(levels):
         leaves = attached(problem, leaves, residual, level)
     return unflatten(treedef, leaves)
+
+
+def _dense_solve(linear: Callable[[Any], Any], y: Any) -> Any:
+    """The solution `x` of `linear(x) = y`, one call of `linear` for each of its elements."""
+    parts, treedef = flatten(y)
+    backend = backend_of(parts[0])
+    xp = backend.xp
+    sizes = [part.size for part in parts]
+
+    def as_vector(tree: Any) -> Any:
+        leaves = [xp.reshape(leaf, (-1,)) for leaf in flatten(tree)[0]]
+        return leaves[0] if len(leaves) == 1 else xp.concat(leaves)
+
+    def as_tree(vector: Any) -> Any:
+        leaves: list[Any] = []
+        start = 0
+        for part, size in zip(parts, sizes, strict=True):
+            leaf = xp.reshape(vector[start : start + size], part.shape)
+            leaves.append(xp.astype(leaf, part.dtype))
+            start += size
+        return unflatten(treedef, leaves)
+
+    right = as_vector(y)
+    unit = xp.eye(sum(sizes), dtype=right.dtype, device=backend.device(parts[0]))
+    columns = [as_vector(linear(as_tree(unit[i, :]))) for i in range(sum(sizes))]
+    xp = namespace_of([right, *columns])
+    solution = xp.linalg.solve(xp.stack(columns, axis=1), right[:, None])
+    return as_tree(solution[:, 0])
+
+
+# Under vmap ---------------------------------------------------------------------------------------
+#
+# An operation of its own, as in `implicit_levels`, belongs to one level and has all that is inside
+# of that for its data. Where a `vmap` is inside of what differentiates, the batch is outermost. So
+# the derivative is made of ordinary operations, which are batched, and recorded by whoever records:
+# from an x that is right in value, a Newton step leads to one that is right to the first order in
+# whatever `f` has closed over, the next one to the third (a step that starts with an error of order
+# k ends with one of order 2 k).
+
+
+def _stepped(problem: Problem, leaves: Sequence[Any], order: int) -> list[Any]:
+    """The solution, of the values it has, with its derivatives up to an order."""
+    found = list(leaves)
+    reached = 0
+    while reached < order:
+        found = _newton_step(problem, found)
+        reached = 2 * reached + 1
+    return [leaf + (one - stop_gradient(one)) for leaf, one in zip(leaves, found, strict=True)]
+
+
+def _newton_step(problem: Problem, leaves: Sequence[Any]) -> list[Any]:
+    at = problem.tree(leaves)
+
+    def linear(direction: Any) -> Any:
+        _, pushed = jvp(problem.f, (at,), (direction,))
+        return pushed
+
+    solve, _ = problem.solvers
+    change = flatten(solve(linear, problem.tree(problem.residual(leaves))))[0]
+    return [leaf - part for leaf, part in zip(leaves, change, strict=True)]

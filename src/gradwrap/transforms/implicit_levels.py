@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, is_floating
+from gradwrap.core.backend import backend_of
 from gradwrap.core.comparing import zeros_like
 from gradwrap.core.forward import Dual
 from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
@@ -15,9 +15,8 @@ from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers, level_of, snapshot, strip
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.calls import dual
+from gradwrap.transforms.calls import checked_leaves, dual, spaces_of
 from gradwrap.transforms.custom_calls import recorded
-from gradwrap.transforms.custom_checks import Space, checked_leaf, checked_structure
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
@@ -64,13 +63,7 @@ class Problem:
     ) -> list[Any]:
         """The leaves of a tree, each in the space of one of `like`; None where one is no array."""
         where = f"{self.name}: {what}"
-        leaves = checked_structure(tree, self.treedef, lambda: where, whose)
-        return [
-            checked_leaf(leaf, Space(one), lambda: where, whose)
-            if leaf is not None and is_floating(one)
-            else None
-            for leaf, one in zip(leaves, like, strict=True)
-        ]
+        return checked_leaves(tree, self.treedef, spaces_of(like), lambda _: where, whose)
 
     def solve(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
         """Solve with the derivative, as an operation that is differentiated implicitly."""

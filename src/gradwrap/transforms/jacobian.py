@@ -1,17 +1,19 @@
-"""Jacobians, by rows or by columns: all of them in one batched pass."""
+"""Jacobians, by rows or by columns: all of them in one batched pass; and Hessians."""
 
 from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.space import size_of
 from gradwrap.core.tree import flatten, unflatten
-from gradwrap.transforms.jacobian_columns import by_columns, forward_columns
-from gradwrap.transforms.jacobian_rows import by_rows
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.jacobian_blocks import by_columns, by_rows, forward_columns
 from gradwrap.transforms.jacobian_space import as_asked
 from gradwrap.transforms.recording import Recording, out_and_aux
-from gradwrap.transforms.typed import typed_as_jacobian
+from gradwrap.transforms.reverse import grad
+from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp, typed_as_jacobian
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from gradwrap.typing.signatures import Argnums
 
 
-__all__ = ["jacfwd", "jacobian", "jacrev"]
+__all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev"]
 
 
 @typed_as_jacobian
@@ -102,15 +104,7 @@ def jacfwd(
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        return forward_columns(
-            fun,
-            argnums,
-            args,
-            kwargs,
-            has_aux=has_aux,
-            holomorphic=holomorphic,
-            chunk_size=chunk_size,
-        )
+        return forward_columns(fun, argnums, args, kwargs, has_aux, holomorphic, chunk_size)
 
     return jacobian_of
 
@@ -144,6 +138,68 @@ def jacobian(
         return by_fewer(recording, outputs, holomorphic, chunk_size)
 
     return _from_recording(fun, argnums, has_aux, blocks)
+
+
+@typed_as_hessian
+def hessian(
+    fun: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any:
+    """The matrix of second derivatives, forward over reverse: one pass for all columns at once.
+
+    Parameters and errors are those of `jacrev`. For an argument of shape `s` and an output of
+    shape `o` the result has shape `(*o, *s, *s)`; for pytrees it is a tree of trees.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
+    array([[6., 4.],
+           [4., 0.]])
+    """
+    inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
+
+
+@typed_as_hvp
+def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The Hessian of a scalar function times a vector, without the Hessian: forward over reverse.
+
+    Parameters
+    ----------
+    fun
+        A function that returns a real scalar.
+    primals
+        Its arguments, as a tuple; or its one argument.
+    tangents
+        What the Hessian is multiplied by, in the same structure, shapes and dtypes.
+
+    Returns
+    -------
+    The product: a tuple for a tuple, otherwise in the structure of the one argument. It costs
+    about two gradients.
+
+    Raises
+    ------
+    NonScalarOutputError
+        The output is not a real scalar.
+    TangentError
+        A tangent does not have the structure, shape or dtype of its primal.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gw.hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 10.0]))
+    array([  6., 120.])
+    """
+    if not isinstance(primals, SEQUENCE):
+        return jvp(grad(fun), (primals,), (tangents,))[1]
+    gradient = grad(fun, tuple(range(len(primals))))
+    return jvp(gradient, tuple(primals), tangents)[1]
 
 
 def _from_recording(

@@ -98,10 +98,9 @@ def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
     return xp.broadcast_to(found, (count, *found.shape))
 
 
-def joined(parts: list[Any], like: Any, axis: int) -> Any:
-    """Stretches put together along an axis."""
-    xp = backend_of(like).xp
-    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=axis)
+def joined(parts: list[Any]) -> Any:
+    """Stretches of rows put together."""
+    return parts[0] if len(parts) == 1 else backend_of(parts[0]).xp.concat(parts, axis=0)
 
 
 def zero_block(out: Any, original: Any) -> Any:

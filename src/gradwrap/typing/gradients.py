@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Argnums,
         Aux,
         First,
-        FirstAndThird,
+        FirstThird,
         FirstThree,
         FirstTwo,
         OnlyFirst,
@@ -70,7 +70,7 @@ class Grad(Protocol):
     ) -> F2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstAndThird, **options: Unpack[Options]
+        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstThird, **options: Unpack[Options]
     ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(
@@ -108,7 +108,7 @@ class Grad(Protocol):
     def __call__(
         self,
         fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
-        argnums: FirstAndThird,
+        argnums: FirstThird,
         **options: Unpack[WithAux],
     ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
@@ -157,7 +157,7 @@ class ValueAndGrad(Protocol):
     ) -> F2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, S], argnums: FirstAndThird, **options: Unpack[Options]
+        self, fun: F3[X, X1, X2, P, S], argnums: FirstThird, **options: Unpack[Options]
     ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
     @overload
     def __call__(
@@ -193,10 +193,7 @@ class ValueAndGrad(Protocol):
     ) -> F2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
     @overload
     def __call__(
-        self,
-        fun: F3[X, X1, X2, P, tuple[S, Aux]],
-        argnums: FirstAndThird,
-        **options: Unpack[WithAux],
+        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: FirstThird, **options: Unpack[WithAux]
     ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
     @overload
     def __call__(
@@ -231,7 +228,7 @@ class ElementwiseGrad(Protocol):
     def __call__(self, fun: F2[X, X1, P, Any], argnums: FirstTwo) -> F2[X, X1, P, tuple[X, X1]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: FirstAndThird
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThird
     ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
     def __call__(

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
         AnyChunked,
         Argnums,
         Aux,
+        AuxChunked,
         Chunked,
-        ChunkedWithAux,
         First,
-        FirstAndThird,
+        FirstThird,
         FirstThree,
         FirstTwo,
         Number,
@@ -67,7 +67,7 @@ class Jacobian(Protocol):
     def __call__(
         self,
         fun: F3[X, X1, X2, P, X | X2 | Number],
-        argnums: FirstAndThird,
+        argnums: FirstThird,
         **options: Unpack[Chunked],
     ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
     @overload
@@ -82,49 +82,49 @@ class Jacobian(Protocol):
         self,
         fun: F1[X, P, tuple[X | Number, Aux]],
         argnums: First = 0,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F2[X, X1, P, tuple[X1 | Number, Aux]],
         argnums: Second,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F3[X, X1, X2, P, tuple[X2 | Number, Aux]],
         argnums: Third,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F1[X, P, tuple[X | Number, Aux]],
         argnums: OnlyFirst,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F2[X, X1, P, tuple[X | X1 | Number, Aux]],
         argnums: FirstTwo,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F3[X, X1, X2, P, tuple[X | X2 | Number, Aux]],
-        argnums: FirstAndThird,
-        **options: Unpack[ChunkedWithAux],
+        argnums: FirstThird,
+        **options: Unpack[AuxChunked],
     ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F3[X, X1, X2, P, tuple[X | X1 | X2 | Number, Aux]],
         argnums: FirstThree,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
     @overload
     def __call__(
@@ -132,10 +132,7 @@ class Jacobian(Protocol):
     ) -> Callable[P, tuple[Any, ...]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, tuple[Any, Aux]],
-        argnums: list[Any],
-        **options: Unpack[ChunkedWithAux],
+        self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[AuxChunked]
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
@@ -172,7 +169,7 @@ class Hessian(Protocol):
     ) -> F2[X, X1, P, tuple[tuple[X, X1], tuple[X, X1]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: FirstAndThird, **options: Unpack[Chunked]
+        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThird, **options: Unpack[Chunked]
     ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], tuple[X, X2]]]: ...
     @overload
     def __call__(
@@ -180,43 +177,37 @@ class Hessian(Protocol):
     ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]]: ...
     @overload
     def __call__(
-        self, fun: F1[X, P, tuple[Any, Aux]], argnums: First = 0, **options: Unpack[ChunkedWithAux]
+        self, fun: F1[X, P, tuple[Any, Aux]], argnums: First = 0, **options: Unpack[AuxChunked]
     ) -> F1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[Any, Aux]], argnums: Second, **options: Unpack[ChunkedWithAux]
+        self, fun: F2[X, X1, P, tuple[Any, Aux]], argnums: Second, **options: Unpack[AuxChunked]
     ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F3[X, X1, X2, P, tuple[Any, Aux]],
-        argnums: Third,
-        **options: Unpack[ChunkedWithAux],
+        self, fun: F3[X, X1, X2, P, tuple[Any, Aux]], argnums: Third, **options: Unpack[AuxChunked]
     ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F1[X, P, tuple[Any, Aux]], argnums: OnlyFirst, **options: Unpack[ChunkedWithAux]
+        self, fun: F1[X, P, tuple[Any, Aux]], argnums: OnlyFirst, **options: Unpack[AuxChunked]
     ) -> F1[X, P, tuple[tuple[tuple[X]], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F2[X, X1, P, tuple[Any, Aux]],
-        argnums: FirstTwo,
-        **options: Unpack[ChunkedWithAux],
+        self, fun: F2[X, X1, P, tuple[Any, Aux]], argnums: FirstTwo, **options: Unpack[AuxChunked]
     ) -> F2[X, X1, P, tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F3[X, X1, X2, P, tuple[Any, Aux]],
-        argnums: FirstAndThird,
-        **options: Unpack[ChunkedWithAux],
+        argnums: FirstThird,
+        **options: Unpack[AuxChunked],
     ) -> F3[X, X1, X2, P, tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
     @overload
     def __call__(
         self,
         fun: F3[X, X1, X2, P, tuple[Any, Aux]],
         argnums: FirstThree,
-        **options: Unpack[ChunkedWithAux],
+        **options: Unpack[AuxChunked],
     ) -> F3[
         X, X1, X2, P, tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux]
     ]: ...
@@ -226,10 +217,7 @@ class Hessian(Protocol):
     ) -> Callable[P, tuple[tuple[Any, ...], ...]]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, tuple[Any, Aux]],
-        argnums: list[Any],
-        **options: Unpack[ChunkedWithAux],
+        self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[AuxChunked]
     ) -> Callable[P, tuple[tuple[tuple[Any, ...], ...], Aux]]: ...
     @overload
     def __call__(

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Third: TypeAlias = Literal[2]
     OnlyFirst: TypeAlias = tuple[Literal[0]]
     FirstTwo: TypeAlias = tuple[Literal[0], Literal[1]]
-    FirstAndThird: TypeAlias = tuple[Literal[0], Literal[2]]
+    FirstThird: TypeAlias = tuple[Literal[0], Literal[2]]
     FirstThree: TypeAlias = tuple[Literal[0], Literal[1], Literal[2]]
 
     class Options(TypedDict, total=False):
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
         chunk_size: int | None
 
-    class ChunkedWithAux(WithAux, total=False):
+    class AuxChunked(WithAux, total=False):
         """The same for a function that returns a pair."""
 
         chunk_size: int | None

@@ -1,0 +1,339 @@
+"""The blocks of a Jacobian: its rows by reverse mode, its columns by forward mode, in one pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.backend import backend_of
+from gradwrap.core.backward import backward_pass
+from gradwrap.core.comparing import zeros_like
+from gradwrap.core.dynamic import type_of
+from gradwrap.core.hooks import leaf_hooks
+from gradwrap.core.levels import inspecting, new_level
+from gradwrap.core.node import Node
+from gradwrap.core.space import size_of
+from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
+from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
+from gradwrap.transforms.argnums import described, name_of, selected
+from gradwrap.transforms.arguments import differentiable, passes_through
+from gradwrap.transforms.batches import batch_of
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.jacobian_space import (
+    FlatAxis,
+    array_of,
+    as_asked,
+    check_is_array,
+    chunks_of,
+    joined,
+    rows_of,
+    zero_block,
+)
+from gradwrap.transforms.recording import Recording, ones_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.typing.signatures import Argnums
+
+__all__ = ["by_columns", "by_rows", "forward_columns"]
+
+
+def by_rows(
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+) -> list[list[Any]]:
+    """For each output, the blocks of all leaves of the arguments: one batched backward pass."""
+    for out in outputs:
+        _check_output(recording.name, out, holomorphic)
+    leaves = _leaves_of(recording)
+    if len(outputs) == 1 and recording.is_tracked(outputs[0]):
+        return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
+    space = FlatAxis([out._data if recording.is_tracked(out) else None for out in outputs])
+    rows: list[list[Any]] = [[] for _ in leaves]
+    for first, last in chunks_of(space.total, chunk_size):
+        basis = space.basis(first, last)
+        arrived = recording.arrived(outputs, basis, keep=last < space.total)
+        for part, (leaf, original) in zip(rows, leaves, strict=True):
+            if leaf is not None:
+                part.append(rows_of(arrived.get(leaf[0]), original, last - first, space.level))
+    whole = [_whole(part, holomorphic) if part else None for part in rows]
+    blocks: list[Any] = []
+    for index, out in enumerate(outputs):
+        block: list[Any] = []
+        for one, (_, original) in zip(whole, leaves, strict=True):
+            if one is None:
+                block.append(None)
+            elif space.arrays[index] is None:
+                block.append(zero_block(out, original))
+            else:
+                block.append(space.split(backend_of(one).xp, one, index, 0))
+        blocks.append(block)
+    return blocks
+
+
+def _whole(parts: list[Any], holomorphic: bool) -> Any:
+    """All rows, from those in stretches."""
+    whole = joined(parts)
+    return backend_of(whole).xp.conj(whole) if holomorphic else whole
+
+
+def _rows_of_one(
+    recording: Recording, output: Any, leaves: Sequence[Any], holomorphic: bool, chunk_size: Any
+) -> list[Any]:
+    """The blocks of the one output there is, by the cheapest way."""
+    shape = tuple(output._data.shape)
+    if not shape:  # its Jacobian is its gradient
+        gradient = recording.arrived([output], [ones_of(output)], keep=False)
+        found = [None if leaf is None else gradient.get(leaf[0]) for leaf, _ in leaves]
+        return [
+            None if leaf is None else _whole([zeros_like(x) if g is None else g], holomorphic)
+            for g, (leaf, x) in zip(found, leaves, strict=True)
+        ]
+    total, level, start = size_of(shape), new_level(), _diagonal_start(output)
+    stretches = chunks_of(total, chunk_size)
+    arrived: list[dict[Any, Any]] = []
+    only = leaves[0][0] if len(leaves) == 1 else None
+    block: list[Any] = []
+    for leaf, original in leaves:
+        if leaf is None:
+            block.append(None)
+            continue
+        parts = [] if only is None else [start.rows_at(only[0], *stretch) for stretch in stretches]
+        if not parts or parts[0] is None:
+            arrived = arrived or [
+                start.arrived(first, last, level, keep=last < total) for first, last in stretches
+            ]
+            parts = [
+                rows_of(found.get(leaf[0]), original, last - first, level)
+                for found, (first, last) in zip(arrived, stretches, strict=True)
+            ]
+        whole = _whole(parts, holomorphic)
+        wanted = (*shape, *original.shape)
+        if whole.shape != wanted:
+            whole = backend_of(whole).xp.reshape(whole, wanted)
+        block.append(whole)
+    return block
+
+
+def _check_output(name: str, out: Any, holomorphic: bool) -> None:
+    """Refuse an output that has no Jacobian by rows: no array, or complex."""
+    check_is_array(name, out)
+    if backend_of(out).dtype_kind(out.dtype)[1] and not holomorphic:
+        raise NonScalarOutputError(
+            f"jacrev needs real outputs; {name} returned {out.dtype}. Fix: pass holomorphic=True "
+            "for the complex derivative of a holomorphic function, or use jacfwd for a function "
+            "of real arguments."
+        )
+
+
+def _leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
+    """The leaves of the arguments, None where nothing is differentiated, and their arrays."""
+    return [
+        (leaf, None if leaf is None else array_of(original))
+        for tracked in recording.tracked
+        for leaf, original in zip(tracked.leaves, tracked.originals, strict=True)
+    ]
+
+
+# The first steps ----------------------------------------------------------------------------------
+#
+# The cotangents that a Jacobian starts from are the unit vectors. An elementwise function keeps
+# them what they are but for a factor each, so one vector of factors goes back through it in place
+# of a matrix; and a matrix-vector product then scales the rows of its matrix. Most Jacobians end in
+# such steps: the last layers of what they differentiate.
+
+
+class _DiagonalStart:
+    """Where the rows are no longer diagonal: a node, and the factors or rows that arrive there."""
+
+    def __init__(self, node: Any, factors: Any, rows: Any) -> None:
+        self.node = node
+        self.factors = factors
+        self.rows = rows
+
+    def arrived(self, first: int, last: int, level: int, *, keep: bool) -> dict[Any, Any]:
+        """The cotangents of the leaves for a stretch of the rows, as one batch of this level."""
+        rows = batch_of(self._some_rows(first, last), level)
+        found = backward_pass([(self.node, rows)], retain_graph=keep)
+        leaf_hooks(found)
+        return found
+
+    def rows_at(self, leaf: Any, first: int, last: int) -> Any:
+        """The rows, where they have come to this leaf already, and nobody looks at them."""
+        is_there = self.rows is not None and self.node is leaf and leaf.hooks is None
+        return self._some_rows(first, last) if is_there else None
+
+    def _some_rows(self, first: int, last: int) -> Any:
+        if self.rows is not None:
+            is_all = first == 0 and last == self.rows.shape[0]
+            return self.rows if is_all else self.rows[first:last, ...]
+        factors = self.factors
+        backend = backend_of(factors)
+        xp = backend.xp
+        size = size_of(factors.shape)
+        meta = backend.meta(factors, 0)
+        unit = xp.eye(last - first, size, k=first, dtype=meta.dtype, device=meta.device)
+        scaled = unit * xp.reshape(factors, (1, size))
+        return xp.reshape(scaled, (last - first, *factors.shape))
+
+
+def _diagonal_start(output: Any) -> _DiagonalStart:
+    """Go back from an output through the elementwise functions of one argument it ends in."""
+    node: Any = output._node
+    factors = output._backend.ones_like(output._data)
+    while type(node) is Node and _keeps_diagonal(
+        node
+    ):  # one that ran elsewhere has a class of its own
+        factors = _pulled(node, factors)
+        node = node.parent
+    rows = _rows_of_product(node, factors) if type(node) is Node else None
+    return _DiagonalStart(node if rows is None else node.parent, factors, rows)
+
+
+def _keeps_diagonal(node: Any) -> bool:
+    """Tell if an operation works on each element of one argument by itself."""
+    rule = getattr(node.op, "rule", None)
+    return (
+        rule is not None
+        and rule.kind.is_elementwise
+        and not node.op.special
+        and node.op.hooks is None
+        and inspecting.get() is None
+        and not node.more
+        and not node.meta.is_complex
+        and node.parent.meta.shape == node.meta.shape
+        and node.parent.meta.dtype == node.meta.dtype
+    )
+
+
+def _pulled(node: Any, factors: Any) -> Any:
+    saved = node.saved if type_of(node.saved) is tuple else (node.saved,)
+    pulled = node.formula(node.op.namespaces[type(factors)], factors, *saved)
+    if tuple(pulled.shape) == node.meta.shape:
+        return pulled
+    return node.op.namespaces[type(pulled)].broadcast_to(pulled, node.meta.shape)
+
+
+def _rows_of_product(node: Any, factors: Any) -> Any:
+    """The rows that leave the product of a matrix and the vector that is differentiated."""
+    if node.op.name not in ("matmul", "linalg.matmul") or node.more or node.index != 1:
+        return None
+    if node.op.hooks is not None or node.op.watch is not None or inspecting.get() is not None:
+        return None
+    if node.meta.is_complex or len(node.parent.meta.shape) != 1 or len(node.meta.shape) != 1:
+        return None
+    matrix = node.saved[0]
+    if matrix.dtype != node.parent.meta.dtype:
+        return None
+    return factors[:, None] * matrix
+
+
+# Columns ------------------------------------------------------------------------------------------
+
+
+def forward_columns(  # noqa: PLR0913  the function, its call, and the options of jacfwd
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+) -> Any:
+    """The Jacobian of one call, in the structure of the output, and `aux`."""
+    places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
+    given: dict[int | str, Any] = {**dict(enumerate(args)), **dict[int | str, Any](kwargs)}
+    chosen = [given[place] for place in places]
+
+    def of_chosen(*values: Any) -> Any:
+        now = given | dict(zip(places, values, strict=True))
+        return fun(*(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs})
+
+    of_chosen.__name__ = name_of(fun)
+    flattened = [flatten(value) for value in chosen]
+    leaves = [
+        _differentiated(leaf, fun, holomorphic, path)
+        for place, value in zip(places, chosen, strict=True)
+        for path, leaf in flatten_with_paths(value, described(fun, place))[0]
+    ]
+    space = FlatAxis(leaves)
+    aux: Any = None
+    treedef: Any = None
+
+    def push(basis: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        nonlocal aux, treedef
+        starts = iter(basis)
+        tangents = [unflatten(td, [next(starts) for _ in ls]) for ls, td in flattened]
+        pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]  # a bool
+        aux = pushed[-1]
+        values, treedef = flatten(pushed[0])
+        for out in values:
+            check_is_array(name_of(fun), out)
+        return [array_of(out) for out in values], flatten(pushed[1])[0]
+
+    asked = [places.index(place) for place in selected(fun, argnums, args, kwargs)]
+    blocks: list[list[Any]] = []
+    for block in _blocks_of(space, chunk_size, push):
+        found = iter(block)
+        by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
+        blocks.append([one for at in asked for one in by_place[at]])
+    jacobian = unflatten(treedef, as_asked(blocks, [flattened[at][1] for at in asked], argnums))
+    return (jacobian, aux) if has_aux else jacobian
+
+
+def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
+    """A leaf of an argument as an array; None for one that passes through."""
+    if passes_through(leaf):
+        return None
+    array, backend = differentiable(leaf, f"argument {path}")
+    if backend.dtype_kind(array.dtype)[1] and not holomorphic:
+        raise NonDifferentiableInputError(
+            f"jacfwd needs real arguments; {getattr(fun, '__name__', 'the function')} was called "
+            f"with {array.dtype}. Fix: pass holomorphic=True for the complex derivative of a "
+            "holomorphic function, or use jacrev for a function with real outputs."
+        )
+    return array
+
+
+def _blocks_of(
+    space: FlatAxis,
+    chunk_size: int | None,
+    push: Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]],
+) -> list[list[Any]]:
+    """For each output its blocks; `push` gives the outputs and their tangents for a basis."""
+    outputs: Sequence[Any] = ()
+    chunks: list[list[Any]] = []
+    for first, last in chunks_of(space.total, chunk_size):
+        outputs, pushed = push(space.basis(first, last))
+        both = zip(pushed, outputs, strict=True)
+        chunks.append(
+            [None if t is None else rows_of(t, o, last - first, space.level) for t, o in both]
+        )
+    return [
+        _column_blocks(space, out, list(parts))
+        for out, parts in zip(outputs, zip(*chunks, strict=True), strict=True)
+    ]
+
+
+def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
+    """The blocks of one output for all arrays of a space, from tangents in stretches."""
+    if parts[0] is None:
+        return [None if a is None else zero_block(out, a) for a in space.arrays]
+    rank = len(out.shape)
+    whole = joined(parts)
+    xp = backend_of(whole).xp
+    whole = xp.moveaxis(whole, 0, -1)
+    return [
+        None if a is None else space.split(xp, whole, k, rank) for k, a in enumerate(space.arrays)
+    ]
+
+
+def by_columns(
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+) -> list[list[Any]]:
+    """For each output, the blocks of all leaves, from one pass through the linearisation."""
+    for out in outputs:
+        _check_output(recording.name, out, holomorphic)
+    space = FlatAxis([original for _, original in _leaves_of(recording)])
+    linear = recording.linear_map(outputs).transposed()
+    datas = [out._data if recording.is_tracked(out) else out for out in outputs]
+    return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
