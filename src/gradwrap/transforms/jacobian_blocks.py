@@ -241,7 +241,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
 ) -> Any:
     """The Jacobian of one call, in the structure of the output, and `aux`."""
     places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
-    given: dict[int | str, Any] = {**dict(enumerate(args)), **dict[int | str, Any](kwargs)}
+    given: dict[int | str, Any] = dict[int | str, Any](enumerate(args)) | dict(kwargs.items())
     chosen = [given[place] for place in places]
 
     def of_chosen(*values: Any) -> Any:
