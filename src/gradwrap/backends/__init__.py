@@ -52,7 +52,7 @@ def _make(name: str, backend: str, xp: Any, kind: type) -> Backend:
 
 def _numpy_handlers() -> protocol.Handlers:
     from gradwrap.backends import numpy_methods, numpy_protocol
-    from gradwrap.backends.numpy_functions.table import WRITING
+    from gradwrap.backends.numpy_functions.writing import WRITING
 
     return protocol.Handlers(
         numpy_protocol.call_ufunc,
@@ -60,5 +60,5 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_protocol.bind,
         numpy_methods.find,
         numpy_methods.NAMES,
-        frozenset(WRITING),
+        WRITING,
     )

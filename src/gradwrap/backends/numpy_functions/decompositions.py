@@ -25,29 +25,18 @@ def qr(xp: Any, a: Any, mode: str) -> Any:
     return xp.linalg.qr(a, mode=mode)
 
 
-@implements("linalg.eig(a)", arrays=1)
-def eig(xp: Any, a: Any) -> Any:
-    """Decompose; up to NumPy 2.4 the result is real where all eigenvalues of a real matrix are."""
-    found = xp.linalg.eig(a)
-    if _is_real(xp, a, found[0]):
-        parts = [xp.real(part) for part in found]
-        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
-    return found
-
-
-@implements("linalg.eigvals(a)", arrays=1)
-def eigvals(xp: Any, a: Any) -> Any:
-    w = xp.linalg.eigvals(a)
-    return xp.real(w) if _is_real(xp, a, w) else w
-
-
 ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 
 
-def _is_real(xp: Any, a: Any, w: Any) -> bool:
-    if ALWAYS_COMPLEX:
-        return False
-    return not xp.isdtype(a.dtype, "complex floating") and not np.any(unwrapped_key(w).imag)
+@implements("linalg.eig linalg.eigvals(a)", arrays=1)
+def eig(xp: Any, name: str, a: Any) -> Any:
+    """Decompose; up to NumPy 2.4 the result is real where all eigenvalues of a real matrix are."""
+    found = getattr(xp.linalg, name)(a)
+    w = found if name == "eigvals" else found[0]
+    is_real = not (ALWAYS_COMPLEX or xp.isdtype(a.dtype, "complex floating"))
+    if not is_real or np.any(unwrapped_key(w).imag):
+        return found
+    return xp.real(w) if w is found else type(found)(*map(xp.real, found))
 
 
 @implements("linalg.svd(a, full_matrices=True, compute_uv=True, hermitian=False)", arrays=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.shapes import expand_dims
+from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import cast, completes, implements, standard
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
@@ -99,7 +99,7 @@ def norm(xp: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return xp.linalg.vector_norm(x, axis=axes, keepdims=keepdims)
     moved = xp.moveaxis(x, axes, (-2, -1))
     found = xp.linalg.matrix_norm(moved, ord=ord)
-    return expand_dims(xp, found, axes) if keepdims else found
+    return with_axes(xp, "expand_dims", found, axis=axes) if keepdims else found
 
 
 @implements("linalg.multi_dot(arrays, *, out=None)")

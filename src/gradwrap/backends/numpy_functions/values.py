@@ -122,23 +122,14 @@ def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
-    steps = spacing[1:] - spacing[:-1] if spacing.ndim else None
-    rises = f[..., 1:] - f[..., :-1]
-    if steps is None:
-        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
-        slope = rises / spacing
-        share: Any = 0.5
-        last_share: Any = 0.5
-    else:
-        before, after = steps[:-1], steps[1:]
-        slope = rises / steps
-        inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
-        share = None if n < 3 else steps[0] / (steps[0] + steps[1])
-        last_share = None if n < 3 else steps[-1] / (steps[-1] + steps[-2])
+    steps = spacing[1:] - spacing[:-1] if spacing.ndim else xp.broadcast_to(spacing, (n - 1,))
+    before, after = steps[:-1], steps[1:]
+    slope = (f[..., 1:] - f[..., :-1]) / steps
+    inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
     first, last = slope[..., :1], slope[..., -1:]
     if edge_order == 2:
-        first = first + (first - slope[..., 1:2]) * share
-        last = last + (last - slope[..., -2:-1]) * last_share
+        first = first + (first - slope[..., 1:2]) * (steps[0] / (steps[0] + steps[1]))
+        last = last + (last - slope[..., -2:-1]) * (steps[-1] / (steps[-1] + steps[-2]))
     return xp.concat([first, inside, last], axis=-1)
 
 
