@@ -10,7 +10,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_ufuncs, special_functions
+from gradwrap.backends import numpy_ufuncs
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core import protocol
 from gradwrap.core.backend import register_backend
@@ -38,7 +38,6 @@ def register_all() -> None:
     for name, backend in LIBRARIES.items():
         register_backend(name, functools.partial(_make, name, backend))
     numpy_ufuncs.register_all()
-    special_functions.register_all()
     protocol.install(_numpy_handlers)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
-from gradwrap.backends.drop_in_creation import creation_functions, first_variable
-from gradwrap.backends.drop_in_joining import joining
+from gradwrap.backends.drop_in import creation_functions, first_variable, joining
 from gradwrap.backends.numpy_functions.table import ALWAYS
 from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of

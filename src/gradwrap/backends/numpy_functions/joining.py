@@ -42,7 +42,7 @@ def stacked(xp: Any, name: str, tup: Any, dtype: Any = None) -> Any:
     least, axis = STACKS[name]
     arrays = [xp.asarray(a) for a in tup]
     if name == "column_stack":
-        arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
+        arrays = [xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays]
     arrays = [with_axes(xp, least, a) for a in arrays]
     return cast(xp, xp.concat(arrays, axis=min(axis, arrays[0].ndim - 1)), dtype)
 
