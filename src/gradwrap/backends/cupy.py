@@ -138,7 +138,7 @@ class CupyBackend(Backend):
         elif letter in ATOMIC:
             cupy.add.at(buffer, key, values)
         else:
-            return scatter_add_generic(self, buffer, key, values)
+            return scatter_add_generic(self.xp, buffer, key, values)
         return buffer
 
 

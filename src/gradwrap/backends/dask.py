@@ -56,7 +56,7 @@ class DaskBackend(Backend):
         if 0 in values.shape:
             return buffer
         if is_basic_key(key):
-            return scatter_add_generic(self, buffer, key, values)
+            return scatter_add_generic(self.xp, buffer, key, values)
         places = self.xp.arange(buffer.size).reshape(buffer.shape).rechunk(buffer.chunks)
         named = _taken(places, key)
         n, k = buffer.ndim, named.ndim
