@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.spelling import SPELLED
-from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, on_data, out_position
+from gradwrap.backends.numpy_functions.table import (
+    ALWAYS,
+    IMPLEMENTATIONS,
+    cast,
+    on_data,
+    out_position,
+)
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import op_of_function, search_function
@@ -92,7 +96,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
         )
     xp = cls._namespace
     if dtype is not None:
-        inputs = tuple(xp.astype(xp.asarray(x), np.dtype(dtype), copy=False) for x in inputs)
+        inputs = tuple(cast(xp, x, dtype) for x in inputs)
     if where is not True:
         return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
     composed = ufunc_methods.COMPOSED.get(ufunc)

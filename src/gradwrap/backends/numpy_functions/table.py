@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -164,9 +165,7 @@ def moved_last(xp: Any, a: Any, axis: Any) -> Any:
     """The axes (all for None) as one last axis, for `put_back` to undo after a reduction."""
     axes = as_axes(axis, a.ndim)
     rest = tuple(i for i in range(a.ndim) if i not in axes)
-    count = 1
-    for i in axes:
-        count *= a.shape[i]
+    count = math.prod(a.shape[i] for i in axes)
     return xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), count))
 
 

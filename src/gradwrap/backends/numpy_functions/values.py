@@ -74,9 +74,7 @@ def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
 
 
 @implements("diff(a, n=1, axis=-1, prepend=NoValue, append=NoValue)", arrays=1)
-def diff(
-    xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
-) -> Any:
+def diff(xp: Any, a: Any, n: int, axis: int, prepend: Any, append: Any) -> Any:
     def whole(part: Any) -> Any:
         """A number before or after all rows."""
         if part is NoValue:
@@ -138,7 +136,7 @@ def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     step: Any = dx
     if x is not None:
         x = xp.asarray(x)
-        step = diff(xp, x, axis=-1 if x.ndim == 1 else axis)
+        step = xp.diff(x, axis=-1 if x.ndim == 1 else axis)
         if step.ndim == 1 and y.ndim > 1:
             shape = [1] * y.ndim
             shape[axis] = -1
