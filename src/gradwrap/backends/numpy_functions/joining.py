@@ -17,6 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_host,
     sizes,
     standard,
+    untyped,
 )
 from gradwrap.core.dynamic import LIST, SLICE
 from gradwrap.core.wrapper import native, unwrapped_key
@@ -118,8 +119,10 @@ def _on_host(obj: Any) -> Any:
 def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
     """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     if mode == "constant":
-        inside: Any = np.pad(np.full(array.shape, True), pad_width)
-        first = np.unravel_index(inside.argmax(), inside.shape) if inside.any() else array.shape
+        inside = untyped.pad(np.full(array.shape, True), pad_width)
+        first = (
+            untyped.unravel_index(inside.argmax(), inside.shape) if inside.any() else array.shape
+        )
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
         around = np.zeros(array.shape, native(array).dtype)
         out = xp.asarray(np.pad(around, pad_width, **kwargs))

@@ -167,7 +167,8 @@ def eig(xp: Any, name: str, a: Any) -> Any:
     is_real = not (ALWAYS_COMPLEX or xp.isdtype(a.dtype, "complex floating"))
     if not is_real or np.any(unwrapped_key(w).imag):
         return found
-    return xp.real(w) if w is found else getattr(type(found), "_make", tuple)(map(xp.real, found))
+    make: Any = getattr(found, "_make", tuple)
+    return xp.real(w) if w is found else make(map(xp.real, found))
 
 
 @implements("linalg.svd(a, full_matrices=True, compute_uv=True, hermitian=False)", arrays=1)

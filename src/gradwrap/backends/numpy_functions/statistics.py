@@ -15,6 +15,7 @@ from gradwrap.backends.numpy_functions.table import (
     moved_last,
     on_host,
     put_back,
+    untyped,
 )
 from gradwrap.core.wrapper import native
 from gradwrap.errors import NoRuleError
@@ -36,8 +37,8 @@ def _quantiles(
     q = on_host(q)
     rank: Any = np.zeros(q.shape + counts.shape)
     for count in np.unique(counts):
-        found: Any = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # any of its methods
-        rank[..., counts == count] = np.asarray(found)[..., None]
+        found: Any = untyped.quantile(np.arange(max(count, 1)), q, method=method)
+        rank[..., counts == count] = untyped.asarray(found)[..., None]
     low = np.floor(rank).astype(np.int64)
     share = rank - low
     found = _ranked(xp, ordered, low, by_row=skip_nan)
