@@ -120,9 +120,9 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
     """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     if mode == "constant":
         inside = untyped.pad(np.full(array.shape, True), pad_width)
-        first = (
-            untyped.unravel_index(inside.argmax(), inside.shape) if inside.any() else array.shape
-        )
+        first = [0] * array.ndim
+        if array.size:
+            first = untyped.unravel_index(inside.argmax(), inside.shape)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
         around = np.zeros(array.shape, native(array).dtype)
         out = xp.asarray(np.pad(around, pad_width, **kwargs))

@@ -123,7 +123,10 @@ def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
     steps = spacing[1:] - spacing[:-1] if spacing.ndim else xp.broadcast_to(spacing, (n - 1,))
     before, after = steps[:-1], steps[1:]
     slope = (f[..., 1:] - f[..., :-1]) / steps
-    inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+    if spacing.ndim:
+        inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+    else:
+        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
     first, last = slope[..., :1], slope[..., -1:]
     if edge_order == 2:
         first = first + (first - slope[..., 1:2]) * (steps[0] / (steps[0] + steps[1]))
