@@ -19,7 +19,7 @@ from gradwrap.backends.numpy import SCALAR_TYPES
 from gradwrap.core.backend import Backend
 from gradwrap.core.devices import to_device
 from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.placing import placers
+from gradwrap.core.places import placers
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic
 

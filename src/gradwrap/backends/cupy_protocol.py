@@ -16,7 +16,7 @@ from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, on_data
 from gradwrap.backends.numpy_ufuncs import ufunc_of
 from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of
-from gradwrap.core.looping import is_innermost_batch, looped
+from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.registry import ops, register_function, search_function
 from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.errors import (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.node import Node
-from gradwrap.core.placing import PlacedNode
+from gradwrap.core.places import PlacedNode
 from gradwrap.errors import MixedDevicesError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules
 from gradwrap.core.backend import Backend
 from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.modules import module_like
+from gradwrap.core.exchanged_namespace import module_like
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic
 from gradwrap.rules.axes import as_axes, kept
