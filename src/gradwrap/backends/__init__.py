@@ -10,7 +10,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_ufuncs, special_functions
+from gradwrap.backends import numpy_ufuncs
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core import protocol
 from gradwrap.core.backend import register_backend
@@ -38,7 +38,6 @@ def register_all() -> None:
     for name, backend in LIBRARIES.items():
         register_backend(name, functools.partial(_make, name, backend))
     numpy_ufuncs.register_all()
-    special_functions.register_all()
     protocol.install(_numpy_handlers)
 
 
@@ -52,7 +51,7 @@ def _make(name: str, backend: str, xp: Any, kind: type) -> Backend:
 
 def _numpy_handlers() -> protocol.Handlers:
     from gradwrap.backends import numpy_methods, numpy_protocol
-    from gradwrap.backends.numpy_functions.table import WRITING
+    from gradwrap.backends.numpy_functions.writing import WRITING
 
     return protocol.Handlers(
         numpy_protocol.call_ufunc,
@@ -60,5 +59,5 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_protocol.bind,
         numpy_methods.find,
         numpy_methods.NAMES,
-        frozenset(WRITING),
+        WRITING,
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.registry import GENERIC, find_op
+from gradwrap.core.space import zeros_of
+from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradwrap.core.rule import FormulaFunction, Rule
 
@@ -35,3 +37,19 @@ def adapted(
     if consumes is not None:
         rule.consumes = consumes
     return rule
+
+
+def writing(
+    write: Callable[..., Any], native: FormulaFunction, *, consumes: bool | None = None
+) -> Rule:
+    """Return the row of `setitem` with `write(array, key, value)`, which returns what it wrote."""
+
+    def cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+        of_value = None if value_meta is None else cotangent_of_written(xp, g, key, write)
+        return write(g, key, 0), of_value
+
+    jvps: list[FormulaFunction] = [
+        lambda xp, t, key: write(t.copy(), key, 0),
+        lambda xp, t, x_meta, key: write(zeros_of(xp, x_meta), key, t),
+    ]
+    return adapted("setitem", cotangents, native=native, jvps=jvps, consumes=consumes)

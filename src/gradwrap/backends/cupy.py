@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from contextlib import nullcontext
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends import cupy_protocol
-from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.adapted_rows import adapted, writing
 from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
@@ -21,8 +22,6 @@ from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.places import placers
 from gradwrap.core.registry import register
 from gradwrap.core.scatter import is_basic_key, scatter_add_generic
-from gradwrap.core.space import zeros_of
-from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +57,7 @@ class CupyBackend(Backend):
         namespace = extended(xp, has_several_devices=self.has_several_devices)
         super().__init__("cupy", namespace, frozenset({cupy.ndarray}))
         self.plain_types: frozenset[type] = self.plain_types | SCALAR_TYPES  # as CuPy takes them
-        self._fused: dict[Rule, Rule] = {}
+        self._fused: Callable[[Rule], Rule] = functools.cache(fused)
         streams = placers[self.name] = Streams(devices)
         self.node: Any = streams.node
 
@@ -88,12 +87,7 @@ class CupyBackend(Backend):
 
     def rule_of(self, op: Op) -> Rule | None:
         rule = super().rule_of(op)
-        if rule is None:
-            return None
-        known = self._fused.get(rule)
-        if known is None:
-            known = self._fused[rule] = fused(rule)
-        return known
+        return None if rule is None else self._fused(rule)
 
     def _at(self, array: Any) -> AbstractContextManager[Any]:
         """Return the context of the device of an array."""
@@ -169,11 +163,6 @@ def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
     return _write(x.copy(), key, value)
 
 
-def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
-    of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
-    return _write(g, key, 0), of_value
-
-
 def _write(array: Any, key: Any, value: Any) -> Any:
     """`array` with a value at `key`."""
     if type(array) is cupy.ndarray and _is_mask(key) and not getattr(value, "ndim", 0):
@@ -193,15 +182,7 @@ def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
 
 register(
     [
-        adapted(
-            "setitem",
-            _setitem_cotangents,
-            native=_setitem,
-            jvps=(
-                lambda xp, t, key: _write(t.copy(), key, 0),
-                lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
-            ),
-        ),
+        writing(_write, _setitem),
         adapted(
             "to_device",
             lambda xp, g, x_meta: _to_device(xp, g, x_meta.device),

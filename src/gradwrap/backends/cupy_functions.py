@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
-from gradwrap.backends.drop_in_creation import creation_functions, first_variable
-from gradwrap.backends.drop_in_joining import joining
-from gradwrap.backends.numpy_functions.table import ALWAYS
+from gradwrap.backends.drop_in import creation_functions, first_variable, joining
+from gradwrap.backends.numpy_functions.table import ALWAYS, on_data
 from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, native, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -100,8 +99,7 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
                 raise NoRuleError(_no_rule(known))
             args, kwargs = as_numpys(known, counterpart, args, kwargs)
             return protocol.call_function(cls, counterpart, args, kwargs)
-        named = {word: unwrapped_key(value) for word, value in kwargs.items()}
-        return cls._plain(known(*unwrapped_key(args), **named))
+        return cls._plain(on_data(known, args, kwargs))
 
     return functools.update_wrapper(function, known, ("__module__", "__name__", "__doc__"), ())
 

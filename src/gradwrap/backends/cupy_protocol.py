@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends import numpy_protocol
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, on_data
 from gradwrap.backends.numpy_ufuncs import ufunc_of
 from gradwrap.core import protocol
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.registry import ops, register_function, search_function
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, native, unwrapped_key
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.errors import (
     BatchedValueError,
     NoRuleError,
@@ -134,12 +134,11 @@ def _recorded_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[
     out = _with_outputs(kernel, args, {"out": kwargs.pop("out", None)})["out"]
     inputs = args[: kernel.nin]
     if not is_recorded((inputs, kwargs)):
-        named = {k: unwrapped_key(v) for k, v in kwargs.items()}
         if numpy_protocol.are_plain(out):
             outputs = () if out is None else numpy_protocol.targets(out)
-            found = kernel(*unwrapped_key(inputs), *outputs, **named)
+            found = on_data(kernel, (*inputs, *outputs), kwargs)
             return found if outputs else cls._plain(found)
-        return numpy_protocol.into(out, cls._plain(kernel(*unwrapped_key(inputs), **named)))
+        return numpy_protocol.into(out, cls._plain(on_data(kernel, inputs, kwargs)))
     if out is not None:
         numpy_protocol.check_targets(kernel.name, out)
     op = search_function(kernel)

@@ -11,7 +11,7 @@ which must not use it again while another one still reads it.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.node import Node
@@ -41,14 +41,11 @@ def device_count() -> int:
         return 0
 
 
-class Place:
+class Place(NamedTuple):
     """A stream of a device."""
 
-    __slots__ = ("device", "stream")
-
-    def __init__(self, device: int, stream: Any) -> None:
-        self.device: int = device
-        self.stream: Any = stream
+    device: int
+    stream: Any
 
     def is_same(self, other: Place) -> bool:
         return self.device == other.device and self.stream.ptr == other.stream.ptr

@@ -5,12 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.adapted_rows import writing
 from gradwrap.core.backend import Backend
 from gradwrap.core.dynamic import type_of
 from gradwrap.core.registry import register
-from gradwrap.core.space import zeros_of
-from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,12 +52,6 @@ def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
     return x.at[key].set(value)
 
 
-def _setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
-    """As the generic formula, without a write."""
-    of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
-    return _write(g, key, 0), of_value
-
-
 def _write(array: Any, key: Any, value: Any) -> Any:
     if hasattr(array, "at"):
         return array.at[key].set(value)
@@ -68,18 +60,4 @@ def _write(array: Any, key: Any, value: Any) -> Any:
     return written
 
 
-register(
-    [
-        adapted(
-            "setitem",
-            _setitem_cotangents,
-            native=_setitem,
-            jvps=(
-                lambda xp, t, key: _write(t, key, 0),
-                lambda xp, t, x_meta, key: _write(zeros_of(xp, x_meta), key, t),
-            ),
-            consumes=False,
-        )
-    ],
-    backend="jax",
-)
+register([writing(_write, _setitem, consumes=False)], backend="jax")

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core import protocol
-from gradwrap.core.wrapper import AnyWrapper
+from gradwrap.core.variable import Variable
 
 __all__ = ["NAMES", "find"]
 
@@ -84,7 +84,7 @@ WITHOUT = frozenset({"choose", "partition", "resize"})
 NAMES: frozenset[str] = frozenset(OWN) | {
     name
     for name in {*dir(np.ndarray), "ptp"} - WITHOUT
-    if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(AnyWrapper, name)
+    if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(Variable, name)
 }
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.spelling import SPELLED
-from gradwrap.backends.numpy_functions.table import ALWAYS, IMPLEMENTATIONS, out_position
+from gradwrap.backends.numpy_functions.table import (
+    ALWAYS,
+    IMPLEMENTATIONS,
+    cast,
+    on_data,
+    out_position,
+)
 from gradwrap.core.dynamic import TUPLE
 from gradwrap.core.protocol import ELSEWHERE
 from gradwrap.core.registry import op_of_function, search_function
@@ -33,9 +37,9 @@ def call_ufunc(
     if method == "at":
         if isinstance(inputs[0], AnyWrapper) or is_recorded(inputs):
             return ufunc_methods.at(cls, ufunc, *inputs)
-        return _on_data(ufunc.at, inputs, kwargs)
+        return on_data(ufunc.at, inputs, kwargs)
     if are_plain(out) and not is_recorded(inputs):
-        found = _on_data(getattr(ufunc, method), inputs, kwargs)
+        found = on_data(getattr(ufunc, method), inputs, kwargs)
         return cls._plain(found) if out is None else found
     kwargs.pop("out", None)
     name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
@@ -58,11 +62,6 @@ def are_plain(out: Any) -> bool:
 
 def targets(out: Any) -> tuple[Any, ...]:
     return out if isinstance(out, TUPLE) else (out,)
-
-
-def _on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call NumPy with the data, where nothing is recorded."""
-    return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
 
 
 def check_targets(name: str, out: Any, *, update: bool = False) -> None:
@@ -97,7 +96,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
         )
     xp = cls._namespace
     if dtype is not None:
-        inputs = tuple(xp.astype(xp.asarray(x), np.dtype(dtype), copy=False) for x in inputs)
+        inputs = tuple(cast(xp, x, dtype) for x in inputs)
     if where is not True:
         return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
     composed = ufunc_methods.COMPOSED.get(ufunc)
@@ -158,7 +157,7 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
             return ELSEWHERE
         if implementation is None or natively:
             if not is_recorded([args, kwargs]):
-                return cls._plain(_on_data(function, args, kwargs))
+                return cls._plain(on_data(function, args, kwargs))
             if implementation is None:
                 path = f"{function.__module__}.{function.__name__}"
                 raise _no_rule(cls, path.replace("numpy.", "np.", 1))
@@ -186,7 +185,7 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
     if out is None:
         return _general(cls, function)(*args, **kwargs)
     if are_plain(out) and not is_recorded([args, kwargs]):
-        return _on_data(function, args, kwargs)
+        return on_data(function, args, kwargs)
     check_targets(f"np.{function.__name__}", out)
     args = tuple(None if i == at else arg for i, arg in enumerate(args))
     kwargs = {name: value for name, value in kwargs.items() if name != "out"}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, check_target
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.wrapper import AnyWrapper, native, unwrapped_key
-from gradwrap.errors import NoRuleError, OutArgumentError
+from gradwrap.core.wrapper import native, unwrapped_key
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,12 +88,7 @@ def outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
 
 def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
     """In place, once for each time an index names an element."""
-    if not isinstance(target, AnyWrapper):
-        raise OutArgumentError(
-            f"np.{ufunc.__name__}.at into a {type(target).__name__}: a plain array cannot hold a "
-            "tracked value. Fix: make the array with gradwrap.numpy.zeros (in a function under a "
-            "transform) or gradwrap.wrap(np.zeros(...))."
-        )
+    check_target(f"np.{ufunc.__name__}.at into", target)
     if ufunc not in (np.add, np.subtract):
         raise NoRuleError(
             f"np.{ufunc.__name__}.at has no rule. Fix: where no index repeats, "

@@ -1,4 +1,8 @@
-"""NumPy's ufuncs: those beyond the standard, and which operation each one is."""
+"""Ufuncs: NumPy's beyond the standard, SciPy's and CuPy's, and which operation each one is.
+
+Special functions come to their library's protocol as ufuncs too. There the operation is looked up
+by the function itself, since names of CuPy's kernels are not always those of the functions.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.kinds import elementwise, multilinear, nondifferentiable
-from gradwrap.core.registry import GENERIC, Op, ops, register, register_function
+from gradwrap.core.registry import (
+    GENERIC,
+    Op,
+    find_op,
+    ops,
+    register,
+    register_function,
+    register_functions_later,
+)
 
 NUMPY_UFUNCS = [
     elementwise(
@@ -96,10 +108,28 @@ def ufunc_of(op: Op) -> Any:
 
 
 def register_all() -> None:
-    """Enter NumPy's own ufuncs, and let every ufunc find its operation."""
+    """Enter NumPy's own ufuncs, and let every ufunc find its operation, once it is imported."""
     register(NUMPY_UFUNCS, "numpy")
     register(NUMPY_UFUNCS, "cupy")  # which has them too
     for op in list(ops()):
         function = ufunc_of(op)
         if function is not None:
             register_function(function, op)
+    register_functions_later("scipy.special", _enter_scipy)
+    register_functions_later("cupyx.scipy.special", _enter)
+
+
+def _enter_scipy(module: Any) -> None:
+    _enter(module)
+    _enter(module._ufuncs)
+
+
+def _enter(module: Any) -> None:
+    """Register each function of a module that is an operation of the table, special or not."""
+    for op in ops():
+        function = getattr(module, op.name.removeprefix("special."), None)
+        if function is not None:
+            register_function(function, op)
+    zeta, op_of_zeta = getattr(module, "_zeta", None), find_op("special.zeta")
+    if zeta is not None and op_of_zeta is not None:
+        register_function(zeta, op_of_zeta)

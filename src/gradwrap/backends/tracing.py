@@ -9,7 +9,7 @@ function without a line of C, stays as it is.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,14 +30,16 @@ DTYPE = object()
 """Stands for the one dtype of all arrays."""
 
 
-class Traced:
+class Traced(NamedTuple):
     """A formula as C."""
 
-    def __init__(self, lines: Sequence[str], result: str) -> None:
-        self.operations: int = len(lines)
+    lines: Sequence[str]
+    result: str
+
+    @property
+    def operations(self) -> int:
         """The number of kernels that the formula would be otherwise."""
-        self.lines: tuple[str, ...] = tuple(lines)
-        self.result: str = result
+        return len(self.lines)
 
     def code(self, out: str) -> str:
         """The statements that leave the result in `out`."""

@@ -7,10 +7,8 @@ that are one of the standard's functions are spelled by its row.
 
 from gradwrap.backends.numpy_functions import (
     creation,
-    decompositions,
     joining,
     linear_algebra,
-    looping,
     polynomials,
     rearranging,
     reductions,
@@ -25,10 +23,8 @@ from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 __all__ = [
     "IMPLEMENTATIONS",
     "creation",
-    "decompositions",
     "joining",
     "linear_algebra",
-    "looping",
     "polynomials",
     "rearranging",
     "reductions",

@@ -70,20 +70,15 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tupl
 
 
 @implements(
-    "zeros_like ones_like(a, dtype=None, order='K', subok=True, shape=None, *, device=None)"
+    "zeros_like ones_like(a, dtype=None, order='K', subok=True, shape=None, *, device=None)",
+    "empty_like(prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None)",
 )
-def like(xp: Any, name: str, a: Any, dtype: Any, shape: Any) -> Any:
+def like(xp: Any, name: str, dtype: Any, shape: Any, **array: Any) -> Any:
+    a = next(iter(array.values()))
     if shape is None:
         return getattr(xp, name)(a, dtype=dtype)
     dtype = a.dtype if dtype is None else dtype
     return getattr(xp, name.removesuffix("_like"))(sizes(shape), dtype=dtype)
-
-
-@implements(
-    "empty_like(prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None)"
-)
-def empty_like(xp: Any, name: str, prototype: Any, dtype: Any, shape: Any) -> Any:
-    return like(xp, name, prototype, dtype, shape)
 
 
 @implements(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 from typing import Any
 
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import flat
+from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import (
     cast,
     completes,
@@ -17,7 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_host,
     sizes,
     standard,
-    with_axes,
+    untyped,
 )
 from gradwrap.core.dynamic import LIST, SLICE
 from gradwrap.core.wrapper import native, unwrapped_key
@@ -29,18 +29,23 @@ def joined(xp: Any, path: str, arrays: Any, axis: Any, dtype: Any) -> Any:
     return cast(xp, getattr(xp, path)([xp.asarray(a) for a in arrays], axis=axis), dtype)
 
 
-@implements("vstack hstack(tup, *, dtype=None, casting='same_kind')", "dstack(tup)")
+STACKS = {
+    "vstack": ("atleast_2d", 0),
+    "hstack": ("atleast_1d", 1),
+    "dstack": ("atleast_3d", 2),
+    "column_stack": ("atleast_2d", 1),
+}
+"""For each function what its arrays are at least, and the axis they are joined along."""
+
+
+@implements("vstack hstack(tup, *, dtype=None, casting='same_kind')", "dstack column_stack(tup)")
 def stacked(xp: Any, name: str, tup: Any, dtype: Any = None) -> Any:
-    ndim, axis = {"vstack": (2, 0), "hstack": (1, 1), "dstack": (3, 2)}[name]
-    arrays = [with_axes(xp, xp.asarray(a), ndim) for a in tup]
-    along = 0 if axis == 1 and arrays[0].ndim == 1 else axis
-    return cast(xp, xp.concat(arrays, axis=along), dtype)
-
-
-@implements("column_stack(tup)")
-def column_stack(xp: Any, tup: Any) -> Any:
-    columns = [xp.asarray(a) for a in tup]
-    return xp.concat([c if c.ndim > 1 else xp.reshape(c, (-1, 1)) for c in columns], axis=1)
+    least, axis = STACKS[name]
+    arrays = [xp.asarray(a) for a in tup]
+    if name == "column_stack":
+        arrays = [xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays]
+    arrays = [with_axes(xp, least, a) for a in arrays]
+    return cast(xp, xp.concat(arrays, axis=min(axis, arrays[0].ndim - 1)), dtype)
 
 
 @implements("block(arrays)")
@@ -69,39 +74,21 @@ standard(
 )
 
 
-@implements("split(ary, indices_or_sections, axis=0)", always=True)
-def split(xp: Any, ary: Any, indices_or_sections: Any, axis: int) -> Any:
-    sections = _number_of_sections(indices_or_sections)
-    if sections is not None and ary.shape[axis] % sections:
-        raise ValueError("array split does not result in an equal division")
-    return array_split(xp, ary, indices_or_sections, axis)
-
-
-@implements("hsplit vsplit dsplit(ary, indices_or_sections)", always=True)
-def split_along(xp: Any, name: str, ary: Any, indices_or_sections: Any) -> Any:
-    axis = {"hsplit": min(ary.ndim - 1, 1), "vsplit": 0, "dsplit": 2}[name]
-    return split(xp, ary, indices_or_sections, axis)
-
-
-@implements("array_split(ary, indices_or_sections, axis=0)", always=True)
-def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: int) -> list[Any]:
-    n = ary.shape[axis]
-    sections = _number_of_sections(indices_or_sections)
-    if sections is None:
-        bounds = [0, *(int(i) for i in indices_or_sections), n]
-    else:
-        size, longer = divmod(n, sections)
-        lengths = [size + 1] * longer + [size] * (sections - longer)
-        bounds = [0, *itertools.accumulate(lengths)]
-    before = (slice(None),) * (axis % ary.ndim)
-    return [ary[(*before, slice(a, b))] for a, b in itertools.pairwise(bounds)]
-
-
-def _number_of_sections(indices_or_sections: Any) -> int | None:
-    try:
-        return operator.index(indices_or_sections)
-    except TypeError:
-        return None
+@implements(
+    "split array_split(ary, indices_or_sections, axis=0)",
+    "hsplit vsplit dsplit(ary, indices_or_sections)",
+    always=True,
+)
+def split(xp: Any, name: str, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Split the positions along the axis by NumPy, and slice the array between their ends."""
+    along = {"hsplit": min(ary.ndim - 1, 1), "dsplit": 2}.get(name, axis)
+    divided: Any = np.array_split if name == "array_split" else np.split
+    parts = divided(counting(ary.shape[along]), unwrapped_key(indices_or_sections))
+    before = (slice(None),) * (along % ary.ndim)
+    return [
+        ary[(*before, slice(int(part[0]), int(part[-1]) + 1) if part.size else slice(0))]
+        for part in parts
+    ]
 
 
 standard("unstack", "unstack(x, /, *, axis=0)", always=True)  # from NumPy 2.1 on
@@ -109,65 +96,60 @@ standard("unstack", "unstack(x, /, *, axis=0)", always=True)  # from NumPy 2.1 o
 
 @implements("delete(arr, obj, axis=None)")
 def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
-    arr, axis = _flat_or_along(xp, arr, axis)
-    left_out: Any = obj if isinstance(obj, SLICE) else on_host(obj)
-    places = np.delete(counting(arr.shape[axis]), left_out)
-    return arr[(slice(None),) * axis + (places,)]
+    arr, axis = flat(xp, xp.asarray(arr), axis), operator.index(axis or 0)
+    places = np.delete(counting(arr.shape[axis]), _on_host(obj))
+    return arr[(slice(None),) * (axis % arr.ndim) + (places,)]
 
 
-@implements("insert(arr, obj, values, axis=None)")
+@implements("insert(arr, obj, values, axis=None)", arrays=1)
 def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
-    """Insert marks into the positions by NumPy, and take what they stand for."""
-    arr, axis = _flat_or_along(xp, arr, axis)
+    """Insert the positions of the new elements by NumPy, and take what stands there."""
     values = xp.asarray(values)
-    values = xp.reshape(values, (1,) * (arr.ndim - values.ndim) + tuple(values.shape))
-    obj = unwrapped_key(obj)
-    where: Any = counting(arr.shape[axis])[obj] if isinstance(obj, SLICE) else on_host(obj)
-    if where.dtype == np.bool_:
-        where = np.flatnonzero(where)
-    if where.ndim == 0:
-        values = xp.moveaxis(values, 0, axis)
-    count = values.shape[axis] if where.size == 1 else where.size
-    marks = -1 - counting(count)
-    n = arr.shape[axis]
-    before: Any = int(where.reshape(-1)[0]) if where.size == 1 else where
-    order = np.insert(counting(n), before, marks)
-    wanted = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
-    new = xp.astype(xp.broadcast_to(values, wanted), arr.dtype, copy=False)
-    joined = xp.concat([arr, new], axis=axis)
-    places: Any = np.where(order < 0, n - 1 - order, order)
-    return joined[(slice(None),) * axis + (places,)]
+    new = arr.size + counting(values.size).reshape(values.shape)
+    places: Any = np.insert(counting(arr.size).reshape(arr.shape), _on_host(obj), new, axis)
+    parts = (arr, xp.astype(values, arr.dtype, copy=False))
+    return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
 
 
-def _flat_or_along(xp: Any, arr: Any, axis: Any) -> tuple[Any, int]:
-    arr = flat(xp, xp.asarray(arr), axis)
-    return arr, operator.index(axis or 0) % arr.ndim
+def _on_host(obj: Any) -> Any:
+    return unwrapped_key(obj) if isinstance(obj, SLICE) else on_host(obj)
 
 
 @implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
 def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
     """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     if mode == "constant":
-        widths = np.pad(np.full(array.shape, True), pad_width)
-        axes = range(array.ndim)
-        inside = [np.any(widths, axis=tuple(j for j in axes if j != i)) for i in axes]
-        first = [np.flatnonzero(part) for part in inside]
-        around = np.zeros(array.shape, native(array).dtype)
+        inside = untyped.pad(np.full(array.shape, True), pad_width)
+        first = [0] * array.ndim
+        if array.size:
+            first = untyped.unravel_index(inside.argmax(), inside.shape)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
+        around = np.zeros(array.shape, native(array).dtype)
         out = xp.asarray(np.pad(around, pad_width, **kwargs))
-        out[tuple(slice(int(f[0]), int(f[0]) + len(f)) if len(f) else slice(0) for f in first)] = (
-            array
-        )
+        key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
+        out[tuple(key)] = array
         return out
     if mode in ("edge", "reflect", "symmetric", "wrap") and kwargs.get("reflect_type") != "odd":
-        positions = counting(array.size).reshape(array.shape)
-        places: Any = np.pad(positions, pad_width, mode=mode, **kwargs)
-        return xp.reshape(array, (-1,))[places]
+        return gathered(xp, np.pad, array, pad_width=pad_width, mode=mode, **kwargs)
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
+
+
+def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
+    """Take the elements whose positions NumPy's function gives of all positions."""
+    positions = counting(a.size).reshape(a.shape)
+    return xp.reshape(a, (-1,))[function(positions, **options)]
 
 
 @implements("resize(a, new_shape)", arrays=1)
 def resize(xp: Any, a: Any, new_shape: Any) -> Any:
     """Repeat the elements as often as the new shape needs."""
-    elements = xp.reshape(a, (-1,))
-    return elements[np.resize(counting(elements.shape[0]), sizes(new_shape))]
+    return gathered(xp, np.resize, a, new_shape=sizes(new_shape))
+
+
+@implements(
+    "lib.stride_tricks.sliding_window_view"
+    "(x, window_shape, axis=None, *, subok=False, writeable=False)"
+)
+def sliding_window_view(xp: Any, x: Any, **options: Any) -> Any:
+    """Take the elements of each window."""
+    return gathered(xp, np.lib.stride_tricks.sliding_window_view, x, **options)

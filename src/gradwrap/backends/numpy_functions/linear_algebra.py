@@ -1,17 +1,28 @@
-"""Products and linear algebra."""
+"""Products, and linear algebra."""
 
 from __future__ import annotations
 
 import functools
+import math
 import string
 from typing import Any
 
 import numpy as np
+from array_api_compat.numpy.linalg import SVDResult
 
-from gradwrap.backends.numpy_functions.shapes import expand_dims
-from gradwrap.backends.numpy_functions.table import cast, completes, implements, standard
+from gradwrap.backends.numpy_functions.shapes import with_axes
+from gradwrap.backends.numpy_functions.table import (
+    NoValue,
+    cast,
+    completes,
+    implements,
+    on_values,
+    standard,
+)
+from gradwrap.core.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
+from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 
 
 @completes(np.dot)
@@ -31,14 +42,11 @@ def inner(xp: Any, a: Any, b: Any) -> Any:
     return xp.tensordot(a, b, axes=((-1,), (-1,)))
 
 
-standard("vecdot", "vdot(a, b, /) -> *(xp.reshape(xp.asarray(x), (-1,)) for x in (a, b))")
+FLATTENED = "*(xp.reshape(xp.asarray(x), (-1,)) for x in (a, b))"
+standard("vecdot", f"vdot(a, b, /) -> {FLATTENED}")
 
 
-@implements("outer(a, b, out=None)", arrays=2)
-def outer(xp: Any, a: Any, b: Any) -> Any:
-    return xp.reshape(a, (-1, 1)) * xp.reshape(b, (1, -1))
-
-
+standard("linalg.outer", f"outer(a, b, out=None) -> {FLATTENED}")
 standard("tensordot", "tensordot(a, b, axes=2) -> a, b, axes=axes")
 standard("linalg.tensordot", "linalg.tensordot(x1, x2, /, *, axes=2)")
 standard("linalg.outer", "linalg.outer(x1, x2, /)")
@@ -63,14 +71,9 @@ LETTERS = string.ascii_letters
 def _as_subscripts(operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Arrays and lists of axes, alternating, as subscripts in letters."""
     count = len(operands) // 2
-    words = [
-        "".join("..." if axis is Ellipsis else LETTERS[axis] for axis in operands[2 * i + 1])
-        for i in range(count)
-    ]
-    text = ",".join(words)
-    if len(operands) % 2:
-        text += "->" + "".join("..." if a is Ellipsis else LETTERS[a] for a in operands[-1])
-    return text, operands[: 2 * count : 2]
+    lists = [*operands[1 : 2 * count : 2], *operands[2 * count :]]
+    words = ["".join("..." if i is Ellipsis else LETTERS[i] for i in axes) for axes in lists]
+    return "->".join([",".join(words[:count]), *words[count:]]), operands[: 2 * count : 2]
 
 
 @implements("kron(a, b)", arrays=2)
@@ -88,18 +91,15 @@ def kron(xp: Any, a: Any, b: Any) -> Any:
 def norm(xp: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if axis is None and ord is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
-    if axis is None:
-        axis = tuple(range(x.ndim))
     axes = as_axes(axis, x.ndim)
-    if len(axes) == 1:
-        return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
-    if len(axes) != 2:
+    if len(axes) not in (1, 2):
         raise ValueError("Improper number of dimensions to norm.")
-    if ord in (None, "fro"):
-        return xp.linalg.vector_norm(x, axis=axes, keepdims=keepdims)
+    if len(axes) == 1 or ord in (None, "fro"):
+        ord = 2 if ord is None or len(axes) == 2 else ord
+        return xp.linalg.vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)
     moved = xp.moveaxis(x, axes, (-2, -1))
     found = xp.linalg.matrix_norm(moved, ord=ord)
-    return expand_dims(xp, found, axes) if keepdims else found
+    return with_axes(xp, "expand_dims", found, axis=axes) if keepdims else found
 
 
 @implements("linalg.multi_dot(arrays, *, out=None)")
@@ -140,3 +140,98 @@ def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int
         )
     product = xp.linalg.cross(a, b)
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
+
+
+# Decompositions, and what is made of them ---------------------------------------------------------
+
+on_values("linalg.matrix_rank")
+
+
+@implements("linalg.qr(a, mode='reduced')", arrays=1)
+def qr(xp: Any, a: Any, mode: str) -> Any:
+    if mode == "r":
+        return xp.linalg.qr(a)[1]
+    if mode not in ("reduced", "complete"):
+        raise NoRuleError(f"np.linalg.qr(mode={mode!r}) has no rule. Fix: mode='reduced'.")
+    return xp.linalg.qr(a, mode=mode)
+
+
+ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+
+
+@implements("linalg.eig linalg.eigvals(a)", arrays=1)
+def eig(xp: Any, name: str, a: Any) -> Any:
+    """Decompose; up to NumPy 2.4 the result is real where all eigenvalues of a real matrix are."""
+    found = getattr(xp.linalg, name)(a)
+    w = found if name == "eigvals" else found[0]
+    is_real = not (ALWAYS_COMPLEX or xp.isdtype(a.dtype, "complex floating"))
+    if not is_real or np.any(unwrapped_key(w).imag):
+        return found
+    make: Any = getattr(found, "_make", tuple)
+    return xp.real(w) if w is found else make(map(xp.real, found))
+
+
+@implements("linalg.svd(a, full_matrices=True, compute_uv=True, hermitian=False)", arrays=1)
+def svd(xp: Any, a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool) -> Any:
+    if not hermitian:
+        return xp.linalg.svd(a, full_matrices=full_matrices) if compute_uv else xp.linalg.svdvals(a)
+    if not compute_uv:
+        return xp.sort(xp.abs(xp.linalg.eigvalsh(a)), axis=-1, descending=True)
+    w, v = xp.linalg.eigh(a)
+    order = xp.argsort(xp.abs(w), axis=-1, descending=True)
+    w = xp.take_along_axis(w, order, axis=-1)
+    u = xp.take_along_axis(v, order[..., None, :], axis=-1)
+    return SVDResult(u, xp.abs(w), adjoint(xp, u * xp.sign(w)[..., None, :]))
+
+
+@implements("linalg.cond(x, p=None)", arrays=1)
+def cond(xp: Any, x: Any, p: Any) -> Any:
+    with np.errstate(all="ignore"):  # as NumPy: inf for a singular matrix
+        if p in (None, 2, -2):
+            s = xp.linalg.svdvals(x)
+            return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        ours, its = (norm(xp, m, p, (-2, -1), keepdims=False) for m in (x, xp.linalg.inv(x)))
+        return ours * its
+
+
+@implements("linalg.pinv(a, rcond=None, hermitian=False, *, rtol=NoValue)", arrays=1)
+def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
+    """The pseudoinverse, with NumPy's default tolerance, not the standard's."""
+    if rcond is None:
+        rcond = 1e-15 if rtol is NoValue else rtol
+    return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)
+
+
+@implements("linalg.lstsq(a, b, rcond=None)", arrays=2)
+def lstsq(xp: Any, a: Any, b: Any, rcond: Any) -> Any:
+    """The solution of least norm, by the pseudoinverse."""
+    m, n = a.shape
+    if rcond in (None, -1):
+        rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))
+    s = xp.linalg.svdvals(a)
+    values = unwrapped_key(s)
+    rank = int(np.sum(values > rcond * values[:1]))
+    x = xp.linalg.pinv(a, rtol=rcond) @ b
+    if rank < n or m <= n:
+        return x, xp._class._plain(np.empty(0, values.dtype)), rank, s
+    left = xp.reshape(b - a @ x, (m, -1))
+    return x, xp.sum(real_product(xp, left, left), axis=0), rank, s
+
+
+@implements("linalg.tensorinv(a, ind=2)", arrays=1)
+def tensorinv(xp: Any, a: Any, ind: int) -> Any:
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    first, rest = tuple(a.shape[:ind]), tuple(a.shape[ind:])
+    flat = xp.reshape(a, (math.prod(first), math.prod(rest)))
+    return xp.reshape(xp.linalg.inv(flat), rest + first)
+
+
+@implements("linalg.tensorsolve(a, b, axes=None)", arrays=2)
+def tensorsolve(xp: Any, a: Any, b: Any, axes: Any) -> Any:
+    if axes is not None:
+        moved = [k % a.ndim for k in axes]
+        a = xp.permute_dims(a, (*(k for k in range(a.ndim) if k not in moved), *moved))
+    shape = tuple(a.shape[b.ndim :])
+    flat = xp.reshape(a, (-1, math.prod(shape)))
+    return xp.reshape(xp.linalg.solve(flat, xp.reshape(b, (-1,))), shape)

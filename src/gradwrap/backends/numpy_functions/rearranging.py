@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import flat, mask
-from gradwrap.backends.numpy_functions.shapes import swapaxes
+from gradwrap.backends.numpy_functions.shapes import permuted
 from gradwrap.backends.numpy_functions.table import (
     check_constant,
     completes,
@@ -30,7 +30,7 @@ NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
 @implements("rot90(m, k=1, axes=(0, 1))", always=True)
 def rot90(xp: Any, m: Any, k: int, axes: Any) -> Any:
     for _ in range(k % 4):
-        m = xp.flip(swapaxes(xp, m, *axes), axis=axes[0])
+        m = xp.flip(permuted(xp, "swapaxes", m, axis1=axes[0], axis2=axes[1]), axis=axes[0])
     return m
 
 
@@ -179,32 +179,21 @@ def choose(xp: Any, a: Any, choices: Any, mode: str) -> Any:
     return xp.take_along_axis(stacked, constant(xp, places), axis=-1)[..., 0]
 
 
-@implements("compress(condition, a, axis=None, out=None)")
-def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Any:
+@implements("compress(condition, a, axis=None, out=None)", "extract(condition, arr)")
+def compress(xp: Any, condition: Any, axis: Any = None, **array: Any) -> Any:
+    (a,) = array.values()
     return take(xp, xp.asarray(a), np.flatnonzero(on_host(condition)), axis)
 
 
-@implements("extract(condition, arr)")
-def extract(xp: Any, condition: Any, arr: Any) -> Any:
-    return compress(xp, condition, arr)
-
-
-@implements("diag(v, k=0)", arrays=1)
-def diag(xp: Any, v: Any, k: int) -> Any:
-    if v.ndim == 2:
+@implements("diag diagflat(v, k=0)", arrays=1)
+def diag(xp: Any, name: str, v: Any, k: int) -> Any:
+    """Write to where NumPy has the positions, of which the first is 1."""
+    if v.ndim == 2 and name == "diag":
         return xp.linalg.diagonal(v, offset=k)
-    if v.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    n = v.shape[0] + abs(k)
-    out = xp.zeros((n, n), dtype=v.dtype)
-    places = counting(v.shape[0])
-    out[places + max(-k, 0), places + max(k, 0)] = v
+    places: Any = getattr(np, name)(counting(v.size).reshape(v.shape) + 1, k)
+    out = xp.zeros(places.shape, dtype=v.dtype)
+    out[np.nonzero(places)] = xp.reshape(v, (-1,))
     return out
-
-
-@implements("diagflat(v, k=0)", arrays=1)
-def diagflat(xp: Any, v: Any, k: int) -> Any:
-    return diag(xp, xp.reshape(v, (-1,)), k)
 
 
 @implements("trim_zeros(filt, trim='fb', axis=None)")
@@ -212,24 +201,37 @@ def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     places = np.argwhere(on_host(filt))
     if not len(places):
         return filt[(slice(0),) * filt.ndim]
-    trim = trim.lower()
-    first = places.min(0) if "f" in trim else np.zeros_like(places[0])
-    last = places.max(0) + 1 if "b" in trim else np.asarray(filt.shape)
-    axes = range(filt.ndim) if axis is None else [i % filt.ndim for i in sizes(axis)]
-    return filt[
-        tuple(
-            slice(int(first[i]), int(last[i])) if i in axes else slice(None)
-            for i in range(filt.ndim)
-        )
-    ]
+    key = [slice(None)] * filt.ndim
+    for i in range(filt.ndim) if axis is None else sizes(axis):
+        first = int(places[:, i].min()) if "f" in trim.lower() else None
+        key[i] = slice(first, int(places[:, i].max()) + 1 if "b" in trim.lower() else None)
+    return filt[tuple(key)]
 
 
-@implements(
-    "lib.stride_tricks.sliding_window_view"
-    "(x, window_shape, axis=None, *, subok=False, writeable=False)"
-)
-def sliding_window_view(xp: Any, x: Any, window_shape: Any, axis: Any) -> Any:
-    """The elements of each window, taken by their positions."""
-    positions = counting(x.size).reshape(x.shape)
-    windows: Any = np.lib.stride_tricks.sliding_window_view(positions, window_shape, axis)
-    return xp.reshape(x, (-1,))[windows]
+# A function of the user's, for each slice --------------------------------------------------------
+
+
+@implements("apply_along_axis(func1d, axis, arr, *args, **kwargs)")
+def apply_along_axis(xp: Any, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call the function with each slice, and stack the results."""
+    arr = xp.asarray(arr)
+    at = axis % arr.ndim
+    rows = xp.moveaxis(arr, at, -1)
+    rest = tuple(rows.shape[:-1])
+    results = [xp.asarray(func1d(rows[index], *args, **kwargs)) for index in np.ndindex(*rest)]
+    stacked = xp.reshape(xp.stack(results), rest + tuple(results[0].shape))
+    new = tuple(range(len(rest), stacked.ndim))
+    return xp.moveaxis(stacked, new, tuple(at + i for i in range(len(new))))
+
+
+@implements("apply_over_axes(func, a, axes)")
+def apply_over_axes(xp: Any, func: Any, a: Any, axes: Any) -> Any:
+    a = xp.asarray(a)
+    for axis in sizes(axes):
+        reduced = func(a, axis)
+        if reduced.ndim != a.ndim:
+            shape = list(a.shape)
+            shape[axis] = 1
+            reduced = xp.reshape(reduced, tuple(shape))
+        a = reduced
+    return a

@@ -153,26 +153,18 @@ def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
     return IMPLEMENTATIONS[function](xp, xp.where(xp.isnan(a), neutral, a), **options)
 
 
-def _known(a: Any, where: Any) -> Any:
-    """The mask of the elements that are numbers, and are chosen."""
-    known = ~np.isnan(native(a))
-    return known & native(where) if is_masked(where) else known
-
-
 @implements(
-    "nanmean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)", arrays=1
-)
-def nanmean(xp: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
-    return mean(xp, a, axis, dtype, keepdims, _known(a, where))
-
-
-@implements(
+    "nanmean(a, axis=None, dtype=None, out=None, keepdims=NoValue, *, where=NoValue)",
     "nanvar nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=NoValue, *, where=NoValue, "
     "mean=NoValue, correction=NoValue)",
     arrays=1,
 )
-def nanvar(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
-    return spread(xp, name.removeprefix("nan"), a, where=_known(a, where), **options)
+def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
+    """Call the function without `nan` in its name, of the chosen elements that are numbers."""
+    known = ~np.isnan(native(a)) & (native(where) if is_masked(where) else np.True_)
+    if name == "nanmean":
+        return mean(xp, a, where=known, **options)
+    return spread(xp, name.removeprefix("nan"), a, where=known, **options)
 
 
 @implements(

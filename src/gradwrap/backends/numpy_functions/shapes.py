@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import reverse
-from gradwrap.backends.numpy_functions.table import (
-    completes,
-    implements,
-    sizes,
-    standard,
-    with_axes,
-)
+from gradwrap.backends.numpy_functions.table import completes, implements, sizes, standard
 from gradwrap.core.wrapper import native
 
 
@@ -47,33 +40,29 @@ def ravel(xp: Any, a: Any, order: str) -> Any:
     return reshape(xp, a, (-1,), order)
 
 
-@implements("swapaxes(a, axis1, axis2)", always=True)
-def swapaxes(xp: Any, a: Any, axis1: int, axis2: int) -> Any:
-    order = list(range(a.ndim))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
-    return xp.permute_dims(a, tuple(order))
+@implements("swapaxes(a, axis1, axis2)", "rollaxis(a, axis, start=0)", always=True)
+def permuted(xp: Any, name: str, a: Any, **options: Any) -> Any:
+    """Order the axes as NumPy orders those of an array whose strides are their positions."""
+    positions: Any = np.ndarray((1,) * a.ndim, bool, bytes(1), strides=range(a.ndim))
+    return xp.permute_dims(a, getattr(np, name)(positions, **options).strides)
 
 
-@implements("rollaxis(a, axis, start=0)", always=True)
-def rollaxis(xp: Any, a: Any, axis: int, start: int) -> Any:
-    axis, start = axis % a.ndim, start + a.ndim if start < 0 else start
-    return xp.moveaxis(a, axis, start - 1 if axis < start else start)
+def with_axes(xp: Any, name: str, a: Any, **options: Any) -> Any:
+    """Put axes of length one where NumPy puts them, by the name of its function."""
+    a = xp.asarray(a)
+    lengths = iter(a.shape)
+    shape = getattr(np, name)(np.empty((0,) * a.ndim), **options).shape
+    return xp.reshape(a, tuple(1 if n else next(lengths) for n in shape))
 
 
-@implements("expand_dims(a, axis)", arrays=1, always=True)
-def expand_dims(xp: Any, a: Any, axis: Any) -> Any:
-    axes = sizes(axis)
-    ndim = a.ndim + len(axes)
-    new = {operator.index(i) % ndim if -ndim <= i < ndim else i for i in axes}
-    if len(new) < len(axes) or not new <= set(range(ndim)):
-        raise np.exceptions.AxisError(f"axis {axis} does not fit {ndim} dimensions")
-    rest = iter(a.shape)
-    return xp.reshape(a, tuple(1 if i in new else next(rest) for i in range(ndim)))
+@implements("expand_dims(a, axis)", always=True)
+def expand_dims(xp: Any, name: str, a: Any, axis: Any) -> Any:
+    return with_axes(xp, name, a, axis=axis)
 
 
 @implements("atleast_1d atleast_2d atleast_3d(*arys)", always=True)
 def at_least(xp: Any, name: str, *arys: Any) -> Any:
-    results = tuple(with_axes(xp, xp.asarray(a), int(name[-2])) for a in arys)
+    results = tuple(with_axes(xp, name, a) for a in arys)
     return results[0] if len(results) == 1 else results
 
 

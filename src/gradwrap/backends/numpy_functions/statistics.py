@@ -24,74 +24,43 @@ from gradwrap.errors import NoRuleError
 def _quantiles(
     xp: Any, a: Any, q: Any, axis: Any, method: str, keepdims: Any, *, skip_nan: bool
 ) -> Any:
-    """Means of two order statistics each; NumPy says which, by the quantiles of the ranks."""
+    """Means of two order statistics each; NumPy says which, by the quantiles of the ranks.
+
+    They are at the same places in every row, unless each has its own count of numbers.
+    """
     ordered = xp.sort(moved_last(xp, a, axis), axis=-1)
-    quantiles = _of_numbers if skip_nan else _of_all
-    found = quantiles(xp, ordered, on_host(q), method)
+    length = ordered.shape[-1]
+    counts = np.asarray(length)
+    if skip_nan:
+        values = native(ordered)
+        counts = on_host((values == values).sum(axis=-1))
+    q = on_host(q)
+    rank: Any = np.zeros(q.shape + counts.shape)
+    for count in np.unique(counts):
+        found: Any = untyped.quantile(np.arange(max(count, 1)), q, method=method)
+        rank[..., counts == count] = untyped.asarray(found)[..., None]
+    low = np.floor(rank).astype(np.int64)
+    share = rank - low
+    found = _ranked(xp, ordered, low, by_row=skip_nan)
+    if share.any():
+        above = _ranked(xp, ordered, np.minimum(low + 1, length - 1), by_row=skip_nan)
+        spread = share.reshape(share.shape + (1,) * (found.ndim - share.ndim))
+        part = xp.asarray(spread, dtype=ordered.dtype) if share.shape else float(share)
+        found = found + (above - found) * part
+    if not skip_nan:
+        last = ordered[..., -1]  # where NaN is sorted to
+        found = xp.where(xp.isnan(last), last, found)
     return put_back(xp, found, a, axis, keepdims)
 
 
-def _of_all(xp: Any, ordered: Any, q: Any, method: str) -> Any:
-    """Quantiles at the same two places in every row; NaN where a row has one."""
-    length = ordered.shape[-1]
-    rank: Any = np.asarray(np.quantile(np.arange(max(length, 1)), q, method=method))  # type: ignore[call-overload]  # any of its methods
-    low = np.floor(rank).astype(np.int64)
-    share = rank - low
-    found = _ranked(xp, ordered, low)
-    if share.any():
-        above = _ranked(xp, ordered, np.minimum(low + 1, length - 1))
-        found = found + (above - found) * _shares(xp, share, ordered)
-    last = ordered[..., -1]  # where NaN is sorted to
-    return xp.where(xp.isnan(last), last, found)
-
-
-def _ranked(xp: Any, ordered: Any, places: Any) -> Any:
-    """The elements of each row at places, whose axes are the result's first."""
+def _ranked(xp: Any, ordered: Any, places: Any, *, by_row: bool) -> Any:
+    """Return the elements of each row at places, whose axes are the result's first."""
     if not places.shape:
         return ordered[..., int(places)]
+    if by_row and ordered.ndim > 1:
+        return ordered[(*np.ix_(*map(counting, ordered.shape[:-1])), places)]
     taken = xp.moveaxis(xp.take(ordered, xp.asarray(places.reshape(-1)), axis=-1), -1, 0)
     return xp.reshape(taken, (*places.shape, *taken.shape[1:]))
-
-
-def _shares(xp: Any, share: Any, ordered: Any) -> Any:
-    """A number for each quantile, to be multiplied with the elements of all rows."""
-    if not share.shape:
-        return float(share)
-    share = share.reshape(share.shape + (1,) * (ordered.ndim - 1))
-    return xp.asarray(share, dtype=ordered.dtype)
-
-
-def _of_numbers(xp: Any, ordered: Any, q: Any, method: str) -> Any:
-    """Quantiles of the elements that are not NaN, more in one row than in another."""
-    values = native(ordered)
-    counts = on_host((values == values).sum(axis=-1))
-    shape = (*q.shape, *values.shape[:-1])
-    ranks: Any = np.zeros(shape)
-    for count in np.unique(counts):
-        rank: Any = np.quantile(np.arange(max(count, 1)), q, method=method)  # type: ignore[call-overload]  # a string
-        chosen = np.broadcast_to(counts == count, shape)
-        spread = untyped.reshape(rank, q.shape + (1,) * (len(shape) - q.ndim))
-        ranks = untyped.where(chosen, spread, ranks)
-    low = np.floor(ranks).astype(np.int64)
-    share = (ranks - low).astype(values.dtype)
-    below = _at(xp, ordered, low)
-    if share.any():
-        above = _at(xp, ordered, np.minimum(low + 1, values.shape[-1] - 1))
-        part = constant(xp, share) if share.shape else share[()]
-        below = below + (above - below) * part
-    return below
-
-
-def _at(xp: Any, ordered: Any, places: Any) -> Any:
-    """The elements of each row at places, whose leading axes are the result's."""
-    extra = places.ndim - (ordered.ndim - 1)
-    rows = tuple(
-        counting(n).reshape((-1,) + (1,) * (ordered.ndim - 2 - i))
-        for i, n in enumerate(ordered.shape[:-1])
-    )
-    if not rows:
-        return ordered[places if extra else int(places)]
-    return ordered[(*rows, places)]
 
 
 @implements(
@@ -138,24 +107,17 @@ def cov(
         rows = xp.concat([rows, _variables(xp, y, rowvar)], axis=0)
     rows = cast(xp, rows, dtype)
     free = (0 if bias else 1) if ddof is None else ddof
-    weights: Any = None
-    if fweights is not None:
-        weights = constant(xp, on_host(fweights).astype(np.float64))
-    if aweights is not None:
-        weights = xp.asarray(aweights) if weights is None else weights * xp.asarray(aweights)
-    if weights is None:
-        deviation = rows - xp.mean(rows, axis=1, keepdims=True)
-        weighted, norm = deviation, rows.shape[1] - free
+    if fweights is None and aweights is None:
+        weighted = deviation = rows - xp.mean(rows, axis=1, keepdims=True)
+        norm = rows.shape[1] - free
     else:
-        total = xp.sum(xp.asarray(weights))
-        center = xp.sum(rows * weights, axis=1, keepdims=True) / total
-        deviation = rows - center
+        shares = xp.asarray(1.0 if aweights is None else aweights)
+        counts = 1.0 if fweights is None else on_host(fweights).astype(np.float64)
+        weights = shares * constant(xp, counts)
+        total = xp.sum(weights)
+        deviation = rows - xp.sum(rows * weights, axis=1, keepdims=True) / total
         weighted = deviation * weights
-        norm = total
-        if free and aweights is None:
-            norm = total - free
-        elif free:
-            norm = total - free * xp.sum(weights * xp.asarray(aweights)) / total
+        norm = total - (free * xp.sum(weights * shares) / total if free else 0)
     turned = xp.matrix_transpose(weighted)
     if xp.isdtype(rows.dtype, "complex floating"):
         turned = xp.conj(turned)

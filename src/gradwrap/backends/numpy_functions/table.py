@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,8 +19,8 @@ from gradwrap.backends.numpy_functions.spelling import (
     enter,
     named,
 )
-from gradwrap.core.wrapper import is_recorded, unwrapped_key
-from gradwrap.errors import NoRuleError
+from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ALWAYS",
     "IMPLEMENTATIONS",
-    "WRITING",
     "Implementation",
     "NoValue",
     "cast",
@@ -46,43 +46,30 @@ __all__ = [
     "sizes",
     "standard",
     "untyped",
-    "with_axes",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
-WRITING: set[Any] = set()
-"""The functions that write to their first argument."""
 untyped: Any = np
 """NumPy, for arguments that can be anything, of which its own types make nothing."""
 
 
-class Implementations:
+class Implementations(dict[Any, Implementation]):
     """From a function of NumPy's to its implementation: `xp`, then NumPy's arguments.
 
     Each is written from its spelling when it is first asked for.
     """
 
-    def __init__(self) -> None:
-        self._written: dict[Any, Implementation] = {}
+    def __contains__(self, function: object) -> bool:
+        return function in SPELLED or super().__contains__(function)
 
-    def __contains__(self, function: Any) -> bool:
-        return function in SPELLED or function in self._written
-
-    def get(self, function: Any) -> Implementation | None:
-        """The implementation, or None."""
-        found = self._written.get(function)
-        if found is None and function in SPELLED:
-            found = self._written[function] = SPELLED[function].general()
+    def __missing__(self, function: Any) -> Implementation:
+        found = self[function] = SPELLED[function].general()
         return found
 
-    def __getitem__(self, function: Any) -> Implementation:
-        found = self.get(function)
-        if found is None:
-            raise KeyError(function)
-        return found
-
-    def __setitem__(self, function: Any, implementation: Implementation) -> None:
-        self._written[function] = implementation
+    def get(self, function: Any, default: Any = None) -> Any:
+        """Return the implementation, or the default."""
+        is_known = function in self
+        return self[function] if is_known else default
 
 
 IMPLEMENTATIONS = Implementations()
@@ -174,24 +161,11 @@ def is_masked(where: Any) -> bool:
     return where is not NoValue and where is not True
 
 
-def with_axes(xp: Any, a: Any, ndim: int) -> Any:
-    shape = tuple(a.shape)
-    if len(shape) >= ndim:
-        return a
-    if ndim == 3:
-        wanted = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
-    else:
-        wanted = (1,) * (ndim - len(shape)) + shape
-    return xp.reshape(a, wanted)
-
-
 def moved_last(xp: Any, a: Any, axis: Any) -> Any:
     """The axes (all for None) as one last axis, for `put_back` to undo after a reduction."""
     axes = as_axes(axis, a.ndim)
     rest = tuple(i for i in range(a.ndim) if i not in axes)
-    count = 1
-    for i in axes:
-        count *= a.shape[i]
+    count = math.prod(a.shape[i] for i in axes)
     return xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), count))
 
 
@@ -203,6 +177,21 @@ def put_back(xp: Any, reduced: Any, like: Any, axis: Any, keepdims: Any) -> Any:
     kept = tuple(1 if i in axes else n for i, n in enumerate(like.shape))
     lead = tuple(reduced.shape)[: reduced.ndim - (like.ndim - len(axes))]
     return xp.reshape(reduced, lead + kept)
+
+
+def on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function with the data, where nothing is recorded."""
+    return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
+
+
+def check_target(call: str, target: Any) -> None:
+    """Refuse to write a tracked value to a plain array."""
+    if not isinstance(target, AnyWrapper):
+        raise OutArgumentError(
+            f"{call} a {type(target).__name__}: a plain array cannot hold a tracked value. "
+            "Fix: make the array with gradwrap.numpy.zeros (in a function under a transform) or "
+            "gradwrap.wrap(np.zeros(...))."
+        )
 
 
 def check_constant(function: str, **arguments: Any) -> None:

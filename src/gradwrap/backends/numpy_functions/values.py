@@ -74,9 +74,7 @@ def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
 
 
 @implements("diff(a, n=1, axis=-1, prepend=NoValue, append=NoValue)", arrays=1)
-def diff(
-    xp: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
-) -> Any:
+def diff(xp: Any, a: Any, n: int, axis: int, prepend: Any, append: Any) -> Any:
     def whole(part: Any) -> Any:
         """A number before or after all rows."""
         if part is NoValue:
@@ -122,23 +120,17 @@ def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
-    steps = spacing[1:] - spacing[:-1] if spacing.ndim else None
-    rises = f[..., 1:] - f[..., :-1]
-    if steps is None:
-        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
-        slope = rises / spacing
-        share: Any = 0.5
-        last_share: Any = 0.5
-    else:
-        before, after = steps[:-1], steps[1:]
-        slope = rises / steps
+    steps = spacing[1:] - spacing[:-1] if spacing.ndim else xp.broadcast_to(spacing, (n - 1,))
+    before, after = steps[:-1], steps[1:]
+    slope = (f[..., 1:] - f[..., :-1]) / steps
+    if spacing.ndim:
         inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
-        share = None if n < 3 else steps[0] / (steps[0] + steps[1])
-        last_share = None if n < 3 else steps[-1] / (steps[-1] + steps[-2])
+    else:
+        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
     first, last = slope[..., :1], slope[..., -1:]
     if edge_order == 2:
-        first = first + (first - slope[..., 1:2]) * share
-        last = last + (last - slope[..., -2:-1]) * last_share
+        first = first + (first - slope[..., 1:2]) * (steps[0] / (steps[0] + steps[1]))
+        last = last + (last - slope[..., -2:-1]) * (steps[-1] / (steps[-1] + steps[-2]))
     return xp.concat([first, inside, last], axis=-1)
 
 
@@ -147,7 +139,7 @@ def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     step: Any = dx
     if x is not None:
         x = xp.asarray(x)
-        step = diff(xp, x, axis=-1 if x.ndim == 1 else axis)
+        step = xp.diff(x, axis=-1 if x.ndim == 1 else axis)
         if step.ndim == 1 and y.ndim > 1:
             shape = [1] * y.ndim
             shape[axis] = -1

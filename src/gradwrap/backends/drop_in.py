@@ -1,4 +1,4 @@
-"""Functions of the drop-in namespaces that make arrays: NumPy's own, and CuPy's.
+"""Functions of the drop-in namespaces, NumPy's own and CuPy's, that make arrays or join them.
 
 What they make inside a function that a transform differentiates can be filled in place with
 tracked values, and what they are given may hold tracked values. Arrays of integers and bools,
@@ -15,16 +15,17 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.backend import backend_of
-from gradwrap.core.dynamic import SEQUENCE
+from gradwrap.core.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.levels import is_differentiating
 from gradwrap.core.variable import variable_class
 from gradwrap.core.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-__all__ = ["creation_functions", "first_variable"]
+__all__ = ["creation_functions", "first_variable", "joining"]
 
 FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy")
 NEW = (
@@ -125,3 +126,51 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
         return _wrapped(library, native(items, dtype, count, **options))
 
     return fromiter
+
+
+# `r_` and `c_`, which join what is between their brackets -----------------------------------------
+
+
+def joining(library: ModuleType) -> dict[str, Any]:
+    """Return the two of a library, with which tracked values can be joined too."""
+    return {
+        "r_": _Joining(library, "r_", 0, lambda a: a[None] if a.ndim == 0 else a),
+        "c_": _Joining(
+            library, "c_", -1, lambda a: a[(None,) * (1 - a.ndim)][:, None] if a.ndim < 2 else a
+        ),
+    }
+
+
+class _Joining:
+    """The library's own object, unless a variable is to be joined."""
+
+    def __init__(
+        self, library: ModuleType, name: str, axis: int, piece: Callable[[Any], Any]
+    ) -> None:
+        self._native: Any = getattr(library, name)
+        self._name = f"{library.__name__}.{name}"
+        self._axis = axis
+        self._piece = piece
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if isinstance(key, TUPLE) else (key,)
+        variable = first_variable(items)
+        if variable is None:
+            return self._native[key]
+        if isinstance(items[0], str):
+            raise NoRuleError(
+                f"{self._name} with a string in front has no rule for tracked values. "
+                "Fix: concatenate, stack and reshape say the same."
+            )
+        xp: Any = variable.__array_namespace__()
+        pieces = [
+            self._piece(xp.asarray(item)) if holds_wrapper(item) else self._native[item]
+            for item in items
+        ]
+        return xp.concat(pieces, axis=self._axis)
