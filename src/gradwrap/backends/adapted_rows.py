@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import FormulaFunction, Rule
 
-__all__ = ["adapted"]
-
 
 def adapted(
     name: str,

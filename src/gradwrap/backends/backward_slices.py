@@ -12,8 +12,6 @@ from gradwrap.rules.selection import setitem, setitem_cotangents
 if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
 
-__all__ = ["forwards", "indexing_rules", "read"]
-
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     """Return a key of forward steps alone, and the axes to reverse before it is used."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 else:
     import cupy
 
-__all__ = ["CupyBackend"]
-
 ATOMIC = frozenset("efd")
 """The dtypes of floats that `cupy.add.at` adds, by their letters."""
 

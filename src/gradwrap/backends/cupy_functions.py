@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 else:
     import cupy
 
-__all__ = ["DropIn", "Ufunc"]
-
 SUBMODULES = ("fft", "linalg")
 OTHER_NAMES = {"row_stack": "vstack"}
 """Functions of NumPy with two names, of which its protocol knows the other."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 else:
     import cupy
 
-__all__ = ["fused", "is_fused"]
-
 LETTERS = frozenset("fd")
 COMMON_NUMBERS = frozenset({-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4})
 """Exponents and the like that are worth a kernel each, where a formula branches on the number."""

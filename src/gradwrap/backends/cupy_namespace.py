@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 else:
     import cupy
 
-__all__ = ["extended"]
-
 CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 else:
     import cupy
 
-__all__ = ["class_attributes", "elementwise_kernel", "reduction_kernel"]
-
 
 def class_attributes() -> dict[str, Any]:
     """Return the attributes that CuPy looks for on variables."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 else:
     import cupy
 
-__all__ = ["Streams", "device_count", "moved", "on_own_device"]
-
 DEFAULT = 0
 """The pointer of the default stream."""
 

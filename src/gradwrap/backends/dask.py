@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 else:
     import dask.array as da
 
-__all__ = ["DaskBackend"]
-
 
 class DaskBackend(Backend):
     """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-__all__ = ["creation_functions", "first_variable", "joining"]
-
 FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy")
 NEW = (
     *("zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like", "full_like", "arange"),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 else:
     import jax
 
-__all__ = ["JaxBackend"]
-
 
 class JaxBackend(Backend):
     """JAX: arrays that cannot be written to, so a write makes a new one; scatter-add by `at`.

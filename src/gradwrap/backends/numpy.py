@@ -15,8 +15,6 @@ from gradwrap.errors import NonDifferentiableInputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SCALAR_TYPES", "NumPyBackend"]
-
 
 def _is_number(kind: Any) -> bool:
     return issubclass(kind, (np.number, np.bool_))

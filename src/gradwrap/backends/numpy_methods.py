@@ -11,8 +11,6 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core import protocol
 from gradwrap.core.variable import Variable
 
-__all__ = ["NAMES", "find"]
-
 Method = Callable[..., Any]
 
 

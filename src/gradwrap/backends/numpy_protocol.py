@@ -23,8 +23,6 @@ from gradwrap.errors import NoRuleError, OutArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["are_plain", "bind", "call_function", "call_ufunc", "check_targets", "into", "targets"]
-
 
 def call_ufunc(
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.dynamic import AnyFunction
 
-__all__ = ["COMPOSED", "PERFORM", "at"]
-
-
 DEFAULTS: dict[str, Any] = {"dtype": None, "initial": NoValue, "where": True}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 else:
     import torch
 
-__all__ = ["TorchBackend"]
-
 VIEW_BY_COPY = "_gradwrap_stands_for_a_view"
 
 

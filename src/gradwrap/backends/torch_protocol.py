@@ -18,8 +18,6 @@ from gradwrap.core.registry import find_op, op_of_function
 from gradwrap.core.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, TrackedValueError
 
-__all__ = ["torch_function"]
-
 OTHER_NAMES = {
     "amax": "max",
     "amin": "min",

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["ARRAY", "NUMBER", "Traced", "Untraceable", "trace"]
-
 
 class Untraceable(Exception):  # noqa: N818  it ends a trace, and is no error
     """The formula does what has no line of C."""

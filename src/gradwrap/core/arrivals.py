@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.bound import NodeOp
 
-__all__ = ["Pending", "arrive"]
-
 Pending = list[Any]
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.namespace import ArrayNamespace
 
-__all__ = ["Attributes"]
-
 D = TypeVar("D")
 
 

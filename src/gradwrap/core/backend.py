@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
 
-__all__ = [
-    "Backend",
-    "WrappedBackend",
-    "backend_of",
-    "backend_of_namespace",
-    "find_backend",
-    "is_array",
-    "is_floating",
-    "library_of",
-    "own_buffers",
-    "rebind",
-    "register_backend",
-    "wrapper_class",
-]
-
 PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
 

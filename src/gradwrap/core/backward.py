@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-__all__ = ["backward_pass"]
-
 Root = tuple["Node | Leaf", Any]
 
 

@@ -50,16 +50,6 @@ if TYPE_CHECKING:
     from gradwrap.core.bound import BoundOp
     from gradwrap.core.rule import FormulaFunction, Rule
 
-__all__ = [
-    "Batch",
-    "Batched",
-    "Batches",
-    "aligned",
-    "batching_functions_later",
-    "perform_batched",
-    "register_batching",
-]
-
 A = TypeVar("A")
 
 # filled while the module of batching functions is imported, and only read from then on

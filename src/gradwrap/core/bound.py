@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gradwrap.core.registry import Op
     from gradwrap.core.rule import Rule
 
-__all__ = ["BoundOp", "NodeOp"]
-
 
 class NodeOp:
     """What the nodes of an operation know of it, for the backward pass.

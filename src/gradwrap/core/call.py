@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from gradwrap.core.bound import BoundOp
     from gradwrap.core.rule import Rule
 
-__all__ = ["Call", "deepest", "indented", "tuple_of"]
-
 WORDS_OF_THE_TEXT = """
     V PLAIN SEQUENCES NUMBERS bound other silent watched meta_of described native plain link Node
     several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item

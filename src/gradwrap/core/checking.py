@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gradwrap.core.node import Node
     from gradwrap.core.space import Meta
 
-__all__ = ["check_differentiable", "check_gradient", "check_result", "check_tangent"]
-
 
 def check_differentiable(backend: Backend, data: Any, what: str) -> None:
     """Refuse arrays that have no derivative: integers, bools, objects."""

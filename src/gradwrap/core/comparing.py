@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.space import Meta
 
-__all__ = [
-    "Mismatch",
-    "described",
-    "described_wholly",
-    "kind_of",
-    "mismatch",
-    "namespace_of",
-    "zeros_like",
-]
-
 
 def described(array: Any) -> str:
     """The dtype and shape of an array, as in `float64[2, 3]`; of anything else its kind."""

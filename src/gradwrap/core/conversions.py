@@ -9,8 +9,6 @@ from gradwrap.core.backend import backend_of
 from gradwrap.core.wrapper import layers, native
 from gradwrap.errors import TrackedValueError
 
-__all__ = ["Conversions"]
-
 
 class Conversions:
     """Conversions to numbers and plain arrays, most of which are refused while tracked."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
     from gradwrap.core.space import Meta
 
-__all__ = ["OpaqueOp", "output_nodes", "recorded_outputs"]
-
 
 class OpaqueOp(NodeOp):
     """The binding of such nodes; nothing is ever called through it.

@@ -13,8 +13,6 @@ import array_api_compat
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["device", "to_device"]
-
 _compat: Any = array_api_compat
 device: Final[Callable[[Any], Any]] = _compat.device
 to_device: Final[Callable[..., Any]] = _compat.to_device

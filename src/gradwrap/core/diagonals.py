@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.bound import BoundOp
 
-__all__ = ["on_diagonals"]
-
 
 def on_diagonals(bound: BoundOp) -> Callable[..., Any] | None:
     """The operation on diagonal matrices; the function gives None where it needs their data.

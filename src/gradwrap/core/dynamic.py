@@ -27,8 +27,6 @@ if TYPE_CHECKING:
         | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], R]
     )
 
-__all__ = ["DICT", "LIST", "SEQUENCE", "SLICE", "TUPLE", "rebuilt", "type_of"]
-
 type_of: Final[Callable[[Any], type[Any]]] = type
 TUPLE: Final[type[Any]] = tuple
 LIST: Final[type[Any]] = list

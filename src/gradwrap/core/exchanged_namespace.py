@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-__all__ = ["module_like"]
-
 
 def module_like(namespace: Any, **changes: Any) -> ModuleType:
     """A module with all that a namespace has, and with `changes` in place of what it has there."""

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from gradwrap.core.rule import Rule
     from gradwrap.core.space import Meta
 
-__all__ = ["AnyDual", "Dual", "Tangent"]
-
 A = TypeVar("A")
 
 

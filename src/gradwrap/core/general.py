@@ -34,20 +34,6 @@ if TYPE_CHECKING:
     from gradwrap.core.call import Call
     from gradwrap.core.node import Leaf, Node
 
-__all__ = [
-    "apply",
-    "around",
-    "as_data",
-    "bind_calls",
-    "interpret",
-    "namespace_of",
-    "no_rule",
-    "operator_call",
-    "perform",
-    "refuse_without_formula",
-    "untracked",
-]
-
 
 def apply_call(bound: BoundOp, *args: Any, **kwargs: Any) -> Any:
     """Call an operation with any mixture of arguments."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.handles import Hooks, RemovableHandle
 
-__all__ = ["GradFn"]
-
 
 class GradFn:
     """A node of the recorded graph, as its user sees it.

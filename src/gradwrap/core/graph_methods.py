@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gradwrap.core.grad_fn import GradFn
     from gradwrap.core.handles import RemovableHandle
 
-__all__ = ["GraphMethods"]
-
 A = TypeVar("A")
 
 

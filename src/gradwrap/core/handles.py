@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
-__all__ = ["Hooks", "RemovableHandle", "register"]
-
 
 class _Callbacks(dict[int, Any]):
     """Functions in the order of their registration; a handle refers to them weakly."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gradwrap.core.handles import Hooks
     from gradwrap.core.space import Meta
 
-__all__ = ["after_node", "before_node", "follow", "held_back", "leaf_hooks", "on_variable"]
-
 
 def follow(variable: Any, before: Any) -> None:
     """Move what `retain_grad` asked for to the node that a change in place has given a variable."""

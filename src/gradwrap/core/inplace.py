@@ -36,8 +36,6 @@ from gradwrap.core.wrapper import (
 )
 from gradwrap.errors import InPlaceError
 
-__all__ = ["operate", "replace_data", "set_item"]
-
 V = TypeVar("V", bound=Any)
 
 BINARY = {

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.node import Leaf, Node
 
-__all__ = ["Inspection", "Wanted"]
-
 
 class Wanted(NamedTuple):
     """The checks that a context asks of its backward passes."""

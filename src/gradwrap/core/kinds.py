@@ -27,27 +27,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import Batching, FormulaFunction, RuleOptions
 
-__all__ = [
-    "CONSTANT",
-    "ELEMENTWISE",
-    "GENERAL",
-    "Constant",
-    "Elementwise",
-    "General",
-    "Linear",
-    "Multilinear",
-    "Reduction",
-    "elementwise",
-    "general",
-    "joint",
-    "linear",
-    "multilinear",
-    "nondifferentiable",
-    "passed",
-    "reduction",
-    "weighted",
-]
-
 
 def _applied(function: str, rule: Rule, formula: Formula, index: int, along: str = "") -> str:
     """The call of a formula on the tangent of an argument, or on `along`."""

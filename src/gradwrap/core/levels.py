@@ -25,24 +25,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-__all__ = [
-    "RECORD_ALL",
-    "TAPE_LEVEL",
-    "compiled_threshold",
-    "current_watch",
-    "differentiating",
-    "inspecting",
-    "is_differentiating",
-    "new_level",
-    "newest_level",
-    "next_sequence_number",
-    "recording_from",
-    "set_threshold",
-    "silent_up_to",
-    "unwatched",
-    "watch_with",
-]
-
 TAPE_LEVEL = 0
 RECORD_ALL = -1
 

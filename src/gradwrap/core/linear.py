@@ -21,8 +21,6 @@ from gradwrap.core.wrapper import AnyWrapper, is_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["LinearMap", "in_spaces_of", "push", "record_linear"]
-
 
 class LinearMap:
     """The linear map from leaves of a level to what was computed from them.

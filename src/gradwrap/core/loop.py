@@ -13,8 +13,6 @@ from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWa
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["is_innermost_batch", "looped", "stacked", "tell"]
-
 
 def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
     """Call a function that has no rule: on one example after the other, where it gets a batch."""

@@ -18,8 +18,6 @@ from gradwrap.core.levels import (
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

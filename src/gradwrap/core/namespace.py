@@ -11,8 +11,6 @@ from gradwrap.core.registry import changes, find_op, load_all
 from gradwrap.core.wrapper import has_effect, innermost, key_with_batches, layers
 from gradwrap.errors import NoRuleError
 
-__all__ = ["WrappedNamespace", "asked_of_data", "composite", "composites"]
-
 Composite = Callable[..., Any]
 # filled while the tables are imported
 _composites: dict[str, Composite] = {}

@@ -7,8 +7,6 @@ from typing import Any
 from gradwrap.core.dynamic import SEQUENCE
 from gradwrap.core.wrapper import AnyWrapper, holds_wrapper
 
-__all__ = ["stack_nested"]
-
 
 def stack_nested(cls: Any, value: Any) -> Any:
     """Make one array of nested lists: stacked where they hold variables, copied otherwise."""

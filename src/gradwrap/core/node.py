@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
 
-__all__ = ["EDGE", "JOINT", "Leaf", "Node", "OutputsMeta", "output_node"]
-
 EDGE = 4
 """The length of an edge."""
 

@@ -19,8 +19,6 @@ from gradwrap.core.registry import changes, find_op, op_of_symbol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Operators", "operation_of_method"]
-
 B = TypeVar("B")
 
 BINARY = inplace.BINARY

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.node import Leaf
 
-__all__ = ["PlacedNode", "Placement", "Placer", "placement_of", "placers"]
-
 
 class PlacedNode(Node):
     """A node of an operation that ran elsewhere than at the usual place."""

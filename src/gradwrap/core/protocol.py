@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.registry import Op
 
-__all__ = [
-    "ELSEWHERE",
-    "Handlers",
-    "call_function",
-    "call_ufunc",
-    "find_method",
-    "forget",
-    "install",
-    "method_names",
-    "open_doors",
-]
-
 ELSEWHERE: Any = object()
 """Returned by a bound call for arguments that the general way is to answer for."""
 MISSING: Any = object()

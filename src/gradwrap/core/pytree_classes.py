@@ -13,8 +13,6 @@ from gradwrap.errors import PytreeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-__all__ = ["register_pytree"]
-
 C = TypeVar("C", bound=type[Any])
 _optree: Any = optree  # whose types ask more of a class than it does
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.bound import BoundOp, NodeOp
 
-__all__ = ["Tape", "Values", "new_node", "record", "record_in_place", "record_watched"]
-
 
 class Tape(Call):
     """Reverse mode: a node with an edge to each tracked argument."""

@@ -12,22 +12,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import Rule
 
-__all__ = [
-    "Op",
-    "changes",
-    "find_op",
-    "load_all",
-    "load_later",
-    "op_of_function",
-    "op_of_symbol",
-    "ops",
-    "redefine",
-    "register",
-    "register_function",
-    "register_functions_later",
-    "search_function",
-]
-
 GENERIC = "*"
 
 

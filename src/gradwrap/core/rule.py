@@ -28,18 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.errors import RuleDefinitionError
 
-__all__ = [
-    "Batching",
-    "Formula",
-    "Kind",
-    "Rule",
-    "RuleOptions",
-    "parameter_names",
-    "passes",
-    "zero",
-]
-
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias, TypedDict, Unpack

@@ -12,8 +12,6 @@ from gradwrap.core.devices import device
 from gradwrap.core.dynamic import SLICE, TUPLE, type_of
 from gradwrap.core.wrapper import AnyWrapper
 
-__all__ = ["PARTS", "OutputPart", "Scattered", "is_basic_key", "scatter_add_generic"]
-
 
 class Scattered:
     """The cotangent of `x` through `x[key]`: `values` at `key`, zero elsewhere."""

@@ -5,16 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = [
-    "Meta",
-    "fit_cotangent",
-    "fit_tangent",
-    "same_shape",
-    "same_space",
-    "size_of",
-    "zeros_of",
-]
-
 COMPLEX = "complex floating"
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gradwrap.core.inspection import Inspection
     from gradwrap.core.places import Placement
 
-__all__ = ["visit"]
-
 
 def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
     pending: dict[int, Pending],

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.space import Meta
 
-__all__ = ["backward", "gradients_of"]
-
 
 def backward(
     outputs: Sequence[Any],

@@ -11,17 +11,6 @@ from gradwrap.core.dynamic import type_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "TreeDef",
-    "broadcast_prefix",
-    "flatten",
-    "flatten_with_paths",
-    "map_leaves",
-    "path_of",
-    "unflatten",
-    "zeros_filled",
-]
-
 NAMESPACE = "gradwrap"
 """The name under which optree keeps the classes that are registered here."""
 

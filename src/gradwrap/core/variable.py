@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
 
-__all__ = ["Variable", "variable_class"]
-
 A = TypeVar("A")
 
 if not TYPE_CHECKING:

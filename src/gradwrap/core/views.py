@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.bound import BoundOp
 
-__all__ = ["INDEX", "PERMUTATION", "link", "living_views"]
-
 PERMUTATION = "permutation"
 INDEX = "index"
 PRUNE_FROM = 32

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.bound import BoundOp
 
-__all__ = ["Guarded", "Packed", "Watch", "Watching"]
-
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 Stack = tuple[tuple["CodeType", int], ...]
 

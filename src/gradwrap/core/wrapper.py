@@ -18,29 +18,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.attributes import HasDevice, HasDType, Holds
 
-__all__ = [
-    "UNTRACKED",
-    "AnyWrapper",
-    "Wrapper",
-    "batched_parts",
-    "data_of",
-    "example",
-    "has_effect",
-    "highest_level",
-    "holds_wrapper",
-    "innermost",
-    "is_at",
-    "is_recorded",
-    "key_with_batches",
-    "layers",
-    "level_of",
-    "native",
-    "snapshot",
-    "strip",
-    "stripped",
-    "unwrapped_key",
-]
-
 D = TypeVar("D")
 
 CONTAINERS = (*SEQUENCE, DICT, SLICE)

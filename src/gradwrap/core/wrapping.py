@@ -12,8 +12,6 @@ from gradwrap.core.wrapper import AnyWrapper, batched_parts, data_of, native
 if TYPE_CHECKING:
     from gradwrap.typing import Namespace
 
-__all__ = ["untracked_copy", "unwrap", "wrap", "wrap_namespace"]
-
 A = TypeVar("A")
 
 

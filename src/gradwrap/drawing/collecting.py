@@ -32,8 +32,6 @@ from gradwrap.errors import BackwardError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["collect"]
-
 SHOWN = (bool, int, float, complex, str)
 INDICES: tuple[type[Any], ...] = (*SHOWN, slice, type(None), type(Ellipsis))
 LONGEST = 40

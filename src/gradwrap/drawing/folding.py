@@ -16,8 +16,6 @@ from gradwrap.drawing.graph import GROUP, OPERATIONS, OUTPUT, TIMES, Arrow, Box,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["folded"]
-
 _Integers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 LONGEST_PERIOD = 64

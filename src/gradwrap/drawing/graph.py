@@ -8,24 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "DETACHED",
-    "FROZEN",
-    "GROUP",
-    "KINDS",
-    "LEAF",
-    "OPERATION",
-    "OPERATIONS",
-    "OUTPUT",
-    "TIMES",
-    "Arrow",
-    "Box",
-    "Graph",
-    "Kind",
-    "all_saved",
-    "in_bytes",
-]
-
 
 class Kind(NamedTuple):
     """A kind of box, and how it is drawn."""

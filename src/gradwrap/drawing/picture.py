@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from gradwrap.drawing.graph import Graph
 
-__all__ = ["Drawing"]
-
 MERMAID = "text/vnd.mermaid"
 SVG = "image/svg+xml"
 

@@ -10,8 +10,6 @@ from gradwrap.drawing.graph import KINDS
 if TYPE_CHECKING:
     from gradwrap.drawing.graph import Graph, Kind
 
-__all__ = ["to_dot", "to_mermaid"]
-
 ENTITIES = {
     "#": "#35;",
     "&": "#amp;",

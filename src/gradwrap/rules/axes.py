@@ -7,17 +7,6 @@ from typing import Any
 
 from numpy.exceptions import AxisError
 
-__all__ = [
-    "as_axes",
-    "at_axis",
-    "axis_length",
-    "exclusive_products",
-    "inverse_permutation",
-    "kept",
-    "products_of_others",
-    "spread",
-]
-
 Axis = int | tuple[int, ...] | None
 
 

@@ -14,8 +14,6 @@ from gradwrap.core.dynamic import LIST, TUPLE
 from gradwrap.core.wrapper import batched_parts, data_of
 from gradwrap.errors import BatchedValueError
 
-__all__ = ["BatchedKey"]
-
 
 class BatchedKey:
     """The key for all examples of an array, each of this shape.

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "adjoint",
-    "conjugate",
-    "direction",
-    "hermitian_part",
-    "is_complex",
-    "real_part",
-    "real_product",
-    "reciprocal",
-    "rounding",
-    "skew_part",
-]
-
 
 def is_complex(xp: Any, x: Any) -> bool:
     """Return whether the dtype is complex."""

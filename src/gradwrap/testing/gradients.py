@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.dynamic import AnyFunction
 
-__all__ = ["check_grads"]
-
 
 def check_grads(  # noqa: PLR0913  tolerances by keyword
     fun: AnyFunction[Any],

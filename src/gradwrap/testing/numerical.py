@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.tree import TreeDef
 
-__all__ = ["MODES", "FlatFunction", "GradientMismatchError", "Sample", "checked_modes"]
-
 MODES = ("fwd", "rev")
 
 

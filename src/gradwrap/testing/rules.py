@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["RuleMismatchError", "RuleReport", "check_rule"]
-
 Found: TypeAlias = tuple[str, str, float, bool]
 """A value that was found, the one that was wanted, the relative error, and whether it is right."""
 

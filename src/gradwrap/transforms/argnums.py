@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     Place: TypeAlias = int | str
     """Where an argument stands in a call: its position, or its keyword."""
 
-__all__ = ["described", "name_of", "one_or_tuple", "selected"]
-
 
 def name_of(fun: Callable[..., Any]) -> str:
     """The name by which messages refer to a function."""

@@ -18,17 +18,6 @@ from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "Tracked",
-    "as_original",
-    "default_scalar",
-    "differentiable",
-    "passes_through",
-    "unwrapped",
-    "without_inner",
-    "wrapped_untracked",
-]
-
 NUMBERS = (int, float, complex)
 PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(None), EllipsisType)
 

@@ -23,8 +23,6 @@ from gradwrap.transforms.batches import batch_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Axes", "vmap"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 Axes: TypeAlias = Any

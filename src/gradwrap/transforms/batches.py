@@ -9,8 +9,6 @@ from gradwrap.core.backend import backend_of, wrapper_class
 from gradwrap.core.batch import Batch, Batched
 from gradwrap.core.space import Meta
 
-__all__ = ["batch_of", "unit_batch"]
-
 import_module("gradwrap.rules.batching")  # the table; nobody else needs it
 
 

@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from gradwrap.core.backend import Backend
     from gradwrap.core.space import Meta
 
-__all__ = [
-    "Space",
-    "Split",
-    "checked_leaves",
-    "dual",
-    "output_of",
-    "refuse_tracked",
-    "settled",
-    "spaces_of",
-    "split",
-    "with_tangent",
-]
-
 
 class Split(NamedTuple):
     """The arguments of a call, taken apart at the highest level among them."""

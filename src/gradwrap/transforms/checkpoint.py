@@ -35,8 +35,6 @@ from gradwrap.transforms.argnums import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

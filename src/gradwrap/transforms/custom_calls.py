@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     Pull = Callable[[Sequence[Any]], Sequence[Any]]
     """From the cotangents of the outputs (None where one is no array) to those of the inputs."""
 
-__all__ = [
-    "CustomRule",
-    "is_differentiated",
-    "perform",
-    "pull_by_transposing",
-    "push_by_transposing",
-    "recorded",
-]
-
 
 class CustomRule(Protocol):
     """The derivative of one call; `inputs` are of the levels below the one that asks for it."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gradwrap.core.dynamic import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
 
-__all__ = ["custom_jvp", "custom_vjp"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound="Callable[..., Any]")

@@ -18,8 +18,6 @@ from gradwrap.transforms.primitive import UserFunction
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Arguments", "CustomCall", "CustomFunction"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

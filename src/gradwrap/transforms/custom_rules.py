@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import FormulaFunction
 
-__all__ = ["defjvp", "defvjp"]
-
 
 def defvjp(
     op: Callable[..., Any] | str,

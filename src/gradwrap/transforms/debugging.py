@@ -8,8 +8,6 @@ from gradwrap.core.inspection import Wanted
 from gradwrap.core.levels import inspecting
 from gradwrap.core.watching import Watch, Watching
 
-__all__ = ["detect_anomaly", "guard_buffers", "strong_zeros"]
-
 
 class _Inspecting(Watching):
     """A context manager during which backward passes are inspected."""

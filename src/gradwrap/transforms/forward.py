@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from gradwrap.transforms.arguments import Tracked
 
-__all__ = ["jvp", "linearize"]
-
 
 @typed_as_jvp
 def jvp(

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from gradwrap.core.custom_nodes import OpaqueOp
     from gradwrap.typing.function_forward import ForwardAlone, ForwardWithContext
 
-__all__ = ["Function", "once_differentiable"]
-
 F = TypeVar("F", bound="Callable[..., Any]")
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.space import Meta
 
-__all__ = ["Call", "applied_by_example", "holds_batch"]
-
 
 class Call:
     """One call of a function: performed once, recorded at each level."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.variable import Variable
 
-__all__ = ["Computed", "FunctionCtx", "Input", "Output"]
-
 
 class Input:
     """Stands for an argument of forward."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from gradwrap.transforms.implicit_levels import Solve
 
-__all__ = ["custom_linear_solve", "custom_root"]
-
 T = TypeVar("T")
 
 

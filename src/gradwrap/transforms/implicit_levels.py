@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Linear = Callable[[Any], Any]
     Solve = Callable[[Linear, Any], Any]
 
-__all__ = ["Problem", "attached", "levels_of", "without_silent"]
-
 
 class Problem:
     """An equation `f(x) = 0`, and how to solve with its derivative and with the adjoint of that."""

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from gradwrap.typing.signatures import Argnums
 
 
-__all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev"]
-
-
 @typed_as_jacobian
 def jacrev(
     fun: Callable[..., Any],

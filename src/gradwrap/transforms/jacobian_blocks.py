@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.signatures import Argnums
 
-__all__ = ["by_columns", "by_rows", "forward_columns"]
-
 
 def by_rows(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.signatures import Argnums
 
-__all__ = [
-    "FlatAxis",
-    "array_of",
-    "as_asked",
-    "check_is_array",
-    "chunks_of",
-    "joined",
-    "rows_of",
-    "zero_block",
-]
-
 
 class FlatAxis:
     """The elements of several arrays as one axis: the rows or columns of a Jacobian."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.rule import FormulaFunction
 
-__all__ = ["CheckedJvp", "TransposedJvp"]
-
 
 def _signature(*names: str) -> inspect.Signature:
     return inspect.Signature(

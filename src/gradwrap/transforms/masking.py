@@ -11,8 +11,6 @@ from gradwrap.errors import NotAnArrayError
 if TYPE_CHECKING:
     from gradwrap.core.dynamic import AnyFunction
 
-__all__ = ["apply_where"]
-
 
 def apply_where(
     condition: Any,

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.variable import Variable
 
-__all__ = ["Primitive", "Signature", "UserFunction", "call_native", "primitive"]
-
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")

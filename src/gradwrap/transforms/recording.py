@@ -30,15 +30,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.signatures import Argnums
 
-__all__ = [
-    "Recording",
-    "checked_cotangents",
-    "elementwise_seed",
-    "ones_of",
-    "out_and_aux",
-    "scalar_seed",
-]
-
 
 class Recording:
     """A function's run on wrapped arguments: its outputs, and the arguments they were made from."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.signatures import Argnums
 
-__all__ = ["elementwise_grad", "grad", "value_and_grad", "vjp"]
-
 
 @typed_as_grad
 def grad(

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.backend import Backend
 
-__all__ = ["save_on_cpu", "saved_tensors_hooks"]
-
 
 class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
     """Pack every array that an operation saves for backward, and unpack it when it is needed.

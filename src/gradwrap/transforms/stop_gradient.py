@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 from gradwrap.core.tree import map_leaves
 from gradwrap.core.wrapper import AnyWrapper
 
-__all__ = ["stop_gradient"]
-
 T = TypeVar("T")
 
 

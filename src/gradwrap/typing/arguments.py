@@ -5,20 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-__all__ = [
-    "AnyArray",
-    "Axes",
-    "DType",
-    "Device",
-    "Integers",
-    "Kind",
-    "Kinds",
-    "Lengths",
-    "Nested",
-    "Norm",
-    "Shape",
-]
-
 AnyArray: TypeAlias = Any
 """An array of the library of any dtype: a mask, positions, counts."""
 DType: TypeAlias = Any

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 if TYPE_CHECKING:
     from gradwrap.typing.arguments import AnyArray, Axes, DType
 
-__all__ = ["ArrayMethods"]
-
 Other = TypeVar("Other")
 
 

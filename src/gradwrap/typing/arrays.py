@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from gradwrap.typing.arguments import AnyArray, Axes, Integers
     from gradwrap.typing.results import UniqueAll, UniqueCounts, UniqueInverse
 
-__all__ = ["Manipulation", "Searching"]
-
 
 class Manipulation(Protocol[In_contra, Out_co]):
     """Shapes, order, parts and joins."""

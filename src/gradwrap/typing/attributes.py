@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["HasDType", "HasDevice", "Holds"]
-
 T_co = TypeVar("T_co", covariant=True)
 
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from gradwrap.typing.arguments import Device, DType, Kinds, Nested, Shape
     from gradwrap.typing.info import FInfo, IInfo
 
-__all__ = ["Creation", "DTypeFunctions"]
-
 
 class Creation(Protocol[In_contra, Out_co]):
     """Functions that make arrays."""

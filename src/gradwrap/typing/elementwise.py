@@ -9,8 +9,6 @@ from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 if TYPE_CHECKING:
     from gradwrap.typing.arguments import AnyArray
 
-__all__ = ["Elementwise"]
-
 
 class Elementwise(Protocol[In_contra, Out_co, Other_co]):
     """Functions of each element, of arrays that are broadcast together."""

@@ -9,8 +9,6 @@ from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 if TYPE_CHECKING:
     from gradwrap.typing.arguments import Device, DType, Lengths, Norm
 
-__all__ = ["FFTNamespace"]
-
 
 class FFTNamespace(Protocol[In_contra, Out_co, Other_co]):
     """Fourier transforms."""

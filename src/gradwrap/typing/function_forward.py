@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 if TYPE_CHECKING:
     from gradwrap.transforms.function_context import FunctionCtx
 
-__all__ = ["ForwardAlone", "ForwardWithContext"]
-
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 

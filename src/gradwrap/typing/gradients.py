@@ -38,8 +38,6 @@ if TYPE_CHECKING:
         X,
     )
 
-__all__ = ["ElementwiseGrad", "Grad", "ValueAndGrad"]
-
 
 class Grad(Protocol):
     """The type of `grad`."""

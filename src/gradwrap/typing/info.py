@@ -11,16 +11,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.arguments import Device, Kind
 
-__all__ = [
-    "Capabilities",
-    "Constants",
-    "DTypes",
-    "DefaultDTypes",
-    "FInfo",
-    "IInfo",
-    "NamespaceInfo",
-]
-
 
 class FInfo(Protocol):
     """The limits of a floating-point dtype."""

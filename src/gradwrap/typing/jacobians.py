@@ -33,8 +33,6 @@ if TYPE_CHECKING:
         X,
     )
 
-__all__ = ["Hessian", "Jacobian"]
-
 
 class Jacobian(Protocol):
     """The type of `jacobian`: a block of the argument's type; a tuple of them for several."""

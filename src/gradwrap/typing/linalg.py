@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from gradwrap.typing.arguments import Axes, DType
     from gradwrap.typing.results import QR, SVD, Eig, Eigh, SlogDet
 
-__all__ = ["LinalgFunctions"]
-
 
 class LinalgFunctions(Protocol[In_contra, Out_co, Other_co]):
     """Decompositions, solutions, norms."""

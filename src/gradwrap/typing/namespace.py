@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gradwrap.typing.info import NamespaceInfo
     from gradwrap.typing.special import SpecialNamespace
 
-__all__ = ["ArrayNamespace", "ExtendedNamespace", "LinalgNamespace"]
-
 
 class LinalgNamespace(
     LinalgFunctions[In_contra, Out_co, Other_co],

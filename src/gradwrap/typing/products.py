@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.signatures import Aux, No, Primals, R, X, Yes
 
-__all__ = ["Hvp", "Jvp", "Linearize", "Vjp"]
-
 
 class Vjp(Protocol):
     """The type of `vjp`."""

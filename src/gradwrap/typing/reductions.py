@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.arguments import AnyArray, Axes, DType
 
-__all__ = ["Products", "Reductions"]
-
 
 class Reductions(Protocol[In_contra, Out_co, Other_co]):
     """Sums, means, extrema, along axes; running ones; differences."""

@@ -9,17 +9,6 @@ from typing import Generic, NamedTuple
 
 from gradwrap.typing.type_variables import Other_co, Out_co
 
-__all__ = [
-    "QR",
-    "SVD",
-    "Eig",
-    "Eigh",
-    "SlogDet",
-    "UniqueAll",
-    "UniqueCounts",
-    "UniqueInverse",
-]
-
 
 class Eig(NamedTuple, Generic[Other_co]):
     """The result of `linalg.eig`."""

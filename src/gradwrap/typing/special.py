@@ -9,8 +9,6 @@ from gradwrap.typing.type_variables import In_contra, Out_co
 if TYPE_CHECKING:
     from gradwrap.typing.arguments import Axes
 
-__all__ = ["SpecialNamespace"]
-
 
 class SpecialNamespace(Protocol[In_contra, Out_co]):
     """Special functions that have a rule, on NumPy (with SciPy), CuPy, JAX and PyTorch arrays.

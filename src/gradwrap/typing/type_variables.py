@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-__all__ = ["A", "In_contra", "Other_co", "Out_co"]
-
 A = TypeVar("A", bound=Any)
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import NoValue, sizes
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import (
     ALWAYS,
     COMPLETED,
@@ -25,28 +25,6 @@ from gradwrap.rules.axes import as_axes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = [
-    "ALWAYS",
-    "IMPLEMENTATIONS",
-    "Implementation",
-    "NoValue",
-    "cast",
-    "check_constant",
-    "completes",
-    "constant",
-    "counting",
-    "implements",
-    "is_masked",
-    "moved_last",
-    "on_host",
-    "on_values",
-    "out_position",
-    "put_back",
-    "sizes",
-    "standard",
-    "untyped",
-]
 
 F = TypeVar("F", bound=Callable[..., Any])
 untyped: Any = np
