@@ -182,9 +182,7 @@ register(
     [
         writing(_write, _setitem),
         adapted(
-            "to_device",
-            lambda xp, g, x_meta: _to_device(xp, g, x_meta.device),
-            native=_to_device,
+            "to_device", lambda xp, g, x_meta: _to_device(xp, g, x_meta.device), native=_to_device
         ),
     ],
     backend="cupy",

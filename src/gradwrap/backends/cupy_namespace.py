@@ -30,11 +30,7 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
     """The namespace with what is different."""
     made = module_like(xp)
     linalg = module_like(xp.linalg, pinv=_pinv, solve=_solve)
-    fft = module_like(
-        xp.fft,
-        fftfreq=_placed(xp.fft.fftfreq),
-        rfftfreq=_placed(xp.fft.rfftfreq),
-    )
+    fft = module_like(xp.fft, fftfreq=_placed(xp.fft.fftfreq), rfftfreq=_placed(xp.fft.rfftfreq))
     if has_several_devices:
         made.__dict__.update({name: _placed(getattr(xp, name)) for name in CREATION})
         made.__dict__.update({name: _placed_like(getattr(xp, name)) for name in CREATION_LIKE})

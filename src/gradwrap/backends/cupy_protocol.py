@@ -19,12 +19,7 @@ from gradwrap.core.dynamic import type_of
 from gradwrap.core.loop import is_innermost_batch, looped
 from gradwrap.core.registry import ops, register_function, search_function
 from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
-from gradwrap.errors import (
-    BatchedValueError,
-    NoRuleError,
-    NotAnArrayError,
-    TrackedValueError,
-)
+from gradwrap.errors import BatchedValueError, NoRuleError, NotAnArrayError, TrackedValueError
 
 if TYPE_CHECKING:
     cupy: Any  # where it is not installed, a checker takes this file for it

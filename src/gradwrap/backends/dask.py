@@ -185,12 +185,7 @@ def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     whole = x.rechunk(chunks)
     picked = indices.rechunk({a: -1 if a == axis else whole.chunks[a] for a in range(x.ndim)})
     return da.map_blocks(
-        np.take_along_axis,
-        whole,
-        picked,
-        axis=axis,
-        dtype=x.dtype,
-        chunks=tuple(picked.chunks),
+        np.take_along_axis, whole, picked, axis=axis, dtype=x.dtype, chunks=tuple(picked.chunks)
     )
 
 

@@ -79,13 +79,7 @@ class Batch:
     __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
 
     def __init__(
-        self,
-        meta: Meta,
-        size: int,
-        fallback: str,
-        diagonal: Any = None,
-        *,
-        is_unit: bool = False,
+        self, meta: Meta, size: int, fallback: str, diagonal: Any = None, *, is_unit: bool = False
     ) -> None:
         self.meta: Meta = meta
         self.size: int = size

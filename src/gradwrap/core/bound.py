@@ -71,12 +71,7 @@ class BoundOp(NodeOp):
     apply: Callable[..., Any]
 
     def __init__(
-        self,
-        op: Op,
-        rule: Rule,
-        backend: Backend,
-        native: Callable[..., Any],
-        variable_class: Any,
+        self, op: Op, rule: Rule, backend: Backend, native: Callable[..., Any], variable_class: Any
     ) -> None:
         super().__init__(rule.name, backend, variable_class)
         self.op: Op = op

@@ -85,13 +85,7 @@ class Call:
     def text(self, signature: str | None = None) -> str:
         """The source of the function."""
         name = self.rule.name.replace(".", "_")
-        lines = [
-            *self.unpacking(),
-            *self.keys(),
-            *self.before(),
-            *self.perform(),
-            *self.ending(),
-        ]
+        lines = [*self.unpacking(), *self.keys(), *self.before(), *self.perform(), *self.ending()]
         return "\n".join(
             [f"def {name}({signature or self.rule.signature_text}):", *indented(lines)]
         )

@@ -271,11 +271,7 @@ def _added(first: Any, second: Any) -> Any:
 
 
 def _transposed_twice(
-    bound: BoundOp,
-    data: Sequence[Any],
-    nodes: Sequence[Any],
-    statics: tuple[Any, ...],
-    out: Any,
+    bound: BoundOp, data: Sequence[Any], nodes: Sequence[Any], statics: tuple[Any, ...], out: Any
 ) -> Any:
     """Pull a variable cotangent back, and the tangents back through that."""
     tangents = [None if node is None else node.value for node in nodes]

@@ -40,17 +40,7 @@ class Node(GradFn):
     `meta` describes the output.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "formula",
-        "index",
-        "meta",
-        "more",
-        "op",
-        "parent",
-        "saved",
-        "seq",
-    )
+    __slots__ = ("__weakref__", "formula", "index", "meta", "more", "op", "parent", "saved", "seq")
 
     parent: Any
     formula: Any

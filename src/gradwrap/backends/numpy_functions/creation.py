@@ -6,12 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import (
-    cast,
-    implements,
-    on_values,
-    sizes,
-)
+from gradwrap.backends.numpy_functions.table import cast, implements, on_values, sizes
 from gradwrap.core.wrapper import AnyWrapper, innermost, native
 from gradwrap.rules.creation import open_grid
 

@@ -69,8 +69,7 @@ def block(xp: Any, arrays: Any) -> Any:
 
 
 standard(
-    "concat",
-    "append(arr, values, axis=None) -> [xp.asarray(arr), xp.asarray(values)], axis=axis",
+    "concat", "append(arr, values, axis=None) -> [xp.asarray(arr), xp.asarray(values)], axis=axis"
 )
 
 
