@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, check_target
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, check_target
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.levels.wrapper import native, unwrapped_key
 from gradwrap.core.values.dynamic import TUPLE

@@ -24,7 +24,9 @@ OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
 POSITIVE = (0.5, 3.0)
 INNER = (0.2, 0.8)
-ORDERS = {  # the samples where the arguments before the last, of two or three, are orders
+ORDERS: dict[
+    int, tuple[str, ...]
+] = {  # the samples where the arguments before the last, of two or three, are orders
     2: ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)"),
     3: ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()"),
 }

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
-    NoValue,
     cast,
     completes,
     implements,

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import sizes
+from gradwrap.backends.numpy_functions.converting import NoValue, sizes
 from gradwrap.backends.numpy_functions.table import (
-    NoValue,
     check_constant,
     counting,
     implements,

@@ -1,8 +1,8 @@
 """The general call of an operation, on any mixture of arguments, at any level.
 
-The written call (`gradwrap.core.calls.call`) leaves to it wrappers of several levels, nested
-lists, indices that `vmap` maps over, and arrays of another library. It finds the level that the call belongs
-to, and hands the call over to that level.
+The written call (`gradwrap.core.calls.call`) leaves to it wrappers of several levels, nested lists,
+indices that `vmap` maps over, and arrays of another library. It finds the level that the call
+belongs to, and hands the call over to that level.
 """
 
 from __future__ import annotations
