@@ -1,1 +1,1 @@
-"""What every part is built on: the table, the recorder, the engine, the wrappers."""
+"""The core: values, levels, the table, libraries, calls, the graph, arrays, observers."""

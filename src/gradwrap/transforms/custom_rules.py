@@ -125,7 +125,7 @@ KEPT = (
     *("diagonal", "is_joint", "variadic", "same", "symbol", "native", "outputs", "views"),
     *("key", "scope", "numpy"),
 )
-"""What a replaced row keeps besides its signature: whatever its formulas do not decide."""
+"""The options that a replaced row keeps: those that its formulas do not decide."""
 
 
 def _define(

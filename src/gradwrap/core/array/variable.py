@@ -131,7 +131,7 @@ class Variable(
 
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:
-        """Whether an operator leaves a value of this type to the other operand."""
+        """Tell if an operator leaves a value of this type to the other operand."""
         kind = type_of(value)
         return not (
             isinstance(value, (Variable, list, tuple, bool, int, float, complex))

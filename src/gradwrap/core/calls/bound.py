@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NodeOp:
-    """What the nodes of an operation know of it, for the backward pass.
+    """The operation as its nodes know it, for the backward pass.
 
     A single node that is hooked or watched has a changed copy, so that the others pay nothing.
     """

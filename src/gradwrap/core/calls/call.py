@@ -30,7 +30,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.levels import compiled_threshold
+from gradwrap.core.levels.levels import threshold_of_calls
 from gradwrap.core.levels.wrapper import AnyWrapper, stripped, unwrapped_key
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import type_of
@@ -123,7 +123,7 @@ class Call:
             "SEQUENCES": (list, tuple),
             "bound": bound,
             "other": self.other,
-            "silent": compiled_threshold,
+            "silent": threshold_of_calls,
             "meta_of": bound.backend.meta,
             "described": partial(_described, bound.backend),
             "native": bound.native,

@@ -81,7 +81,7 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a user's function is given for its parameters without a formula."""
+    """The native values that a user's function gets for its parameters without a formula."""
     rule = bound.rule
     for name, value in zip(rule.statics, statics, strict=True):
         if is_recorded(value):

@@ -241,7 +241,7 @@ def record(  # noqa: PLR0913  all there is to a call
 
 
 class Values:
-    """What the words of a formula stand for in one call; each is looked up only if it is used."""
+    """The values of a formula's words in one call; each is looked up only if it is used."""
 
     def __init__(  # noqa: PLR0913  all there is to a call
         self,
@@ -304,7 +304,7 @@ def record_watched(
     statics: tuple[Any, ...],
     out: Any,
 ) -> Any:
-    """Record what a compiled call has performed and left to be looked at."""
+    """Record what a written call has performed and left to be looked at."""
     level = next(node.meta.level for node in nodes if node is not None)
     if level <= silent_up_to():
         return untracked(bound, out)

@@ -38,8 +38,8 @@ _differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", defa
 inspecting: ContextVar[Any] = ContextVar("gradwrap_inspecting", default=None)
 """The inspection that this context asks of its backward passes; None if it asks for none."""
 
-compiled_threshold: Callable[[], Any] = _silent_up_to.get
-"""What compiled calls compare a level with: the threshold, or a `Watched` above all levels."""
+threshold_of_calls: Callable[[], Any] = _silent_up_to.get
+"""The number that written calls compare a level with: the threshold, or a `Watched` above it."""
 
 
 def falling_numbers() -> Callable[[], int]:
@@ -74,7 +74,7 @@ def silent_up_to() -> int:
 
 
 def current_watch() -> Any:
-    """Who watches what is recorded in this context."""
+    """The watch on the recordings of this context; None if there is none."""
     threshold = _silent_up_to.get()
     return threshold.watch if isinstance(threshold, Watched) else None
 
@@ -139,5 +139,5 @@ def differentiating() -> Generator[None, None, None]:
 
 
 def is_differentiating() -> bool:
-    """Whether this context is inside a function that a transform is differentiating."""
+    """Tell if this context is inside a function that a transform is differentiating."""
     return _differentiating.get()

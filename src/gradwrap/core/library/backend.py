@@ -1,4 +1,4 @@
-"""What the core needs of an array library, and which library an array belongs to.
+"""The array libraries as the core sees them, and the library that an array belongs to.
 
 `Backend` serves any library that follows the standard. A module in `gradwrap.backends` derives
 from it where a library offers more, or differs.
@@ -54,10 +54,10 @@ class Backend:
     """
 
     has_operators: bool = True
-    """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
+    """True if `a * b` is `multiply(a, b)` for its arrays, and quicker."""
 
     node: Any = None
-    """What makes the node of an operation on its arrays; None: `Node` itself."""
+    """The function that makes the node of an operation on its arrays; None: `Node` itself."""
 
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
@@ -81,14 +81,14 @@ class Backend:
     # What arrays are
 
     def is_array(self, value: object) -> bool:
-        """Whether `value` is an array (or array scalar) of this library."""
+        """Tell if `value` is an array (or array scalar) of this library."""
         return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
 
     def device(self, array: Any) -> Any:
         return device(array)
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
-        """Whether a dtype is floating (real or complex), and whether it is complex."""
+        """Tell if a dtype is floating (real or complex), and if it is complex."""
         kind = self._dtype_kinds.get(dtype)
         if kind is None:
             is_complex = self.xp.isdtype(dtype, "complex floating")
@@ -97,7 +97,7 @@ class Backend:
         return kind
 
     def is_numeric(self, array: Any) -> bool:
-        """Whether the dtype is one of the standard's, as opposed to objects, strings, dates."""
+        """Tell if the dtype is one of the standard's, as opposed to objects, strings, dates."""
         try:
             return bool(self.xp.isdtype(array.dtype, ("bool", "numeric")))
         except (TypeError, ValueError):
@@ -128,7 +128,7 @@ class Backend:
         return array
 
     def class_attributes(self) -> dict[str, Any]:
-        """What the class of this library's variables has besides: the library's own protocols."""
+        """Attributes for the class of this library's variables: the library's own protocols."""
         return {}
 
     # What is done to arrays that are ours
@@ -158,7 +158,7 @@ class Backend:
             ) from error
 
     def has_extension(self, name: str) -> bool:
-        """Whether there is an extension of the standard below the namespace, installed or not."""
+        """Tell if there is an extension of the standard below the namespace, installed or not."""
         return name in self.elsewhere or self.native(name) is not None
 
     def for_formulas(self, xp: Any) -> Any:
@@ -202,7 +202,7 @@ class Backend:
         return self.xp.asarray(array, copy=True)
 
     def owns_buffer(self, array: Any) -> bool:
-        """Whether the one reference to `array` is known to be the one reference to its buffer.
+        """Tell if the one reference to `array` is known to be the one reference to its buffer.
 
         Where it is not, writing to a variable always copies first.
         """
@@ -223,7 +223,7 @@ class Backend:
         return scatter_add_generic(self.xp, buffer, key, values)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        """Whether `array`, which was taken from `source`, may share its buffer."""
+        """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
 
 

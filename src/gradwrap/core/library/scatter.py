@@ -38,7 +38,7 @@ PARTS = frozenset({Scattered, OutputPart})
 
 
 def is_basic_key(key: Any) -> bool:
-    """Whether a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
+    """Tell if a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
     parts = key if isinstance(key, TUPLE) else (key,)
     return all(
         part is None
@@ -51,7 +51,7 @@ def is_basic_key(key: Any) -> bool:
 
 
 def _is_integer_scalar(part: Any) -> bool:
-    """Whether a part of a key is one integer of an array library, as `np.arange` gives them."""
+    """Tell if a part of a key is one integer of an array library, as `np.arange` gives them."""
     return (
         getattr(part, "ndim", None) == 0
         and hasattr(type_of(part), "__index__")

@@ -60,7 +60,7 @@ def passed(rule: Rule, values: Sequence[str]) -> list[str]:
 
 
 class _Kind(Kind):
-    """What the kinds share: the row's own `jvp=` comes first, and a loop is right for all."""
+    """The common part of the kinds: a row's own `jvp=` comes first, and a loop is always right."""
 
     def push(self, rule: Rule, index: int) -> str | None:
         if not rule.jvps:

@@ -116,7 +116,7 @@ class Kind:
 
     name = ""
     follows_for_real = ""
-    """What the term of a tangent is, in the words of the page of operations."""
+    """The source of a tangent's term, in the words of the page of operations."""
     is_differentiable = True
     is_elementwise = False
     """Each element of the result depends on the elements at its place alone."""

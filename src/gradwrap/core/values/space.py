@@ -47,7 +47,7 @@ def size_of(shape: tuple[int, ...]) -> int:
 
 
 def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
+    """Tell if shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
     if a == b:
         return True
     pairs = zip(a, b, strict=False)
@@ -55,7 +55,7 @@ def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def same_space(a: Meta, b: Meta) -> bool:
-    """Whether arrays of `a` and `b` agree in shape and dtype."""
+    """Tell if arrays of `a` and `b` agree in shape and dtype."""
     return a is b or (a.shape == b.shape and a.dtype == b.dtype)
 
 
