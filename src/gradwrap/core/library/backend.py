@@ -471,7 +471,7 @@ def _around(cls: Any, inner: type[Any]) -> type[Any]:
 
 
 def rebind(op: Op) -> None:
-    """Forget what was compiled for an operation whose rules have changed."""
+    """Forget the calls written for an operation whose rules have changed."""
     for cls in known_classes():
         cls._bindings.pop(op, None)
         cls._forget_functions(op)

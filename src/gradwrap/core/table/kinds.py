@@ -85,7 +85,7 @@ class _Kind(Kind):
         if rule.jvps:
             return "own"
         is_term = all(self.push(rule, i) is not None for i in range(len(rule.arrays)))
-        return self.follows_for_real if is_term else "transposed twice"
+        return self.tangent_from if is_term else "transposed twice"
 
 
 class Elementwise(_Kind):
@@ -96,7 +96,7 @@ class Elementwise(_Kind):
     """
 
     name = "elementwise"
-    follows_for_real = "as VJP"
+    tangent_from = "as VJP"
     is_elementwise = True
 
     def _follows(self, rule: Rule, index: int) -> str | None:
@@ -120,7 +120,7 @@ class Linear(_Kind):
     """Linear in its array, or in all of its arrays together: the tangent is the operation on it."""
 
     name = "linear"
-    follows_for_real = "itself"
+    tangent_from = "itself"
 
     def _follows(self, rule: Rule, index: int) -> str | None:
         return _operation(rule, index)
@@ -130,7 +130,7 @@ class Multilinear(_Kind):
     """Linear in each of its arrays by itself: a product."""
 
     name = "multilinear"
-    follows_for_real = "by product"
+    tangent_from = "by product"
 
     def _follows(self, rule: Rule, index: int) -> str | None:
         return _operation(rule, index)
@@ -143,7 +143,7 @@ class Reduction(_Kind):
     """
 
     name = "reduction"
-    follows_for_real = "weights"
+    tangent_from = "weights"
 
     def _follows(self, rule: Rule, index: int) -> str | None:
         formula = rule.formulas[index]

@@ -115,7 +115,7 @@ class Kind:
     """
 
     name = ""
-    follows_for_real = ""
+    tangent_from = ""
     """The source of a tangent's term, in the words of the page of operations."""
     is_differentiable = True
     is_elementwise = False
