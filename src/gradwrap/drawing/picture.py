@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from gradwrap.drawing.graph import Graph
 
-MERMAID = "text/vnd.mermaid"
-SVG = "image/svg+xml"
-
 
 class Drawing:
     """A picture of a recorded graph; its text is Mermaid, and a notebook shows it by itself."""
@@ -63,10 +60,8 @@ class Drawing:
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        if suffix == ".mmd":
-            content = self.mermaid.encode()
-        elif suffix in {".dot", ".gv"}:
-            content = self.dot.encode()
+        if suffix in {".mmd", ".dot", ".gv"}:
+            content = (self.mermaid if suffix == ".mmd" else self.dot).encode()
         elif suffix in {".svg", ".png", ".pdf"}:
             content = self._rendered(suffix[1:])
         else:
@@ -78,19 +73,19 @@ class Drawing:
     def _rendered(self, form: str) -> bytes:
         try:
             import graphviz
-        except ImportError:
-            raise MissingToolError(
-                "SVG, PNG and PDF need the package graphviz, which is not installed. "
-                'Fix: pip install "gradwrap[draw]"; or use the text, drawing.mermaid or .dot.'
-            ) from None
-        try:
+
             return graphviz.Source(self.dot).pipe(format=form)
+        except ImportError:
+            missing = (
+                "the package graphviz, which is not installed. "
+                'Fix: pip install "gradwrap[draw]"; or use the text'
+            )
         except graphviz.ExecutableNotFound:
-            raise MissingToolError(
-                "SVG, PNG and PDF need Graphviz, whose program dot was not found. Fix: install it "
-                "(apt install graphviz, brew install graphviz, conda install graphviz); or use "
-                "the text, drawing.mermaid or .dot."
-            ) from None
+            missing = (
+                "Graphviz, whose program dot was not found. Fix: install it (apt install graphviz, "
+                "brew install graphviz, conda install graphviz); or use the text"
+            )
+        raise MissingToolError(f"SVG, PNG and PDF need {missing}, drawing.mermaid or .dot.")
 
     def __str__(self) -> str:
         return self.mermaid
@@ -102,9 +97,9 @@ class Drawing:
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, str]:
         """The forms in which a notebook may show it: SVG if there is Graphviz, and Mermaid."""
-        bundle = {"text/plain": repr(self), MERMAID: self.mermaid}
+        bundle = {"text/plain": repr(self), "text/vnd.mermaid": self.mermaid}
         with contextlib.suppress(MissingToolError):
-            bundle[SVG] = self.svg()
+            bundle["image/svg+xml"] = self.svg()
         return {
             kind: text
             for kind, text in bundle.items()

@@ -10,18 +10,7 @@ from gradwrap.drawing.graph import KINDS
 if TYPE_CHECKING:
     from gradwrap.drawing.graph import Graph, Kind
 
-ENTITIES = {
-    "#": "#35;",
-    "&": "#amp;",
-    '"': "#quot;",
-    "<": "#lt;",
-    ">": "#gt;",
-    "`": "#96;",
-    "*": "#42;",
-    "\\": "#92;",
-}
-OUTER_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-LIST_MARK = re.compile(r"^(\d+)\.|^([-+])(?= )")
+MARKUP = re.compile(r"""[#&"<>`*\\]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+](?= )""")
 DOT_HEAD = """\
     graph [label={title} labelloc=t fontname="Helvetica" fontsize=12 ranksep=0.3 nodesep=0.25]
     node [shape=box fontname="Helvetica" fontsize=11 margin="0.12,0.06" height=0.3]
@@ -55,10 +44,8 @@ def _mermaid_style(kind: Kind) -> str:
 
 def _in_mermaid(text: str) -> str:
     """Escape text that Mermaid would take for Markdown, or for the end of a string."""
-    one_line = " ".join(text.split())
-    coded = "".join(ENTITIES.get(character, character) for character in one_line)
-    coded = OUTER_UNDERSCORE.sub("#95;", coded)
-    return LIST_MARK.sub(lambda m: f"{m[1]}#46;" if m[1] else f"#{ord(m[2])};", coded)
+    coded = MARKUP.sub(lambda m: f"#{ord(m[0])};", " ".join(text.split()))
+    return re.sub(r"^(\d+)\.", r"\1#46;", coded)
 
 
 def to_dot(graph: Graph) -> str:
