@@ -56,7 +56,7 @@ def _shown(names: Sequence[str]) -> tuple[str, ...]:
 def _grouped(members: Sequence[Box], above: Sequence[str], below: Sequence[str]) -> dict[Box, Box]:
     """Return the box for a run of operations, by each of them; its text has their number."""
     size = sum(box.size for box in members)
-    name, *lines = (*above, f"{size} operations", *below)
+    name, *lines = [*above, f"{size} operations", *below]
     return dict.fromkeys(members, Box(GROUP, name, tuple(lines), all_saved(members), size))
 
 
