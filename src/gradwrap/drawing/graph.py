@@ -59,7 +59,7 @@ class Arrow:
 
     source: Box
     target: Box
-    label: str = ""
+    label: str
     """The shape of what is handed over."""
     dashed: bool = False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -203,25 +205,27 @@ class _Examination:
 
     def rows(self, order: int) -> Iterator[Row]:
         """Return all checks, one after the other."""
-        for mode in self.modes:
-            yield _guarded(f"value, {mode}", self._value, mode)
-        yield from self.first("")
+        yield from self._by_mode("value, ", self._value)
+        yield from self._by_mode("", self._slopes)
         if set(self.modes) == set(MODES):
             yield _guarded("fwd against rev", self._slopes, "fwd", "rev")
         if order > 1:
             for inside in self.modes:
                 for outside in self.modes:
                     yield _guarded(f"{outside} of {inside}", self._slopes, outside, "", inside)
-        yield from self._in_single_precision()
+        kinds = {"c": np.complex64}
+        single = [array.astype(kinds.get(array.dtype.kind, np.float32)) for array in self.args]
+        # an operation that does not take them has nothing to keep
+        with contextlib.suppress(TypeError, ValueError):
+            sample = Sample(self.flat, single, np.random.default_rng(0))
+            yield from self._by_mode("float32, ", functools.partial(_kept, sample))
         if len(self.args) > 1 and self._is_elementwise():
             longer = [_doubled(self.args[0]), *self.args[1:]]
             other = _Examination(self.flat, longer, self.modes, self.rtol, seed=2)
-            yield from other.first("broadcasting, ")
+            yield from other._by_mode("broadcasting, ", other._slopes)
 
-    def first(self, what: str) -> Iterator[Row]:
-        """Return the checks of the first derivative."""
-        for mode in self.modes:
-            yield _guarded(f"{what}{mode}", self._slopes, mode)
+    def _by_mode(self, what: str, examine: Callable[[str], Found]) -> Iterator[Row]:
+        return (_guarded(f"{what}{mode}", examine, mode) for mode in self.modes)
 
     def _value(self, mode: str) -> Found:
         if mode == "fwd":
@@ -244,25 +248,6 @@ class _Examination:
         wanted = (s.slope(other) if other else s.numerical_slope(self.step) for s in samples)
         return _compared([(s.slope(mode), w) for s, w in zip(samples, wanted, strict=True)], rtol)
 
-    def _in_single_precision(self) -> Iterator[Row]:
-        """Check that tangents and gradients are of single precision where the values are."""
-        kinds = {"c": np.complex64}
-        single = [array.astype(kinds.get(array.dtype.kind, np.float32)) for array in self.args]
-        try:
-            sample = Sample(self.flat, single, np.random.default_rng(0))
-        except (TypeError, ValueError):  # it does not take them, so there is nothing to keep
-            return
-        for mode in self.modes:
-            yield _guarded(f"float32, {mode}", self._kept, sample, mode)
-
-    def _kept(self, sample: Sample, mode: str) -> Found:
-        wanted = sample.value if mode == "fwd" else sample.args
-        got, expected = (
-            ", ".join(dict.fromkeys(str(part.dtype) for part in parts))
-            for parts in (sample.derivative(mode)(), wanted)
-        )
-        return got, expected, float("nan"), got == expected
-
     def _is_elementwise(self) -> bool:
         """Tell whether the elements may be put in another order, and axes may be added."""
         shape = np.broadcast_shapes(*(array.shape for array in self.args))
@@ -277,6 +262,16 @@ class _Examination:
         wanted = [part.reshape(-1)[::-1] for part in self.value] + [*map(_doubled, self.value)]
         pairs = zip(found, wanted, strict=True)
         return all(a.shape == b.shape and np.allclose(a, b) for a, b in pairs)
+
+
+def _kept(sample: Sample, mode: str) -> Found:
+    """Compare the dtypes of tangents or gradients with those of the values or arguments."""
+    wanted = sample.value if mode == "fwd" else sample.args
+    got, expected = (
+        ", ".join(dict.fromkeys(str(part.dtype) for part in parts))
+        for parts in (sample.derivative(mode)(), wanted)
+    )
+    return got, expected, float("nan"), got == expected
 
 
 def _doubled(array: Any) -> Any:
