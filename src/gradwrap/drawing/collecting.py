@@ -213,9 +213,9 @@ def _saved_values(node: Any) -> Iterator[_Saved]:
         elif not rule.variadic:
             parents.update(zip(rule.arrays, parent, strict=True))
     for parent, _, saved, index in edges:
-        formula = rule.formulas[0 if rule.is_joint else index]
-        is_named = formula is not None and len(formula.saved) == len(saved)
-        words = formula.saved if is_named else ("",) * len(saved)
+        words = getattr(rule.formulas[0 if rule.is_joint else index], "saved", ())
+        if len(words) != len(saved):
+            words = ("",) * len(saved)
         for word, value in zip(words, saved, strict=True):
             name = word.removesuffix("_meta")
             if rule.variadic and word == rule.arrays[0]:

@@ -56,8 +56,8 @@ def _shown(names: Sequence[str]) -> tuple[str, ...]:
 def _grouped(members: Sequence[Box], above: Sequence[str], below: Sequence[str]) -> dict[Box, Box]:
     """Return the box for a run of operations, by each of them; its text has their number."""
     size = sum(box.size for box in members)
-    name, *lines = [*above, f"{size} operations", *below]
-    return dict.fromkeys(members, Box(GROUP, name, tuple(lines), all_saved(members), size))
+    text = (*above, f"{size} operations", *below)
+    return dict.fromkeys(members, Box(GROUP, text[0], text[1:], all_saved(members), size))
 
 
 # Repetitions --------------------------------------------------------------------------------------
@@ -80,7 +80,10 @@ class _Repetitions:
         """
         shortest, best = self._likely_periods()
         only = (np.where(shortest == period, period, 0) for period in np.unique(shortest) if period)
-        return next(filter(None, map(self._runs, (*only, best))), {})
+        for periods in (*only, best):
+            if new := self._runs(periods):
+                return new
+        return {}
 
     def _runs(self, periods: _Integers) -> dict[Box, Box]:
         new: dict[Box, Box] = {}

@@ -71,21 +71,22 @@ class Drawing:
         path.write_bytes(content)
 
     def _rendered(self, form: str) -> bytes:
+        needs = "SVG, PNG and PDF need"
+        or_text = "or use the text, drawing.mermaid or .dot."
         try:
             import graphviz
-
-            return graphviz.Source(self.dot).pipe(format=form)
         except ImportError:
-            missing = (
-                "the package graphviz, which is not installed. "
-                'Fix: pip install "gradwrap[draw]"; or use the text'
-            )
+            raise MissingToolError(
+                f"{needs} the package graphviz, which is not installed. "
+                f'Fix: pip install "gradwrap[draw]"; {or_text}'
+            ) from None
+        try:
+            return graphviz.Source(self.dot).pipe(format=form)
         except graphviz.ExecutableNotFound:
-            missing = (
-                "Graphviz, whose program dot was not found. Fix: install it (apt install graphviz, "
-                "brew install graphviz, conda install graphviz); or use the text"
-            )
-        raise MissingToolError(f"SVG, PNG and PDF need {missing}, drawing.mermaid or .dot.")
+            raise MissingToolError(
+                f"{needs} Graphviz, whose program dot was not found. Fix: install it (apt install "
+                f"graphviz, brew install graphviz, conda install graphviz); {or_text}"
+            ) from None
 
     def __str__(self) -> str:
         return self.mermaid

@@ -65,10 +65,11 @@ def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
 
 def _direction(random: np.random.Generator, like: Any) -> Any:
     """Draw a random direction in the space of an array."""
-    real = random.standard_normal(like.shape)
+    shape = tuple(like.shape)
+    real = random.standard_normal(shape)
     if like.dtype.kind != "c":
         return real.astype(like.dtype)
-    return (real + 1j * random.standard_normal(like.shape)).astype(like.dtype)
+    return (real + 1j * random.standard_normal(shape)).astype(like.dtype)
 
 
 class Sample:
