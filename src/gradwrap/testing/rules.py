@@ -240,7 +240,7 @@ class _Examination:
         return _compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
 
     def _slopes(self, mode: str, other: str = "", inside: str = "") -> Found:
-        """Compare a mode with another or with differences of values, or so its derivative."""
+        """Compare slopes by two modes, or by one and differences; of a derivative if `inside`."""
         samples, rtol = self.samples, self.rtol
         if inside:
             random, rtol = np.random.default_rng(1), 10 * rtol
