@@ -7,7 +7,7 @@ a constant where it is the very array that another part of the graph has saved t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper, native
@@ -40,178 +40,158 @@ LONGEST = 40
 
 def collect(outputs: Any, names: Any) -> Graph:
     """Describe the graph that was recorded for a tree of arrays."""
-    pairs = flatten_with_paths(outputs, "output")[0]
-    tracked = [
-        (path, leaf)
-        for path, leaf in pairs
-        if isinstance(leaf, AnyWrapper) and leaf._node is not None
-    ]
+    tracked = _tracked(flatten_with_paths(outputs, "output")[0])
     if not tracked:
         raise BackwardError(
             "draw: nothing was recorded for this array: it is not tracked. Fix: make an array it "
             "is computed from with gradwrap.wrap(array, requires_grad=True), or call draw on a "
             "value inside of a function under a transform; and not under no_grad."
         )
-    collector = _Collector(_Names(names))
-    collector.walk([variable._node for _, variable in tracked])
+    collector = _Collector(names)
+    collector.walk({variable._node for _, variable in tracked})
     for path, variable in tracked:
-        collector.add_output(path, variable)
-    return collector.graph()
+        collector.add_output(path, variable._node)
+    return Graph([*collector.others.values(), *collector.boxes.values()], collector.arrows)
 
 
-class _Names:
-    """The user's names of arrays, by their node or by the native array itself."""
+def _tracked(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return those leaves of a tree, with their paths, that have a node."""
+    return [pair for pair in pairs if isinstance(pair[1], AnyWrapper) and pair[1]._node is not None]
 
-    def __init__(self, names: Any) -> None:
-        self.of_node: dict[Any, str] = {}
-        self.of_array: dict[int, str] = {}
-        """By the identity of the native array."""
-        self.variables: list[Any] = []
-        trees = names.items() if isinstance(names, DICT) else [("", names)]
-        leaves = (pair for root, tree in trees for pair in flatten_with_paths(tree, str(root))[0])
-        for path, leaf in leaves:
-            if is_array(leaf):
-                self.of_array.setdefault(id(native(leaf)), path)
-            if isinstance(leaf, AnyWrapper) and leaf._node is not None:
-                self.of_node.setdefault(leaf._node, path)
-                self.variables.append(leaf)
+
+class _Saved(NamedTuple):
+    """A value that a formula saved."""
+
+    word: str
+    """Its name in the formula; empty where that is not known."""
+    argument: str
+    """The array argument that it is, or describes; empty for other values."""
+    value: Any
+    parent: Any
+    """The node of that argument; None if it is not tracked."""
 
 
 class _Collector:
-    def __init__(self, names: _Names) -> None:
-        self.names = names
+    """The boxes and arrows of a graph, with the user's names."""
+
+    def __init__(self, names: Any) -> None:
         self.boxes: dict[Any, Box] = {}
-        self.arrows: list[Arrow] = []
-        self.roots: set[Any] = set()
-        self.words: dict[Node, list[tuple[str | None, Any, Any]]] = {}
-        self.outputs: list[Box] = []
-        self.origin: dict[int, Box] = {}
-        """Arrays that are known to be the value of a box, by identity."""
         self.others: dict[Any, Box] = {}
+        """Arrays that are not tracked."""
+        self.arrows: list[Arrow] = []
+        self.origin: dict[Any, Box] = {}
+        """The boxes whose values are known, by the identity of the native array."""
+        trees = names.items() if isinstance(names, DICT) else [("", names)]
+        pairs = [pair for root, tree in trees for pair in flatten_with_paths(tree, str(root))[0]]
+        variables = _tracked(pairs)
+        self.node_of: dict[int, Any] = {id(native(v)): v._node for _, v in reversed(variables)}
+        """The nodes of the variables that have names, by the identity of the native array."""
+        self.names: dict[Any, str] = {}
+        """By node, and by the identity of the native array."""
+        for path, leaf in pairs:
+            if is_array(leaf):
+                self.names.setdefault(id(native(leaf)), path)
+        for path, variable in variables:
+            self.names.setdefault(variable._node, path)
 
-    def graph(self) -> Graph:
-        boxes = [*self.others.values(), *self.boxes.values(), *self.outputs]
-        return Graph(boxes, self.arrows)
-
-    def walk(self, roots: list[Any]) -> None:
+    def walk(self, roots: set[Any]) -> None:
         """Make the boxes of all nodes, in the order of execution, and then the arrows."""
-        self.roots.update(roots)
-        nodes = sorted(_reached(roots), key=lambda node: -node.seq)
+        nodes = [node for node in _reached(roots) if not _selects(node)]
         for node in nodes:
-            if isinstance(node, Leaf):
-                self.boxes[node] = self._leaf(node)
-            elif not _selects(node):
-                self.boxes[node] = self._operation(node)
-        for variable in self.names.variables:
-            if variable._node in self.boxes:
-                self.origin.setdefault(id(native(variable)), self.boxes[variable._node])
+            is_leaf = isinstance(node, Leaf)
+            self.boxes[node] = self._leaf(node) if is_leaf else self._operation(node, node in roots)
+        for key, node in self.node_of.items():
+            if node in self.boxes:
+                self.origin.setdefault(key, self.boxes[node])
         for node in nodes:
-            if isinstance(node, Node) and not _selects(node):
-                self._connect(node)
+            self._connect(node)
 
-    def add_output(self, path: str, variable: Any) -> None:
-        name = self.names.of_node.get(variable._node)
-        box = Box(OUTPUT, name or path, (repr(variable._node.meta),))
-        self.outputs.append(box)
-        self._arrow(variable._node, box)
+    def add_output(self, path: str, node: Any) -> None:
+        box = Box(OUTPUT, self.names.get(node) or path, (repr(node.meta),))
+        self.boxes[box] = box
+        self._arrow(node, box)
 
     def _leaf(self, leaf: Leaf) -> Box:
-        owner = leaf.owner() if leaf.owner is not None else None
-        box = Box(LEAF, self.names.of_node.get(leaf) or "leaf", (repr(leaf.meta),))
-        if owner is not None:
-            self.origin[id(native(owner))] = box
+        box = Box(LEAF, self.names.get(leaf) or "leaf", (repr(leaf.meta),))
+        if leaf.variable is not None:
+            self.origin[id(native(leaf.variable))] = box
         return box
 
-    def _operation(self, node: Node) -> Box:
-        lines: list[str] = []
-        name = None if node in self.roots else self.names.of_node.get(node)
-        title = node.op.name if name is None else f"{name} = {node.op.name}"
+    def _operation(self, node: Node, is_root: bool) -> Box:
+        name = None if is_root else self.names.get(node)
+        box = Box(OPERATION, node.op.name if name is None else f"{name} = {node.op.name}")
         if node.formula is None:
-            self.words[node] = []
-            return Box(OPERATION, title, ("freed by backward",))
-        box = Box(OPERATION, title)
-        words = self.words[node] = list(_saved_words(node))
-        for word, value, _ in words:
+            box.lines = ("freed by backward",)
+            return box
+        lines: list[str] = []
+        for word, _, value, _ in _saved_values(node):
             label = getattr(value, "label", None)
             if isinstance(label, str):
                 lines.append(label)
-            elif word is not None and _is_telling(value):
+            elif word and _is_telling(value):
                 lines.append(f"[{_index(value)}]" if word == "key" else f"{word}={value!r}")
-            for array in _arrays_in(value):
-                box.saved[id(array)] = _bytes_of(array)
+            box.saved |= {id(array): _bytes_of(array) for array in _arrays_in(value)}
             if word == "out" and is_array(value):
                 self.origin.setdefault(id(native(value)), box)
-        lines += [f"{word} not tracked" for word in _unseen(node, words)]
+        lines += [f"{word} not tracked" for word in _unseen(node)]
         box.lines = tuple(dict.fromkeys(lines))
         return box
 
-    def _connect(self, node: Node) -> None:
-        box = self.boxes[node]
-        done: set[Any] = set()
+    def _connect(self, node: Any) -> None:
+        """Make the arrows to a node, and the boxes of arguments that are not tracked."""
         for parent in _parents(node):
-            self._arrow(parent, box)
-        for word, value, parent in self.words[node]:
+            self._arrow(parent, self.boxes[node])
+        untracked: dict[str, Any] = {}
+        for _, argument, value, parent in _saved_values(node):
             if parent is not None:
                 if is_array(value) and parent in self.boxes:
                     self.origin.setdefault(id(native(value)), self.boxes[parent])
-                continue
-            if word in done or word is None or not _is_argument(node, word):
-                continue
-            if isinstance(value, Meta) or is_array(value):
-                done.add(word.removesuffix("_meta"))
-                self._untracked(node, word, value, box)
+            elif argument and isinstance(untracked.setdefault(argument, value), Meta):
+                untracked[argument] = value  # the array itself, rather than its description
+        for argument, value in untracked.items():
+            if isinstance(value, Meta):
+                self._untracked((node, argument), value, self.boxes[node])
+            elif is_array(value):
+                self._untracked(id(native(value)), native(value), self.boxes[node])
 
-    def _untracked(self, node: Node, word: str, value: Any, target: Box) -> None:
-        """Show an argument that is not tracked: an array, or its description alone."""
-        if isinstance(value, Meta):
-            if any(w == word.removesuffix("_meta") for w, _, _ in self.words[node]):
-                return
-            found = self.others[node, word] = Box(FROZEN, "constant", (repr(value),))
-        else:
-            value = native(value)
-            found = self.others.get(id(value)) or self._other(value)
-        self.arrows.append(Arrow(found, target, _shape(value.shape), dashed=True))
-
-    def _other(self, array: Any) -> Box:
-        """Make the box of an array that is not tracked: it was detached, or is a constant."""
-        source = self.origin.get(id(array))
-        name = self.names.of_array.get(id(array))
-        is_tracked = any(native(variable) is array for variable in self.names.variables)
-        kind, text = FROZEN, name or "constant"
-        if source is not None or is_tracked:
-            kind, text = DETACHED, "detached" if source is not None else f"{name}, detached"
-        found = self.others[id(array)] = Box(kind, text, (described(array),))
-        if source is not None:
-            self.arrows.append(Arrow(source, found, _shape(array.shape), dashed=True))
-        return found
+    def _untracked(self, key: Any, value: Any, target: Box) -> None:
+        """Show an array that is not tracked: it was detached, or is a constant."""
+        label = _shape(value.shape)
+        if key not in self.others:
+            source, name = self.origin.get(key), self.names.get(key)
+            kind, text = FROZEN, name or "constant"
+            if source is not None or key in self.node_of:
+                kind, text = DETACHED, "detached" if source is not None else f"{name}, detached"
+            self.others[key] = Box(kind, text, (described(value),))
+            if source is not None:
+                self.arrows.append(Arrow(source, self.others[key], label, dashed=True))
+        self.arrows.append(Arrow(self.others[key], target, label, dashed=True))
 
     def _arrow(self, parent: Any, box: Box) -> None:
-        label = _shape(parent.meta.shape)
-        if _selects(parent):
-            if parent.formula is None:
-                return
-            parent = parent.parent
-        self.arrows.append(Arrow(self.boxes[parent], box, label))
+        source = self.boxes.get(parent.parent if _selects(parent) else parent)
+        if source is not None:
+            self.arrows.append(Arrow(source, box, _shape(parent.meta.shape)))
 
 
-def _reached(roots: list[Any]) -> set[Any]:
-    seen = set(roots)
+def _reached(roots: set[Any]) -> list[Any]:
+    """Return all nodes that lead to these, in the order of execution."""
+    found: set[Any] = set()
     stack = list(roots)
     while stack:
-        for parent in _parents(stack.pop()):
-            if parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
-    return seen
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += _parents(node)
+    return sorted(found, key=lambda node: -node.seq)
 
 
-def _parents(node: Any) -> Iterator[Any]:
-    if isinstance(node, Node):
-        for parent, _, _, index in node.edges:
-            if index == JOINT and isinstance(parent, TUPLE):
-                yield from (one for one in parent if one is not None)
-            else:
-                yield parent
+def _edges(node: Any) -> list[Any]:
+    return node.edges if isinstance(node, Node) else []
+
+
+def _parents(node: Any) -> list[Any]:
+    groups = [edge[0] if isinstance(edge[0], TUPLE) else (edge[0],) for edge in _edges(node)]
+    return [parent for group in groups for parent in group if parent is not None]
 
 
 def _selects(node: Any) -> bool:
@@ -219,58 +199,48 @@ def _selects(node: Any) -> bool:
     return isinstance(node, Node) and node.op.name == "output" and node.op.parts
 
 
-def _saved_words(node: Node) -> Iterator[tuple[str | None, Any, Any]]:
-    """Return what a node's formulas saved: name in the rule, value, node of that value."""
-    rule: Any = getattr(node.op, "rule", None)
+def _saved_values(node: Any) -> Iterator[_Saved]:
+    """Return what a node's formulas saved."""
+    edges = _edges(node)
+    rule: Any = node.op.rule if edges else None
+    if rule is None:
+        yield from (_Saved("", "", value, None) for _, _, saved, _ in edges for value in saved)
+        return
     parents: dict[str, Any] = {}
-    edges = node.edges
     for parent, _, _, index in edges:
-        if rule is None:
-            continue
         if index != JOINT:
             parents[rule.arrays[index]] = parent
         elif not rule.variadic:
             parents.update(zip(rule.arrays, parent, strict=True))
     for parent, _, saved, index in edges:
-        formula = None if rule is None else rule.formulas[0 if rule.is_joint else index]
-        words = formula.saved if formula is not None and len(formula.saved) == len(saved) else None
-        for position, value in enumerate(saved):
-            word = words[position] if words else None
-            if rule is not None and word is not None and rule.variadic and word == rule.arrays[0]:
-                yield from zip(
-                    [f"{word}{i}" for i in range(len(value))], value, parent, strict=False
-                )
+        words = getattr(rule.formulas[0 if rule.is_joint else index], "saved", ())
+        if len(words) != len(saved):
+            words = ("",) * len(saved)
+        for word, value in zip(words, saved, strict=True):
+            name = word.removesuffix("_meta")
+            if rule.variadic and word == rule.arrays[0]:
+                for i, (part, node_of_part) in enumerate(zip(value, parent, strict=False)):
+                    yield _Saved(f"{word}{i}", f"{word}{i}", part, node_of_part)
             else:
-                yield word, value, parents.get((word or "").removesuffix("_meta"))
+                yield _Saved(word, name if name in rule.arrays else "", value, parents.get(name))
 
 
-def _is_argument(node: Node, word: str) -> bool:
-    rule: Any = node.op.rule
-    name = word.removesuffix("_meta")
-    return name in rule.arrays or (rule.variadic and name.startswith(rule.arrays[0]))
-
-
-def _unseen(node: Node, words: list[tuple[str | None, Any, Any]]) -> list[str]:
+def _unseen(node: Node) -> list[str]:
     """The arguments that could have been tracked, are not, and are not saved either."""
-    rule: Any = getattr(node.op, "rule", None)
+    rule: Any = node.op.rule
     if rule is None or rule.is_joint:
         return []
-    seen = {rule.arrays[index] for _, _, _, index in node.edges}
-    seen |= {(word or "").removesuffix("_meta") for word, _, _ in words}
-    return [
-        word
-        for index, word in enumerate(rule.arrays)
-        if word not in seen and rule.formula_of(index) is not None
-    ]
+    seen = {rule.arrays[edge[3]] for edge in node.edges}
+    seen |= {saved.argument for saved in _saved_values(node)}
+    named = enumerate(rule.arrays)
+    return [word for i, word in named if word not in seen and rule.formula_of(i) is not None]
 
 
 def _is_telling(value: Any) -> bool:
     """Tell whether a static argument is worth a line: short, and not just switched off."""
-    if value is None or value is False:
-        return False
-    if isinstance(value, TUPLE):
-        return len(repr(value)) <= LONGEST and all(isinstance(v, INDICES) for v in value)
-    return isinstance(value, INDICES) and len(repr(value)) <= LONGEST
+    parts = value if isinstance(value, TUPLE) else (value,)
+    is_plain = value is not None and value is not False
+    return is_plain and all(isinstance(v, INDICES) for v in parts) and len(repr(value)) <= LONGEST
 
 
 def _index(key: Any) -> str:
@@ -285,31 +255,26 @@ def _index(key: Any) -> str:
 
 def _arrays_in(value: Any) -> Iterator[Any]:
     """The native arrays that a saved value keeps alive."""
-    if hasattr(value, "held_arrays") and not is_array(value):
-        yield from value.held_arrays()
-    elif isinstance(value, (list, tuple, dict)):
-        for leaf in flatten(value)[0]:
-            if not isinstance(leaf, (list, tuple, dict)):
-                yield from _arrays_in(leaf)
-    elif is_array(value):
-        array = native(value)
+    for leaf in flatten(value)[0]:
+        array = native(leaf) if is_array(leaf) else None
         if array is not None and not isinstance(array, SHOWN):
             yield array
+        elif array is None and hasattr(leaf, "held_arrays"):
+            yield from leaf.held_arrays()
 
 
 def _bytes_of(array: Any) -> int:
     size = getattr(array, "nbytes", None)
-    return size if isinstance(size, int) else size_of(array.shape) * _itemsize(array)
-
-
-def _itemsize(array: Any) -> int:
-    xp = backend_of(array).xp
-    if xp.isdtype(array.dtype, "bool"):
-        return 1
-    if xp.isdtype(array.dtype, "integral"):
-        return int(xp.iinfo(array.dtype).bits) // 8
-    complex_parts = 2 if xp.isdtype(array.dtype, "complex floating") else 1
-    return complex_parts * int(xp.finfo(array.dtype).bits) // 8
+    if isinstance(size, int):
+        return size
+    xp, dtype = backend_of(array).xp, array.dtype
+    if xp.isdtype(dtype, "bool"):
+        bits = 8
+    elif xp.isdtype(dtype, "integral"):
+        bits = int(xp.iinfo(dtype).bits)
+    else:
+        bits = int(xp.finfo(dtype).bits) * (2 if xp.isdtype(dtype, "complex floating") else 1)
+    return size_of(array.shape) * (bits // 8)
 
 
 def _shape(shape: Any) -> str:

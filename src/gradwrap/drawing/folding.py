@@ -14,7 +14,7 @@ import numpy as np
 from gradwrap.drawing.graph import GROUP, OPERATIONS, OUTPUT, TIMES, Arrow, Box, Graph, all_saved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _Integers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
@@ -32,7 +32,7 @@ def folded(graph: Graph, fold: int | bool) -> Graph:
         return graph
     limit = ALWAYS if fold is True else max(int(fold), 1)
     while found := _Repetitions(graph).found():
-        graph = _collapsed(graph, [_repeated(*one) for one in found])
+        graph = _collapsed(graph, found)
     if len(graph.boxes) > limit:
         graph = _collapsed(graph, _in_groups(graph, limit))
     return graph
@@ -53,16 +53,14 @@ def _shown(names: Sequence[str]) -> tuple[str, ...]:
     return (*names[:SHOWN_OPERATIONS], *([f"… {more} more"] if more > 0 else []))
 
 
-# Repetitions --------------------------------------------------------------------------------------
-
-
-def _repeated(pattern: Sequence[Box], members: Sequence[Box]) -> tuple[Sequence[Box], Box]:
-    """A run of operations, and the box for it: a pattern, and how often it is repeated."""
-    text = " → ".join(_shown([_bare(box) for box in pattern]))
-    count = len(members) // len(pattern)
-    title = f"{count} {TIMES} {text}" if len(pattern) == 1 else f"{count} {TIMES} ({text})"
+def _grouped(members: Sequence[Box], above: Sequence[str], below: Sequence[str]) -> dict[Box, Box]:
+    """Return the box for a run of operations, by each of them; its text has their number."""
     size = sum(box.size for box in members)
-    return members, Box(GROUP, title, (f"{size} operations",), all_saved(members), size)
+    text = (*above, f"{size} operations", *below)
+    return dict.fromkeys(members, Box(GROUP, text[0], text[1:], all_saved(members), size))
+
+
+# Repetitions --------------------------------------------------------------------------------------
 
 
 class _Repetitions:
@@ -75,29 +73,33 @@ class _Repetitions:
         for arrow in graph.arrows:
             self.incoming[arrow.target].append(arrow)
 
-    def found(self) -> list[tuple[Sequence[Box], Sequence[Box]]]:
-        """Return the runs in which a pattern is repeated: the pattern, and all of the run.
+    def found(self) -> dict[Box, Box]:
+        """Return the boxes for the runs in which a pattern is repeated, by each operation there.
 
         The shortest patterns come first, so that a loop in a loop shows as one.
         """
         shortest, best = self._likely_periods()
         only = (np.where(shortest == period, period, 0) for period in np.unique(shortest) if period)
         for periods in (*only, best):
-            if runs := list(self._runs(periods)):
-                return runs
-        return []
+            if new := self._runs(periods):
+                return new
+        return {}
 
-    def _runs(self, periods: _Integers) -> Iterator[tuple[Sequence[Box], Sequence[Box]]]:
+    def _runs(self, periods: _Integers) -> dict[Box, Box]:
+        new: dict[Box, Box] = {}
         start = 0
         while start < len(self.operations):
             period = int(periods[start])
             count = self._count(start, period) if period else 0
+            stop = start + 1
             if count >= FEWEST_REPEATS:
                 stop = start + count * period
-                yield self.operations[start : start + period], self.operations[start:stop]
-                start = stop
-            else:
-                start += 1
+                pattern = self.operations[start : start + period]
+                text = " → ".join(_shown([_bare(box) for box in pattern]))
+                text = text if period == 1 else f"({text})"
+                new |= _grouped(self.operations[start:stop], [f"{count} {TIMES} {text}"], [])
+            start = stop
+        return new
 
     def _likely_periods(self) -> tuple[_Integers, _Integers]:
         """For each operation, how long a pattern that is repeated from there may be; 0 for none.
@@ -122,27 +124,23 @@ class _Repetitions:
             agreeing = ends[np.searchsorted(ends, places)] - places
             repeats = agreeing // period + 1
             covered = np.where(repeats >= FEWEST_REPEATS, repeats * period, 0)
-            better = np.flatnonzero(covered > longest[: count - period])
-            longest[better] = covered[better]
-            best[better] = period
-            first = np.flatnonzero((covered > 0) & (shortest[: count - period] == 0))
-            shortest[first] = period
+            best[places[covered > longest[places]]] = period
+            longest[places] = np.maximum(longest[places], covered)
+            shortest[places[(covered > 0) & (shortest[places] == 0)]] = period
         return shortest, best
 
     def _count(self, start: int, period: int) -> int:
         """Count how often the pattern is repeated."""
-        count = 1
-        while start + (count + 1) * period <= len(self.operations):
-            for index in range(start + (count - 1) * period, start + count * period):
-                earlier = self.incoming[self.operations[index]]
-                later = self.incoming[self.operations[index + period]]
-                if len(earlier) != len(later) or not all(
-                    self._correspond(a, b, start, period, first=count == 1)
-                    for a, b in zip(earlier, later, strict=True)
-                ):
-                    return count
-            count += 1
-        return count
+        last = len(self.operations) - period
+        for index in range(start, last):
+            earlier, later = (self.incoming[self.operations[i]] for i in (index, index + period))
+            first = index < start + period
+            if len(earlier) != len(later) or not all(
+                self._correspond(a, b, start, period, first=first)
+                for a, b in zip(earlier, later, strict=True)
+            ):
+                return (index - start) // period + 1
+        return max(last - start, 0) // period + 1
 
     def _correspond(self, a: Arrow, b: Arrow, start: int, period: int, *, first: bool) -> bool:
         """Tell whether arguments of two repetitions play the same part."""
@@ -163,27 +161,25 @@ class _Repetitions:
 # Groups of whatever is there ----------------------------------------------------------------------
 
 
-def _in_groups(graph: Graph, limit: int) -> list[tuple[Sequence[Box], Box]]:
+def _in_groups(graph: Graph, limit: int) -> dict[Box, Box]:
     """Equal shares of all operations, in the order of execution, and the box for each."""
     operations = _operations(graph)
     length = -(-len(operations) // max(limit // GROUPS_PER_LIMIT, 1))
-    runs: list[tuple[Sequence[Box], Box]] = []
+    new: dict[Box, Box] = {}
     for start in range(0, len(operations), length):
         members = operations[start : start + length]
         counts = Counter(map(_bare, members)).most_common()
         lines = _shown([f"{name} {TIMES} {n}" if n > 1 else name for name, n in counts])
-        size = sum(box.size for box in members)
-        runs.append((members, Box(GROUP, f"{size} operations", lines, all_saved(members), size)))
-    return runs
+        new |= _grouped(members, [], lines)
+    return new
 
 
 # One box for many ---------------------------------------------------------------------------------
 
 
-def _collapsed(graph: Graph, runs: Sequence[tuple[Sequence[Box], Box]]) -> Graph:
+def _collapsed(graph: Graph, new: dict[Box, Box]) -> Graph:
     """The graph with each run as one box, and the arrays that only one run uses as one too."""
-    new = {member: box for members, box in runs for member in members}
-    new |= _merged_arrays(graph, new)
+    new = new | _merged_arrays(graph, new)
     boxes = list(dict.fromkeys(new.get(box, box) for box in graph.boxes))
     boxes.sort(key=lambda box: (box.kind in OPERATIONS) + 2 * (box.kind == OUTPUT))
     arrows: dict[tuple[Box, Box, str], Arrow] = {}
@@ -212,10 +208,9 @@ def _merged_arrays(graph: Graph, new: dict[Box, Box]) -> dict[Box, Box]:
             alike.setdefault(key, []).append(box)
     merged: dict[Box, Box] = {}
     for boxes in alike.values():
+        names = " … ".join(dict.fromkeys((boxes[0].name, boxes[-1].name)))
         if len(boxes) > 1:
             size = sum(box.size for box in boxes)
-            first, last = boxes[0].name, boxes[-1].name
-            names = first if first == last else f"{first} … {last}"
             one = Box(boxes[0].kind, f"{size} {TIMES} {names}", boxes[0].lines, size=size)
             merged |= dict.fromkeys(boxes, one)
     return merged

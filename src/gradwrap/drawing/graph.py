@@ -59,7 +59,7 @@ class Arrow:
 
     source: Box
     target: Box
-    label: str = ""
+    label: str
     """The shape of what is handed over."""
     dashed: bool = False
 
@@ -77,8 +77,7 @@ class Graph(NamedTuple):
         leaves = sum(box.size for box in self.boxes if box.kind is LEAF)
         counted = f"{operations} operation{'' if operations == 1 else 's'}"
         counted += f", {leaves} {'leaf' if leaves == 1 else 'leaves'}"
-        saved = all_saved(self.boxes)
-        return f"{counted}, {in_bytes(sum(saved.values()))} saved"
+        return f"{counted}, {in_bytes(sum(all_saved(self.boxes).values()))} saved"
 
 
 def all_saved(boxes: Iterable[Box]) -> dict[int, int]:
@@ -91,9 +90,7 @@ def all_saved(boxes: Iterable[Box]) -> dict[int, int]:
 
 def in_bytes(size: int) -> str:
     """A size in bytes for people: 24 B, 1.5 kB, 3.2 MB."""
-    value = float(size)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"
-        value /= 1000
-    raise AssertionError
+    power = next((power for power in range(3) if size < 1000 ** (power + 1)), 3)
+    value = size / 1000**power
+    digits = 0 if power == 0 or value >= 99.5 else 1
+    return f"{value:.{digits}f} {('B', 'kB', 'MB', 'GB')[power]}"

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from gradwrap.drawing.graph import Graph
 
-MERMAID = "text/vnd.mermaid"
-SVG = "image/svg+xml"
-
 
 class Drawing:
     """A picture of a recorded graph; its text is Mermaid, and a notebook shows it by itself."""
@@ -63,10 +60,8 @@ class Drawing:
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        if suffix == ".mmd":
-            content = self.mermaid.encode()
-        elif suffix in {".dot", ".gv"}:
-            content = self.dot.encode()
+        if suffix in {".mmd", ".dot", ".gv"}:
+            content = (self.mermaid if suffix == ".mmd" else self.dot).encode()
         elif suffix in {".svg", ".png", ".pdf"}:
             content = self._rendered(suffix[1:])
         else:
@@ -76,20 +71,21 @@ class Drawing:
         path.write_bytes(content)
 
     def _rendered(self, form: str) -> bytes:
+        needs = "SVG, PNG and PDF need"
+        or_text = "or use the text, drawing.mermaid or .dot."
         try:
             import graphviz
         except ImportError:
             raise MissingToolError(
-                "SVG, PNG and PDF need the package graphviz, which is not installed. "
-                'Fix: pip install "gradwrap[draw]"; or use the text, drawing.mermaid or .dot.'
+                f"{needs} the package graphviz, which is not installed. "
+                f'Fix: pip install "gradwrap[draw]"; {or_text}'
             ) from None
         try:
             return graphviz.Source(self.dot).pipe(format=form)
         except graphviz.ExecutableNotFound:
             raise MissingToolError(
-                "SVG, PNG and PDF need Graphviz, whose program dot was not found. Fix: install it "
-                "(apt install graphviz, brew install graphviz, conda install graphviz); or use "
-                "the text, drawing.mermaid or .dot."
+                f"{needs} Graphviz, whose program dot was not found. Fix: install it (apt install "
+                f"graphviz, brew install graphviz, conda install graphviz); {or_text}"
             ) from None
 
     def __str__(self) -> str:
@@ -102,9 +98,9 @@ class Drawing:
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, str]:
         """The forms in which a notebook may show it: SVG if there is Graphviz, and Mermaid."""
-        bundle = {"text/plain": repr(self), MERMAID: self.mermaid}
+        bundle = {"text/plain": repr(self), "text/vnd.mermaid": self.mermaid}
         with contextlib.suppress(MissingToolError):
-            bundle[SVG] = self.svg()
+            bundle["image/svg+xml"] = self.svg()
         return {
             kind: text
             for kind, text in bundle.items()

@@ -10,18 +10,7 @@ from gradwrap.drawing.graph import KINDS
 if TYPE_CHECKING:
     from gradwrap.drawing.graph import Graph, Kind
 
-ENTITIES = {
-    "#": "#35;",
-    "&": "#amp;",
-    '"': "#quot;",
-    "<": "#lt;",
-    ">": "#gt;",
-    "`": "#96;",
-    "*": "#42;",
-    "\\": "#92;",
-}
-OUTER_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-LIST_MARK = re.compile(r"^(\d+)\.|^([-+])(?= )")
+MARKUP = re.compile(r"""[#&"<>`*\\]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+](?= )""")
 DOT_HEAD = """\
     graph [label={title} labelloc=t fontname="Helvetica" fontsize=12 ranksep=0.3 nodesep=0.25]
     node [shape=box fontname="Helvetica" fontsize=11 margin="0.12,0.06" height=0.3]
@@ -32,16 +21,15 @@ def to_mermaid(graph: Graph) -> str:
     """Write a graph as a flowchart of Mermaid."""
     keys = {box: f"n{index}" for index, box in enumerate(graph.boxes)}
     lines = ["---", f"title: {graph.title}", "---", "flowchart TD"]
-    for box in graph.boxes:
-        text = "<br/>".join(_in_mermaid(line) for line in box.text)
+    for box, key in keys.items():
+        text = "<br/>".join(map(_in_mermaid, box.text))
         opening, closing = ("([", "])") if box.kind.is_round else ("[", "]")
-        if box.kind.is_double:
-            opening, closing = 2 * opening, 2 * closing
-        lines.append(f'    {keys[box]}{opening}"{text}"{closing}:::{box.kind.name}')
+        count = 2 if box.kind.is_double else 1
+        lines.append(f'    {key}{count * opening}"{text}"{count * closing}:::{box.kind.name}')
     for arrow in graph.arrows:
         line = "-.->" if arrow.dashed else "-->"
-        label = f'|"{_in_mermaid(arrow.label)}"|' if arrow.label else ""
-        lines.append(f"    {keys[arrow.source]} {line}{label} {keys[arrow.target]}")
+        label = _in_mermaid(arrow.label)
+        lines.append(f'    {keys[arrow.source]} {line}|"{label}"| {keys[arrow.target]}')
     used = {box.kind for box in graph.boxes}
     lines += [f"    classDef {kind.name} {_mermaid_style(kind)}" for kind in KINDS if kind in used]
     return "\n".join(lines)
@@ -55,24 +43,20 @@ def _mermaid_style(kind: Kind) -> str:
 
 def _in_mermaid(text: str) -> str:
     """Escape text that Mermaid would take for Markdown, or for the end of a string."""
-    one_line = " ".join(text.split())
-    coded = "".join(ENTITIES.get(character, character) for character in one_line)
-    coded = OUTER_UNDERSCORE.sub("#95;", coded)
-    return LIST_MARK.sub(lambda m: f"{m[1]}#46;" if m[1] else f"#{ord(m[2])};", coded)
+    coded = MARKUP.sub(lambda m: f"#{ord(m[0])};", " ".join(text.split()))
+    return re.sub(r"^(\d+)\.", r"\1#46;", coded)
 
 
 def to_dot(graph: Graph) -> str:
     """Write a graph as a directed graph of DOT."""
     keys = {box: f"n{index}" for index, box in enumerate(graph.boxes)}
     lines = ["digraph {", DOT_HEAD.format(title=_in_dot(graph.title))]
-    for box in graph.boxes:
+    for box, key in keys.items():
         label = _in_dot("\n".join(box.text))
-        lines.append(f"    {keys[box]} [label={label} {_dot_style(box.kind)}]")
+        lines.append(f"    {key} [label={label} {_dot_style(box.kind)}]")
     for arrow in graph.arrows:
-        label = f" label={_in_dot(' ' + arrow.label)}" if arrow.label else ""
-        dashed = " style=dashed" if arrow.dashed else ""
-        options = f" [{(label + dashed).strip()}]" if label or dashed else ""
-        lines.append(f"    {keys[arrow.source]} -> {keys[arrow.target]}{options}")
+        options = f"label={_in_dot(' ' + arrow.label)}" + " style=dashed" * arrow.dashed
+        lines.append(f"    {keys[arrow.source]} -> {keys[arrow.target]} [{options}]")
     return "\n".join([*lines, "}"])
 
 

@@ -67,7 +67,7 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     """
     modes = checked_modes(modes)
     flat = FlatFunction(fun, args, "check_grads")
-    rtol = rtol or (5e-2 if flat.is_coarse else 1e-6)
+    rtol = flat.tolerance(rtol)
     eps = eps or (1e-2 if flat.is_coarse else 1e-5)
     random = np.random.default_rng(seed)
 

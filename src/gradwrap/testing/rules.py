@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,8 +28,6 @@ from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
 Found: TypeAlias = tuple[str, str, float, bool]
 """A value that was found, the one that was wanted, the relative error, and whether it is right."""
@@ -197,7 +197,7 @@ class _Examination:
         self.flat = flat
         self.args = args
         self.modes = modes
-        self.rtol = rtol or (5e-2 if flat.is_coarse else 1e-6)
+        self.rtol = flat.tolerance(rtol)
         self.step = 1e-2 if flat.is_coarse else 1e-4
         random = np.random.default_rng(seed)
         self.samples = [Sample(flat, args, random) for _ in range(DIRECTIONS)]
@@ -205,66 +205,48 @@ class _Examination:
 
     def rows(self, order: int) -> Iterator[Row]:
         """Return all checks, one after the other."""
-        for mode in self.modes:
-            yield _guarded(f"value, {mode}", self._value, mode)
-        yield from self.first("")
+        yield from self._by_mode("value, ", self._value)
+        yield from self._by_mode("", self._slopes)
         if set(self.modes) == set(MODES):
-            yield _guarded("fwd against rev", self._consistency)
+            yield _guarded("fwd against rev", self._slopes, "fwd", "rev")
         if order > 1:
             for inside in self.modes:
                 for outside in self.modes:
-                    yield _guarded(f"{outside} of {inside}", self._second, outside, inside)
-        yield from self._in_single_precision()
+                    yield _guarded(f"{outside} of {inside}", self._slopes, outside, "", inside)
+        kinds = {"c": np.complex64}
+        single = [array.astype(kinds.get(array.dtype.kind, np.float32)) for array in self.args]
+        # an operation that does not take them has nothing to keep
+        with contextlib.suppress(TypeError, ValueError):
+            sample = Sample(self.flat, single, np.random.default_rng(0))
+            yield from self._by_mode("float32, ", functools.partial(_kept, sample))
         if len(self.args) > 1 and self._is_elementwise():
-            longer = [np.stack([self.args[0], self.args[0]]), *self.args[1:]]
+            longer = [_doubled(self.args[0]), *self.args[1:]]
             other = _Examination(self.flat, longer, self.modes, self.rtol, seed=2)
-            yield from other.first("broadcasting, ")
+            yield from other._by_mode("broadcasting, ", other._slopes)
 
-    def first(self, what: str) -> Iterator[Row]:
-        """Return the checks of the first derivative."""
-        for mode in self.modes:
-            yield _guarded(f"{what}{mode}", self._numerical, self.samples, mode, self.rtol)
+    def _by_mode(self, what: str, examine: Callable[[str], Found]) -> Iterator[Row]:
+        return (_guarded(f"{what}{mode}", examine, mode) for mode in self.modes)
 
     def _value(self, mode: str) -> Found:
         if mode == "fwd":
             out = jvp(self.flat, self.args, self.samples[0].along)[0]
         else:
             out = vjp(self.flat, *self.args)[0]
-        for got, wanted in zip(out, self.value, strict=True):
-            if np.shape(got) != wanted.shape or np.asarray(got).dtype != wanted.dtype:
-                return described(np.asarray(got)), described(wanted), float("nan"), False
-        worst = [_worst_elements(a, b) for a, b in zip(out, self.value, strict=True)]
+        pairs = [(np.asarray(got), wanted) for got, wanted in zip(out, self.value, strict=True)]
+        for got, wanted in pairs:
+            if got.shape != wanted.shape or got.dtype != wanted.dtype:
+                return described(got), described(wanted), float("nan"), False
+        worst = [_worst_elements(got, wanted) for got, wanted in pairs]
         return _compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
 
-    def _numerical(self, samples: list[Sample], mode: str, rtol: float) -> Found:
-        """Compare a mode with differences of values."""
-        return _compared([(s.slope(mode), s.numerical_slope(self.step)) for s in samples], rtol)
-
-    def _consistency(self) -> Found:
-        return _compared([(s.slope("fwd"), s.slope("rev")) for s in self.samples], self.rtol)
-
-    def _second(self, outside: str, inside: str) -> Found:
-        random = np.random.default_rng(1)
-        further = [Sample(s.derivative(inside), self.args, random) for s in self.samples]
-        return self._numerical(further, outside, 10 * self.rtol)
-
-    def _in_single_precision(self) -> Iterator[Row]:
-        """Check that tangents and gradients are of single precision where the values are."""
-        single = [array.astype(_single(array.dtype)) for array in self.args]
-        try:
-            sample = Sample(self.flat, single, np.random.default_rng(0))
-        except (TypeError, ValueError):  # it does not take them, so there is nothing to keep
-            return
-        for mode in self.modes:
-            yield _guarded(f"float32, {mode}", self._kept, sample, mode)
-
-    def _kept(self, sample: Sample, mode: str) -> Found:
-        wanted = sample.value if mode == "fwd" else sample.args
-        got, expected = (
-            ", ".join(dict.fromkeys(str(part.dtype) for part in parts))
-            for parts in (sample.derivative(mode)(), wanted)
-        )
-        return got, expected, float("nan"), got == expected
+    def _slopes(self, mode: str, other: str = "", inside: str = "") -> Found:
+        """Compare slopes by two modes, or by one and differences; of a derivative if `inside`."""
+        samples, rtol = self.samples, self.rtol
+        if inside:
+            random, rtol = np.random.default_rng(1), 10 * rtol
+            samples = [Sample(s.derivative(inside), self.args, random) for s in samples]
+        wanted = (s.slope(other) if other else s.numerical_slope(self.step) for s in samples)
+        return _compared([(s.slope(mode), w) for s, w in zip(samples, wanted, strict=True)], rtol)
 
     def _is_elementwise(self) -> bool:
         """Tell whether the elements may be put in another order, and axes may be added."""
@@ -273,13 +255,28 @@ class _Examination:
             return False
         lines = [np.broadcast_to(array, shape).reshape(-1) for array in self.args]
         try:
-            backwards = self.flat(*(line[::-1] for line in lines))
-            more = self.flat(np.stack([self.args[0], self.args[0]]), *self.args[1:])
+            found = self.flat(*(line[::-1] for line in lines))
+            found += self.flat(_doubled(self.args[0]), *self.args[1:])
         except (TypeError, ValueError, IndexError):
             return False
-        return _all_close(
-            backwards, [part.reshape(-1)[::-1] for part in self.value]
-        ) and _all_close(more, [np.stack([part, part]) for part in self.value])
+        wanted = [part.reshape(-1)[::-1] for part in self.value] + [*map(_doubled, self.value)]
+        pairs = zip(found, wanted, strict=True)
+        return all(a.shape == b.shape and np.allclose(a, b) for a, b in pairs)
+
+
+def _kept(sample: Sample, mode: str) -> Found:
+    """Compare the dtypes of tangents or gradients with those of the values or arguments."""
+    wanted = sample.value if mode == "fwd" else sample.args
+    got, expected = (
+        ", ".join(dict.fromkeys(str(part.dtype) for part in parts))
+        for parts in (sample.derivative(mode)(), wanted)
+    )
+    return got, expected, float("nan"), got == expected
+
+
+def _doubled(array: Any) -> Any:
+    """Return an array twice, along a new first axis."""
+    return np.stack([array, array])
 
 
 def _guarded(check: str, examine: Callable[..., Found], *details: Any) -> Row:
@@ -294,29 +291,16 @@ def _guarded(check: str, examine: Callable[..., Found], *details: Any) -> Row:
 def _compared(values: Sequence[tuple[float, float]], rtol: float) -> Found:
     """Compare pairs of numbers, by the pair that agrees least."""
     errors = [abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in values]
-    worst = max(range(len(values)), key=lambda i: np.inf if np.isnan(errors[i]) else errors[i])
+    worst = int(np.argmax(errors))  # the first that is NaN, if one is
     found, wanted = values[worst]
     return f"{found:.6g}", f"{wanted:.6g}", errors[worst], errors[worst] <= rtol
 
 
-def _all_close(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
-    return all(a.shape == b.shape and np.allclose(a, b) for a, b in zip(found, wanted, strict=True))
-
-
-def _parts(array: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """Return the real parts of all elements, then the imaginary ones."""
-    return np.ravel(np.stack([array.real, array.imag]))
-
-
 def _worst_elements(found: Any, wanted: Any) -> tuple[float, float]:
     """Return the elements, or parts of complex ones, that agree least."""
-    got, expected = (_parts(np.asarray(array, dtype=np.complex128)) for array in (found, wanted))
+    pair = [np.asarray(array, dtype=np.complex128) for array in (found, wanted)]
+    got, expected = (np.ravel([array.real, array.imag]) for array in pair)
     if not expected.size:
         return 0.0, 0.0
-    gap = np.abs(got - expected)
-    at = int(np.argmax(np.where(np.isnan(gap), np.inf, gap)))
+    at = int(np.argmax(np.abs(got - expected)))  # the first that is NaN, if one is
     return float(got[at]), float(expected[at])
-
-
-def _single(dtype: np.dtype[Any]) -> Any:
-    return np.complex64 if dtype.kind == "c" else np.float32
