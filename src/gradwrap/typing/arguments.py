@@ -1,9 +1,15 @@
-"""Names for the types of what the standard's functions take besides arrays."""
+"""Names for the types of what the standard's functions take and return, and type variables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
+
+A = TypeVar("A", bound=Any)
+In_contra = TypeVar("In_contra", contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+Other_co = TypeVar("Other_co", covariant=True)
+"""An array whose dtype is not that of the arguments: bools, positions, Fourier coefficients."""
 
 AnyArray: TypeAlias = Any
 """An array of the library of any dtype: a mask, positions, counts."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
         F1,
         F2,
         F3,
-        X1,
-        X2,
         Argnums,
         Aux,
         First,
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
         Third,
         WithAux,
         X,
+        Y,
+        Z,
     )
 
 
@@ -52,28 +52,28 @@ class Grad(Protocol):
     ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, Scalar], argnums: Second, **options: Unpack[Options]
-    ) -> F2[X, X1, P, X1]: ...
+        self, fun: F2[X, Y, P, Scalar], argnums: Second, **options: Unpack[Options]
+    ) -> F2[X, Y, P, Y]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Scalar], argnums: Third, **options: Unpack[Options]
-    ) -> F3[X, X1, X2, P, X2]: ...
+        self, fun: F3[X, Y, Z, P, Scalar], argnums: Third, **options: Unpack[Options]
+    ) -> F3[X, Y, Z, P, Z]: ...
     @overload
     def __call__(
         self, fun: F1[X, P, Scalar], argnums: OnlyFirst, **options: Unpack[Options]
     ) -> F1[X, P, tuple[X]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, Scalar], argnums: FirstTwo, **options: Unpack[Options]
-    ) -> F2[X, X1, P, tuple[X, X1]]: ...
+        self, fun: F2[X, Y, P, Scalar], argnums: FirstTwo, **options: Unpack[Options]
+    ) -> F2[X, Y, P, tuple[X, Y]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstThird, **options: Unpack[Options]
-    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
+        self, fun: F3[X, Y, Z, P, Scalar], argnums: FirstThird, **options: Unpack[Options]
+    ) -> F3[X, Y, Z, P, tuple[X, Z]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Scalar], argnums: FirstThree, **options: Unpack[Options]
-    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+        self, fun: F3[X, Y, Z, P, Scalar], argnums: FirstThree, **options: Unpack[Options]
+    ) -> F3[X, Y, Z, P, tuple[X, Y, Z]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, Scalar], argnums: list[Any], **options: Unpack[Options]
@@ -88,34 +88,34 @@ class Grad(Protocol):
     ) -> F1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[Scalar, Aux]], argnums: Second, **options: Unpack[WithAux]
-    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
+        self, fun: F2[X, Y, P, tuple[Scalar, Aux]], argnums: Second, **options: Unpack[WithAux]
+    ) -> F2[X, Y, P, tuple[Y, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, tuple[Scalar, Aux]], argnums: Third, **options: Unpack[WithAux]
-    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[Scalar, Aux]], argnums: Third, **options: Unpack[WithAux]
+    ) -> F3[X, Y, Z, P, tuple[Z, Aux]]: ...
     @overload
     def __call__(
         self, fun: F1[X, P, tuple[Scalar, Aux]], argnums: OnlyFirst, **options: Unpack[WithAux]
     ) -> F1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[Scalar, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
-    ) -> F2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
+        self, fun: F2[X, Y, P, tuple[Scalar, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
+    ) -> F2[X, Y, P, tuple[tuple[X, Y], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
+        fun: F3[X, Y, Z, P, tuple[Scalar, Aux]],
         argnums: FirstThird,
         **options: Unpack[WithAux],
-    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
+    ) -> F3[X, Y, Z, P, tuple[tuple[X, Z], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: F3[X, X1, X2, P, tuple[Scalar, Aux]],
+        fun: F3[X, Y, Z, P, tuple[Scalar, Aux]],
         argnums: FirstThree,
         **options: Unpack[WithAux],
-    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
+    ) -> F3[X, Y, Z, P, tuple[tuple[X, Y, Z], Aux]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, tuple[Scalar, Aux]], argnums: list[Any], **options: Unpack[WithAux]
@@ -139,28 +139,28 @@ class ValueAndGrad(Protocol):
     ) -> F1[X, P, tuple[S, X]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, S], argnums: Second, **options: Unpack[Options]
-    ) -> F2[X, X1, P, tuple[S, X1]]: ...
+        self, fun: F2[X, Y, P, S], argnums: Second, **options: Unpack[Options]
+    ) -> F2[X, Y, P, tuple[S, Y]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, S], argnums: Third, **options: Unpack[Options]
-    ) -> F3[X, X1, X2, P, tuple[S, X2]]: ...
+        self, fun: F3[X, Y, Z, P, S], argnums: Third, **options: Unpack[Options]
+    ) -> F3[X, Y, Z, P, tuple[S, Z]]: ...
     @overload
     def __call__(
         self, fun: F1[X, P, S], argnums: OnlyFirst, **options: Unpack[Options]
     ) -> F1[X, P, tuple[S, tuple[X]]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, S], argnums: FirstTwo, **options: Unpack[Options]
-    ) -> F2[X, X1, P, tuple[S, tuple[X, X1]]]: ...
+        self, fun: F2[X, Y, P, S], argnums: FirstTwo, **options: Unpack[Options]
+    ) -> F2[X, Y, P, tuple[S, tuple[X, Y]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, S], argnums: FirstThird, **options: Unpack[Options]
-    ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X2]]]: ...
+        self, fun: F3[X, Y, Z, P, S], argnums: FirstThird, **options: Unpack[Options]
+    ) -> F3[X, Y, Z, P, tuple[S, tuple[X, Z]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, S], argnums: FirstThree, **options: Unpack[Options]
-    ) -> F3[X, X1, X2, P, tuple[S, tuple[X, X1, X2]]]: ...
+        self, fun: F3[X, Y, Z, P, S], argnums: FirstThree, **options: Unpack[Options]
+    ) -> F3[X, Y, Z, P, tuple[S, tuple[X, Y, Z]]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, S], argnums: list[Any], **options: Unpack[Options]
@@ -175,28 +175,28 @@ class ValueAndGrad(Protocol):
     ) -> F1[X, P, tuple[tuple[S, Aux], X]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[S, Aux]], argnums: Second, **options: Unpack[WithAux]
-    ) -> F2[X, X1, P, tuple[tuple[S, Aux], X1]]: ...
+        self, fun: F2[X, Y, P, tuple[S, Aux]], argnums: Second, **options: Unpack[WithAux]
+    ) -> F2[X, Y, P, tuple[tuple[S, Aux], Y]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: Third, **options: Unpack[WithAux]
-    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], X2]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[S, Aux]], argnums: Third, **options: Unpack[WithAux]
+    ) -> F3[X, Y, Z, P, tuple[tuple[S, Aux], Z]]: ...
     @overload
     def __call__(
         self, fun: F1[X, P, tuple[S, Aux]], argnums: OnlyFirst, **options: Unpack[WithAux]
     ) -> F1[X, P, tuple[tuple[S, Aux], tuple[X]]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[S, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
-    ) -> F2[X, X1, P, tuple[tuple[S, Aux], tuple[X, X1]]]: ...
+        self, fun: F2[X, Y, P, tuple[S, Aux]], argnums: FirstTwo, **options: Unpack[WithAux]
+    ) -> F2[X, Y, P, tuple[tuple[S, Aux], tuple[X, Y]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: FirstThird, **options: Unpack[WithAux]
-    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X2]]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[S, Aux]], argnums: FirstThird, **options: Unpack[WithAux]
+    ) -> F3[X, Y, Z, P, tuple[tuple[S, Aux], tuple[X, Z]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, tuple[S, Aux]], argnums: FirstThree, **options: Unpack[WithAux]
-    ) -> F3[X, X1, X2, P, tuple[tuple[S, Aux], tuple[X, X1, X2]]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[S, Aux]], argnums: FirstThree, **options: Unpack[WithAux]
+    ) -> F3[X, Y, Z, P, tuple[tuple[S, Aux], tuple[X, Y, Z]]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, tuple[S, Aux]], argnums: list[Any], **options: Unpack[WithAux]
@@ -217,21 +217,21 @@ class ElementwiseGrad(Protocol):
     @overload
     def __call__(self, fun: F1[X, P, Any], argnums: First = 0) -> F1[X, P, X]: ...
     @overload
-    def __call__(self, fun: F2[X, X1, P, Any], argnums: Second) -> F2[X, X1, P, X1]: ...
+    def __call__(self, fun: F2[X, Y, P, Any], argnums: Second) -> F2[X, Y, P, Y]: ...
     @overload
-    def __call__(self, fun: F3[X, X1, X2, P, Any], argnums: Third) -> F3[X, X1, X2, P, X2]: ...
+    def __call__(self, fun: F3[X, Y, Z, P, Any], argnums: Third) -> F3[X, Y, Z, P, Z]: ...
     @overload
     def __call__(self, fun: F1[X, P, Any], argnums: OnlyFirst) -> F1[X, P, tuple[X]]: ...
     @overload
-    def __call__(self, fun: F2[X, X1, P, Any], argnums: FirstTwo) -> F2[X, X1, P, tuple[X, X1]]: ...
+    def __call__(self, fun: F2[X, Y, P, Any], argnums: FirstTwo) -> F2[X, Y, P, tuple[X, Y]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThird
-    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
+        self, fun: F3[X, Y, Z, P, Any], argnums: FirstThird
+    ) -> F3[X, Y, Z, P, tuple[X, Z]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThree
-    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+        self, fun: F3[X, Y, Z, P, Any], argnums: FirstThree
+    ) -> F3[X, Y, Z, P, tuple[X, Y, Z]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, Any], argnums: list[Any]

@@ -14,12 +14,9 @@ if TYPE_CHECKING:
         F1,
         F2,
         F3,
-        X1,
-        X2,
         AnyChunked,
         Argnums,
         Aux,
-        AuxChunked,
         Chunked,
         First,
         FirstThird,
@@ -28,9 +25,12 @@ if TYPE_CHECKING:
         Number,
         OnlyFirst,
         P,
+        Paired,
         Second,
         Third,
         X,
+        Y,
+        Z,
     )
 
 
@@ -47,90 +47,75 @@ class Jacobian(Protocol):
     ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, X1 | Number], argnums: Second, **options: Unpack[Chunked]
-    ) -> F2[X, X1, P, X1]: ...
+        self, fun: F2[X, Y, P, Y | Number], argnums: Second, **options: Unpack[Chunked]
+    ) -> F2[X, Y, P, Y]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, X2 | Number], argnums: Third, **options: Unpack[Chunked]
-    ) -> F3[X, X1, X2, P, X2]: ...
+        self, fun: F3[X, Y, Z, P, Z | Number], argnums: Third, **options: Unpack[Chunked]
+    ) -> F3[X, Y, Z, P, Z]: ...
     @overload
     def __call__(
         self, fun: F1[X, P, X | Number], argnums: OnlyFirst, **options: Unpack[Chunked]
     ) -> F1[X, P, tuple[X]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, X | X1 | Number], argnums: FirstTwo, **options: Unpack[Chunked]
-    ) -> F2[X, X1, P, tuple[X, X1]]: ...
+        self, fun: F2[X, Y, P, X | Y | Number], argnums: FirstTwo, **options: Unpack[Chunked]
+    ) -> F2[X, Y, P, tuple[X, Y]]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, Y, Z, P, X | Z | Number], argnums: FirstThird, **options: Unpack[Chunked]
+    ) -> F3[X, Y, Z, P, tuple[X, Z]]: ...
     @overload
     def __call__(
         self,
-        fun: F3[X, X1, X2, P, X | X2 | Number],
-        argnums: FirstThird,
-        **options: Unpack[Chunked],
-    ) -> F3[X, X1, X2, P, tuple[X, X2]]: ...
-    @overload
-    def __call__(
-        self,
-        fun: F3[X, X1, X2, P, X | X1 | X2 | Number],
+        fun: F3[X, Y, Z, P, X | Y | Z | Number],
         argnums: FirstThree,
         **options: Unpack[Chunked],
-    ) -> F3[X, X1, X2, P, tuple[X, X1, X2]]: ...
+    ) -> F3[X, Y, Z, P, tuple[X, Y, Z]]: ...
     @overload
     def __call__(
-        self,
-        fun: F1[X, P, tuple[X | Number, Aux]],
-        argnums: First = 0,
-        **options: Unpack[AuxChunked],
+        self, fun: F1[X, P, tuple[X | Number, Aux]], argnums: First = 0, **options: Unpack[Paired]
     ) -> F1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F2[X, X1, P, tuple[X1 | Number, Aux]],
-        argnums: Second,
-        **options: Unpack[AuxChunked],
-    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
+        self, fun: F2[X, Y, P, tuple[Y | Number, Aux]], argnums: Second, **options: Unpack[Paired]
+    ) -> F2[X, Y, P, tuple[Y, Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F3[X, X1, X2, P, tuple[X2 | Number, Aux]],
-        argnums: Third,
-        **options: Unpack[AuxChunked],
-    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[Z | Number, Aux]], argnums: Third, **options: Unpack[Paired]
+    ) -> F3[X, Y, Z, P, tuple[Z, Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F1[X, P, tuple[X | Number, Aux]],
-        argnums: OnlyFirst,
-        **options: Unpack[AuxChunked],
+        self, fun: F1[X, P, tuple[X | Number, Aux]], argnums: OnlyFirst, **options: Unpack[Paired]
     ) -> F1[X, P, tuple[tuple[X], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: F2[X, X1, P, tuple[X | X1 | Number, Aux]],
+        fun: F2[X, Y, P, tuple[X | Y | Number, Aux]],
         argnums: FirstTwo,
-        **options: Unpack[AuxChunked],
-    ) -> F2[X, X1, P, tuple[tuple[X, X1], Aux]]: ...
+        **options: Unpack[Paired],
+    ) -> F2[X, Y, P, tuple[tuple[X, Y], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: F3[X, X1, X2, P, tuple[X | X2 | Number, Aux]],
+        fun: F3[X, Y, Z, P, tuple[X | Z | Number, Aux]],
         argnums: FirstThird,
-        **options: Unpack[AuxChunked],
-    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], Aux]]: ...
+        **options: Unpack[Paired],
+    ) -> F3[X, Y, Z, P, tuple[tuple[X, Z], Aux]]: ...
     @overload
     def __call__(
         self,
-        fun: F3[X, X1, X2, P, tuple[X | X1 | X2 | Number, Aux]],
+        fun: F3[X, Y, Z, P, tuple[X | Y | Z | Number, Aux]],
         argnums: FirstThree,
-        **options: Unpack[AuxChunked],
-    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], Aux]]: ...
+        **options: Unpack[Paired],
+    ) -> F3[X, Y, Z, P, tuple[tuple[X, Y, Z], Aux]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[Chunked]
     ) -> Callable[P, tuple[Any, ...]]: ...
     @overload
     def __call__(
-        self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[AuxChunked]
+        self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[Paired]
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
@@ -151,71 +136,63 @@ class Hessian(Protocol):
     ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, Any], argnums: Second, **options: Unpack[Chunked]
-    ) -> F2[X, X1, P, X1]: ...
+        self, fun: F2[X, Y, P, Any], argnums: Second, **options: Unpack[Chunked]
+    ) -> F2[X, Y, P, Y]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: Third, **options: Unpack[Chunked]
-    ) -> F3[X, X1, X2, P, X2]: ...
+        self, fun: F3[X, Y, Z, P, Any], argnums: Third, **options: Unpack[Chunked]
+    ) -> F3[X, Y, Z, P, Z]: ...
     @overload
     def __call__(
         self, fun: F1[X, P, Any], argnums: OnlyFirst, **options: Unpack[Chunked]
     ) -> F1[X, P, tuple[tuple[X]]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, Any], argnums: FirstTwo, **options: Unpack[Chunked]
-    ) -> F2[X, X1, P, tuple[tuple[X, X1], tuple[X, X1]]]: ...
+        self, fun: F2[X, Y, P, Any], argnums: FirstTwo, **options: Unpack[Chunked]
+    ) -> F2[X, Y, P, tuple[tuple[X, Y], tuple[X, Y]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThird, **options: Unpack[Chunked]
-    ) -> F3[X, X1, X2, P, tuple[tuple[X, X2], tuple[X, X2]]]: ...
+        self, fun: F3[X, Y, Z, P, Any], argnums: FirstThird, **options: Unpack[Chunked]
+    ) -> F3[X, Y, Z, P, tuple[tuple[X, Z], tuple[X, Z]]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, Any], argnums: FirstThree, **options: Unpack[Chunked]
-    ) -> F3[X, X1, X2, P, tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]]]: ...
+        self, fun: F3[X, Y, Z, P, Any], argnums: FirstThree, **options: Unpack[Chunked]
+    ) -> F3[X, Y, Z, P, tuple[tuple[X, Y, Z], tuple[X, Y, Z], tuple[X, Y, Z]]]: ...
     @overload
     def __call__(
-        self, fun: F1[X, P, tuple[Any, Aux]], argnums: First = 0, **options: Unpack[AuxChunked]
+        self, fun: F1[X, P, tuple[Any, Aux]], argnums: First = 0, **options: Unpack[Paired]
     ) -> F1[X, P, tuple[X, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[Any, Aux]], argnums: Second, **options: Unpack[AuxChunked]
-    ) -> F2[X, X1, P, tuple[X1, Aux]]: ...
+        self, fun: F2[X, Y, P, tuple[Any, Aux]], argnums: Second, **options: Unpack[Paired]
+    ) -> F2[X, Y, P, tuple[Y, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F3[X, X1, X2, P, tuple[Any, Aux]], argnums: Third, **options: Unpack[AuxChunked]
-    ) -> F3[X, X1, X2, P, tuple[X2, Aux]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[Any, Aux]], argnums: Third, **options: Unpack[Paired]
+    ) -> F3[X, Y, Z, P, tuple[Z, Aux]]: ...
     @overload
     def __call__(
-        self, fun: F1[X, P, tuple[Any, Aux]], argnums: OnlyFirst, **options: Unpack[AuxChunked]
+        self, fun: F1[X, P, tuple[Any, Aux]], argnums: OnlyFirst, **options: Unpack[Paired]
     ) -> F1[X, P, tuple[tuple[tuple[X]], Aux]]: ...
     @overload
     def __call__(
-        self, fun: F2[X, X1, P, tuple[Any, Aux]], argnums: FirstTwo, **options: Unpack[AuxChunked]
-    ) -> F2[X, X1, P, tuple[tuple[tuple[X, X1], tuple[X, X1]], Aux]]: ...
+        self, fun: F2[X, Y, P, tuple[Any, Aux]], argnums: FirstTwo, **options: Unpack[Paired]
+    ) -> F2[X, Y, P, tuple[tuple[tuple[X, Y], tuple[X, Y]], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F3[X, X1, X2, P, tuple[Any, Aux]],
-        argnums: FirstThird,
-        **options: Unpack[AuxChunked],
-    ) -> F3[X, X1, X2, P, tuple[tuple[tuple[X, X2], tuple[X, X2]], Aux]]: ...
+        self, fun: F3[X, Y, Z, P, tuple[Any, Aux]], argnums: FirstThird, **options: Unpack[Paired]
+    ) -> F3[X, Y, Z, P, tuple[tuple[tuple[X, Z], tuple[X, Z]], Aux]]: ...
     @overload
     def __call__(
-        self,
-        fun: F3[X, X1, X2, P, tuple[Any, Aux]],
-        argnums: FirstThree,
-        **options: Unpack[AuxChunked],
-    ) -> F3[
-        X, X1, X2, P, tuple[tuple[tuple[X, X1, X2], tuple[X, X1, X2], tuple[X, X1, X2]], Aux]
-    ]: ...
+        self, fun: F3[X, Y, Z, P, tuple[Any, Aux]], argnums: FirstThree, **options: Unpack[Paired]
+    ) -> F3[X, Y, Z, P, tuple[tuple[tuple[X, Y, Z], tuple[X, Y, Z], tuple[X, Y, Z]], Aux]]: ...
     @overload
     def __call__(
         self, fun: Callable[P, Any], argnums: list[Any], **options: Unpack[Chunked]
     ) -> Callable[P, tuple[tuple[Any, ...], ...]]: ...
     @overload
     def __call__(
-        self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[AuxChunked]
+        self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[Paired]
     ) -> Callable[P, tuple[tuple[tuple[Any, ...], ...], Aux]]: ...
     @overload
     def __call__(
