@@ -14,10 +14,10 @@ from gradwrap.backends.numpy_functions.table import (
     on_data,
     out_position,
 )
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.protocol import ELSEWHERE
-from gradwrap.core.registry import op_of_function, search_function
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.array.protocol import ELSEWHERE
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.table.registry import op_of_function, search_function
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:

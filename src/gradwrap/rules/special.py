@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import elementwise, nondifferentiable
-from gradwrap.core.registry import register
+from gradwrap.core.library.devices import device
+from gradwrap.core.table.kinds import elementwise, nondifferentiable
+from gradwrap.core.table.registry import register
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
+    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
 
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]

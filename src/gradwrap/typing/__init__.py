@@ -22,7 +22,7 @@ np.float64(12.0)
 
 from typing import Any, TypeAlias
 
-from gradwrap.core.variable import Variable as _Variable
+from gradwrap.core.array.variable import Variable as _Variable
 from gradwrap.typing.arguments import A as _A
 from gradwrap.typing.arrays import UniqueAll as UniqueAll
 from gradwrap.typing.arrays import UniqueCounts as UniqueCounts

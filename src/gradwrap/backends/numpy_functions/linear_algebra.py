@@ -19,7 +19,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     standard,
 )
-from gradwrap.core.wrapper import unwrapped_key
+from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product

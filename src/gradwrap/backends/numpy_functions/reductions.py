@@ -16,7 +16,7 @@ from gradwrap.backends.numpy_functions.table import (
     is_masked,
     on_values,
 )
-from gradwrap.core.wrapper import native
+from gradwrap.core.levels.wrapper import native
 from gradwrap.rules.axes import as_axes
 
 NEUTRAL: dict[str, tuple[Any, str]] = {
