@@ -22,11 +22,11 @@ from gradwrap.core.levels.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.library.backend import Backend as Backend
 from gradwrap.core.library.backend import register_backend as register_backend
 from gradwrap.core.values.pytree_classes import register_pytree as register_pytree
+from gradwrap.transforms.arguments import stop_gradient as stop_gradient
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
-from gradwrap.transforms.stop_gradient import stop_gradient as stop_gradient
 
 _register_all()
 __version__ = "0.1.0.dev0"

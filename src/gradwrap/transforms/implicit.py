@@ -17,11 +17,10 @@ from gradwrap.core.values.comparing import namespace_of
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.argnums import name_of
-from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.calls import output_of
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.implicit_levels import Problem, attached, levels_of, without_silent
-from gradwrap.transforms.stop_gradient import stop_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

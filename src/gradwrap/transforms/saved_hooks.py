@@ -89,6 +89,7 @@ def save_on_cpu() -> Generator[None, None, None]:
 
 
 def to_host(array: Any) -> tuple[Any, Any, Backend]:
+    """Return an array on the CPU, with the device and the library that it came from."""
     backend = backend_of(array)
     device = backend.device(array)
     if "cpu" in str(device).lower():
