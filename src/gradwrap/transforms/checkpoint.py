@@ -201,18 +201,6 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
 class _Rerun:
     """A function and its arguments, to be run again at one level."""
 
-    __slots__ = (
-        "differentiating",
-        "fun",
-        "inputs",
-        "level",
-        "metas",
-        "parents",
-        "places",
-        "treedef",
-        "used",
-    )
-
     def __init__(  # noqa: PLR0913  all there is to a run
         self,
         fun: Callable[..., Any],
