@@ -221,7 +221,9 @@ class FunctionCtx:
         """The context with native arrays alone."""
         args = [native(arg) for arg in self._args]
         outs = [native(out) for out in self._outs]
-        native_ctx: FunctionCtx = self._origin._at(args, outs, self.needs_input_grad, _unchanged)
+        native_ctx: FunctionCtx = self._origin._at(
+            args, outs, self.needs_input_grad, lambda array, _: array
+        )
         return native_ctx
 
     def _computed_arrays(self) -> list[Any]:
@@ -256,7 +258,3 @@ def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
 
     mapped = map_leaves(watched, value)
     return mapped if changed else value
-
-
-def _unchanged(array: Any, where: str) -> Any:  # noqa: ARG001  what `_at` calls
-    return array

@@ -1,9 +1,9 @@
-"""Names for the types of what the standard's functions take and return, and type variables."""
+"""Names for the types that the protocols are written in: type variables, arguments, attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 A = TypeVar("A", bound=Any)
 In_contra = TypeVar("In_contra", contravariant=True)
@@ -36,3 +36,30 @@ Kind: TypeAlias = Literal[
     "numeric",
 ]
 Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]
+
+
+class Holds(Protocol[Out_co]):
+    """A variable, by what it holds."""
+
+    _data: Any
+    _backend: Any
+
+    @property
+    def data(self) -> Out_co:
+        """The native array."""
+
+
+class HasDType(Protocol[Out_co]):
+    """An array with a dtype."""
+
+    @property
+    def dtype(self) -> Out_co:
+        """Its dtype."""
+
+
+class HasDevice(Protocol[Out_co]):
+    """An array with a device."""
+
+    @property
+    def device(self) -> Out_co:
+        """Where it is."""
