@@ -22,11 +22,11 @@ from gradwrap.core.levels.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.library.backend import Backend as Backend
 from gradwrap.core.library.backend import register_backend as register_backend
 from gradwrap.core.values.pytree_classes import register_pytree as register_pytree
+from gradwrap.transforms.arguments import stop_gradient as stop_gradient
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
 from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
-from gradwrap.transforms.stop_gradient import stop_gradient as stop_gradient
 
 _register_all()
 __version__ = "0.1.0.dev0"
@@ -42,9 +42,6 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.custom_derivatives import custom_vjp as custom_vjp
     from gradwrap.transforms.custom_rules import defjvp as defjvp
     from gradwrap.transforms.custom_rules import defvjp as defvjp
-    from gradwrap.transforms.debugging import detect_anomaly as detect_anomaly
-    from gradwrap.transforms.debugging import guard_buffers as guard_buffers
-    from gradwrap.transforms.debugging import strong_zeros as strong_zeros
     from gradwrap.transforms.forward import jvp as jvp
     from gradwrap.transforms.forward import linearize as linearize
     from gradwrap.transforms.function import Function as Function
@@ -59,8 +56,11 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.jacobian import jacrev as jacrev
     from gradwrap.transforms.masking import apply_where as apply_where
     from gradwrap.transforms.primitive import primitive as primitive
-    from gradwrap.transforms.saved_hooks import save_on_cpu as save_on_cpu
-    from gradwrap.transforms.saved_hooks import saved_tensors_hooks as saved_tensors_hooks
+    from gradwrap.transforms.watches import detect_anomaly as detect_anomaly
+    from gradwrap.transforms.watches import guard_buffers as guard_buffers
+    from gradwrap.transforms.watches import save_on_cpu as save_on_cpu
+    from gradwrap.transforms.watches import saved_tensors_hooks as saved_tensors_hooks
+    from gradwrap.transforms.watches import strong_zeros as strong_zeros
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
@@ -88,11 +88,11 @@ else:
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",
         "apply_where": "gradwrap.transforms.masking",
-        "detect_anomaly": "gradwrap.transforms.debugging",
-        "guard_buffers": "gradwrap.transforms.debugging",
-        "strong_zeros": "gradwrap.transforms.debugging",
-        "save_on_cpu": "gradwrap.transforms.saved_hooks",
-        "saved_tensors_hooks": "gradwrap.transforms.saved_hooks",
+        "detect_anomaly": "gradwrap.transforms.watches",
+        "guard_buffers": "gradwrap.transforms.watches",
+        "strong_zeros": "gradwrap.transforms.watches",
+        "save_on_cpu": "gradwrap.transforms.watches",
+        "saved_tensors_hooks": "gradwrap.transforms.watches",
     }
 
     def __getattr__(name: str) -> object:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.core.array.variable import Variable
-    from gradwrap.transforms.debugging import detect_anomaly
     from gradwrap.transforms.function import Function
+    from gradwrap.transforms.watches import detect_anomaly
 else:
     _LATER = {
         "Function": "gradwrap.transforms.function",
-        "detect_anomaly": "gradwrap.transforms.debugging",
+        "detect_anomaly": "gradwrap.transforms.watches",
     }
 
     def __getattr__(name: str) -> object:

@@ -351,16 +351,16 @@ def test_what_the_users_functions_raise_passes_and_ends_the_context() -> None:
 def test_save_on_cpu_moves_what_is_saved_and_takes_it_back_to_its_device(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from gradwrap.transforms import saved_hooks
+    from gradwrap.transforms import watches
 
     kept: list[Any] = []
-    to_host = saved_hooks.to_host
+    to_host = watches.to_host
 
     def noting(array: Any) -> Any:
         kept.append(to_host(array))
         return kept[-1]
 
-    monkeypatch.setattr(saved_hooks, "to_host", noting)
+    monkeypatch.setattr(watches, "to_host", noting)
     device = strict.Device("device1")
     x = gw.wrap(strict.asarray([0.5, 2.0], device=device), requires_grad=True)
     xp = gw.wrap_namespace(strict)

@@ -15,7 +15,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.library.namespace import composites
 from gradwrap.core.table.registry import ops
-from gradwrap.typing import info, results
+from gradwrap.typing import arrays, info, linalg
 from lambdas import is_a
 from standard import FUNCTIONS, OWN
 
@@ -242,7 +242,7 @@ def conforms(value: Any, annotation: str, is_array: Callable[[Any], bool]) -> bo
         return value.__class__ is tuple and all(map(tests[inner.partition(",")[0]], value))
     if annotation in ("FInfo", "IInfo"):
         return all(hasattr(value, n) for n in getattr(info, annotation).__annotations__)
-    kind = getattr(results, head)
+    kind = getattr(linalg if hasattr(linalg, head) else arrays, head)
     return tuple(value._fields) == tuple(kind._fields) and all(is_array(part) for part in value)
 
 

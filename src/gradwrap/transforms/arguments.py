@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
@@ -17,6 +17,8 @@ from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
 
 NUMBERS = (int, float, complex)
 PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(None), EllipsisType)
@@ -178,3 +180,21 @@ def without_inner(tree: Any, level: int) -> Any:
         return snapshot(leaf)
 
     return map_leaves(settle, tree)
+
+
+def stop_gradient(x: T) -> T:
+    """The same values, taken as constants: no gradient passes, at any level.
+
+    Takes and returns an array or a pytree of arrays; what is not tracked stays as it is.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> gw.grad(lambda x: x * gw.stop_gradient(x))(3.0)
+    np.float64(3.0)
+    """
+
+    def stop(leaf: Any) -> Any:
+        return leaf.detach() if isinstance(leaf, AnyWrapper) else leaf
+
+    return map_leaves(stop, x)  # type: ignore[no-any-return]  # of the type it was given

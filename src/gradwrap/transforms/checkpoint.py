@@ -184,13 +184,7 @@ def _parents(node: Node | Leaf) -> Iterator[Node | Leaf]:
 
 
 def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
-    data = next(
-        layer._data
-        for place in rerun.places
-        for layer in layers(leaves[place])
-        if is_at(layer, rerun.level)
-    )
-    backend = backend_of(data)
+    backend = backend_of(_layer_at(leaves[rerun.places[0]], rerun.level)._data)
     op = OpaqueOp("checkpoint", backend, materializes=False)
     return output_nodes(op, rerun.parents, _pulled_back, (rerun,), rerun.metas)
 
@@ -200,18 +194,6 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
 
 class _Rerun:
     """A function and its arguments, to be run again at one level."""
-
-    __slots__ = (
-        "differentiating",
-        "fun",
-        "inputs",
-        "level",
-        "metas",
-        "parents",
-        "places",
-        "treedef",
-        "used",
-    )
 
     def __init__(  # noqa: PLR0913  all there is to a run
         self,
@@ -257,7 +239,8 @@ class _Rerun:
             raise self._differs(
                 f"returned {treedef}, the first time {self.treedef}", "return the same structure"
             )
-        nodes = [_node_at(leaves[place], self.level) for place in self.places]
+        found = [_layer_at(leaves[place], self.level) for place in self.places]
+        nodes: list[Any] = [None if layer is None else layer._node for layer in found]
         for node, meta in zip(nodes, self.metas, strict=True):
             if type(node) is not Node or node.seq > began or not same_space(node.meta, meta):
                 now = node.meta if node else "an untracked value"
@@ -296,8 +279,8 @@ def _below(leaf: Any, level: int) -> Any:
     return snapshot(leaf)
 
 
-def _node_at(leaf: Any, level: int) -> Any:
-    return next((layer._node for layer in layers(leaf) if is_at(layer, level)), None)
+def _layer_at(leaf: Any, level: int) -> Any:
+    return next((layer for layer in layers(leaf) if is_at(layer, level)), None)
 
 
 def _owner(node: Node | Leaf) -> Any:

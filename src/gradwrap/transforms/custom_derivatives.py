@@ -258,13 +258,8 @@ def _sum(left: Any, right: Any) -> Any:
     """The sum of two trees of one structure."""
     leaves, treedef = flatten(left)
     others, _ = flatten(right)
-    return unflatten(
-        treedef,
-        [
-            b if a is None else a if b is None else a + b
-            for a, b in zip(leaves, others, strict=True)
-        ],
-    )
+    pairs = zip(leaves, others, strict=True)
+    return unflatten(treedef, [b if a is None else a if b is None else a + b for a, b in pairs])
 
 
 class _JvpCall(CustomCall):

@@ -7,9 +7,12 @@ the library's own return is checked by its tests.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.backend import rebind
+from gradwrap.core.graph.checking import check_tangent
+from gradwrap.core.graph.linear import in_spaces_of, record_linear
+from gradwrap.core.library.backend import backend_of, rebind
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.registry import (
     GENERIC,
@@ -20,8 +23,9 @@ from gradwrap.core.table.registry import (
     search_function,
 )
 from gradwrap.core.table.rule import Rule
+from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.space import zeros_of
 from gradwrap.errors import RuleDefinitionError
-from gradwrap.transforms.jvp_formulas import CheckedJvp, TransposedJvp
 from gradwrap.transforms.primitive import Primitive, Signature, call_native
 
 if TYPE_CHECKING:
@@ -259,31 +263,31 @@ def _defined(rule: Rule | None, along: str) -> tuple[FormulaFunction | None, ...
         return ()
     if along == "g":
         functions = (None if f is None else f.function for f in rule.formulas)
-        return tuple(None if isinstance(f, TransposedJvp) else f for f in functions)
+        return tuple(None if isinstance(f, _TransposedJvp) else f for f in functions)
     given = (None if f is None else f.function for f in rule.jvps)
-    return tuple(f.function if isinstance(f, CheckedJvp) else None for f in given)
+    return tuple(f.function if isinstance(f, _CheckedJvp) else None for f in given)
 
 
 def _checked(
     jvps: Sequence[FormulaFunction | None], name: str, arrays: Sequence[str]
-) -> tuple[CheckedJvp | None, ...] | None:
+) -> tuple[_CheckedJvp | None, ...] | None:
     if not any(jvps):
         return None
     return tuple(
-        None if jvp is None else CheckedJvp(jvp, name, array)
+        None if jvp is None else _CheckedJvp(jvp, name, array)
         for jvp, array in zip(jvps, arrays, strict=True)
     )
 
 
 def _completed(
-    vjps: Sequence[FormulaFunction | None], jvps: Sequence[CheckedJvp | None] | None, count: int
+    vjps: Sequence[FormulaFunction | None], jvps: Sequence[_CheckedJvp | None] | None, count: int
 ) -> tuple[FormulaFunction | None, ...]:
     """A formula for each cotangent: the one that was given, or else the transpose of the JVP."""
     given = tuple(vjps) or (None,) * count
     if jvps is None:
         return given
     return tuple(
-        TransposedJvp(jvp) if vjp is None and jvp is not None else vjp
+        _TransposedJvp(jvp) if vjp is None and jvp is not None else vjp
         for vjp, jvp in zip(given, jvps, strict=True)
     )
 
@@ -322,3 +326,82 @@ def _wrong_count(
         f"for each, None where it is not differentiable. They may use {words}, and the other "
         "parameters by their names."
     )
+
+
+# The formulas that follow from a user's JVP -------------------------------------------------------
+
+
+def _signature(*names: str) -> inspect.Signature:
+    return inspect.Signature(
+        [inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in names]
+    )
+
+
+class _CheckedJvp:
+    """A user's JVP formula, whose result is compared with the output it is to belong to."""
+
+    def __init__(self, function: FormulaFunction, op: str, argument: str) -> None:
+        given = tuple(inspect.signature(function).parameters)
+        if given[:2] != ("xp", "t"):
+            raise RuleDefinitionError(
+                f"{op}: a JVP formula's first two parameters are xp and t, this one has "
+                f"({', '.join(given)}). Fix: lambda xp, t, {argument}: ..."
+            )
+        self.function = function
+        self.names: tuple[str, ...] = given[2:]
+        self.op = op
+        self.argument = argument
+        more = () if "out" in self.names else ("out",)
+        self.__signature__: inspect.Signature = _signature("xp", "t", *self.names, *more)
+
+    def __call__(self, xp: Any, t: Any, *saved: Any) -> Any:
+        """The tangent of the output, or a tuple of those of several."""
+        values = dict(zip((*self.names, "out"), saved, strict=False))
+        result = self.function(xp, t, *saved[: len(self.names)])
+        check_tangent(result, values["out"], self.op, self.argument)
+        return result
+
+
+class _TransposedJvp:
+    """The formula of a cotangent that follows from a JVP.
+
+    A JVP is linear in its tangent. It is recorded on a variable tangent, and the cotangent goes
+    back through that record. What it saves is what the JVP names.
+    """
+
+    def __init__(self, jvp: _CheckedJvp) -> None:
+        self.jvp = jvp
+        meta = f"{jvp.argument}_meta"
+        self.names: tuple[str, ...] = jvp.names if meta in jvp.names else (*jvp.names, meta)
+        self.at: int = self.names.index(meta)
+        self.__signature__: inspect.Signature = _signature("xp", "g", *self.names)
+
+    def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
+        """The cotangent of the argument."""
+        cotangents = g if isinstance(g, TUPLE) else (g,)
+        values = saved[: len(self.jvp.names)]
+        # The engine conjugates around the formulas of complex outputs, as a formula for reals
+        # needs; the pass through the record gives the adjoint by itself.
+        conjugates = any(_is_complex(part) for part in cotangents)
+        if conjugates:
+            cotangents = tuple(_conjugate(part) for part in cotangents)
+        zeros = zeros_of(backend_of(cotangents[0]).xp, saved[self.at])
+
+        def push(tangents: Sequence[Any]) -> Sequence[Any]:
+            (t,) = tangents
+            result = self.jvp.function(t._namespace, t, *values)
+            check_tangent(result, g, self.jvp.op, self.jvp.argument)
+            parts = result if isinstance(g, TUPLE) else (result,)
+            return in_spaces_of(cotangents, parts)
+
+        arrived = record_linear(push, [zeros]).pull(cotangents, keep=False)[0]
+        found = zeros if arrived is None else arrived
+        return _conjugate(found) if conjugates else found
+
+
+def _is_complex(array: Any) -> bool:
+    return backend_of(array).dtype_kind(array.dtype)[1]
+
+
+def _conjugate(array: Any) -> Any:
+    return backend_of(array).xp.conj(array) if _is_complex(array) else array

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
@@ -24,11 +24,30 @@ if TYPE_CHECKING:
 
     from gradwrap.core.graph.custom_nodes import OpaqueOp
     from gradwrap.core.library.backend import Backend
-    from gradwrap.typing.function_forward import ForwardAlone, ForwardWithContext
+    from gradwrap.transforms.function_context import FunctionCtx
 
 F = TypeVar("F", bound="Callable[..., Any]")
 P = ParamSpec("P")
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class _ForwardWithContext(Protocol[P, R_co]):
+    """A class whose `forward` takes the context, then the arguments of `apply`."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, /, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Compute the outputs."""
+        ...
+
+
+class _ForwardAlone(Protocol[P, R_co]):
+    """A class whose `forward` takes the arguments of `apply`; `setup_context` takes the context."""
+
+    @staticmethod
+    def forward(*args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Compute the outputs."""
+        ...
 
 
 class Function:
@@ -107,10 +126,10 @@ class Function:
 
     @overload
     @classmethod
-    def apply(cls: type[ForwardWithContext[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    def apply(cls: type[_ForwardWithContext[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
     @classmethod
-    def apply(cls: type[ForwardAlone[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    def apply(cls: type[_ForwardAlone[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
     @overload
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any: ...

@@ -242,15 +242,13 @@ def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
         )
     checked: list[Any] = []
     for index, (result, meta) in enumerate(zip(results, call.metas, strict=True)):
-        if meta is None:
-            if result is not None and call.backends[index] is None:
-                raise RuleResultError(
-                    f"Function {name}Backward returned a gradient different from None at "
-                    f"position {index}, but the corresponding forward input was not an array. "
-                    "Fix: return None there."
-                )
-            checked.append(None)
-        elif result is None:
+        if meta is None and result is not None and call.backends[index] is None:
+            raise RuleResultError(
+                f"Function {name}Backward returned a gradient different from None at "
+                f"position {index}, but the corresponding forward input was not an array. "
+                "Fix: return None there."
+            )
+        if meta is None or result is None:
             checked.append(None)
         else:
             backend: Any = call.backends[index]

@@ -193,7 +193,7 @@ class FunctionCtx:
         args: Sequence[Any],
         outs: Sequence[Any],
         needs_input_grad: tuple[bool, ...],
-        computed: Callable[[Any, str], Any],
+        computed: Callable[[Any, str], Any] | None = None,
     ) -> FunctionCtx:
         """The context with the arguments and outputs of one level."""
         again = FunctionCtx(needs_input_grad)
@@ -206,7 +206,9 @@ class FunctionCtx:
                     return args[leaf.index]
                 if kind is Output:
                     return outs[leaf.index]
-                return computed(leaf.array, where) if kind is Computed else leaf
+                if kind is not Computed:
+                    return leaf
+                return leaf.array if computed is None else computed(leaf.array, where)
 
             return _mapped(restore, value)
 
@@ -221,7 +223,7 @@ class FunctionCtx:
         """The context with native arrays alone."""
         args = [native(arg) for arg in self._args]
         outs = [native(out) for out in self._outs]
-        native_ctx: FunctionCtx = self._origin._at(args, outs, self.needs_input_grad, _unchanged)
+        native_ctx: FunctionCtx = self._origin._at(args, outs, self.needs_input_grad)
         return native_ctx
 
     def _computed_arrays(self) -> list[Any]:
@@ -256,7 +258,3 @@ def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
 
     mapped = map_leaves(watched, value)
     return mapped if changed else value
-
-
-def _unchanged(array: Any, where: str) -> Any:  # noqa: ARG001  what `_at` calls
-    return array

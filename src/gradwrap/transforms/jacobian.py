@@ -6,10 +6,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.dynamic import SEQUENCE
-from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.transforms.forward import jvp
-from gradwrap.transforms.jacobian_blocks import by_columns, by_rows, forward_columns
+from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_columns
 from gradwrap.transforms.jacobian_space import as_asked
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad
@@ -65,11 +64,7 @@ def jacrev(
     array([[2., 0.],
            [0., 4.]])
     """
-
-    def blocks(recording: Recording, outputs: list[Any]) -> list[list[Any]]:
-        return by_rows(recording, outputs, holomorphic, chunk_size)
-
-    return _from_recording(fun, argnums, has_aux, blocks)
+    return _from_recording(fun, argnums, has_aux, by_rows, holomorphic, chunk_size)
 
 
 @typed_as_jacobian
@@ -126,15 +121,7 @@ def jacobian(
     array([[3., 2.],
            [1., 1.]])
     """
-
-    def blocks(recording: Recording, outputs: list[Any]) -> list[list[Any]]:
-        leaves = [leaf for tracked in recording.tracked for leaf in tracked.leaves]
-        inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf in leaves)
-        rows = sum(size_of(o.shape) for o in outputs if recording.is_tracked(o))
-        by_fewer = by_rows if rows <= inputs else by_columns
-        return by_fewer(recording, outputs, holomorphic, chunk_size)
-
-    return _from_recording(fun, argnums, has_aux, blocks)
+    return _from_recording(fun, argnums, has_aux, by_fewer, holomorphic, chunk_size)
 
 
 @typed_as_hessian
@@ -199,11 +186,13 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     return jvp(gradient, tuple(primals), tangents)[1]
 
 
-def _from_recording(
+def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
     fun: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
-    blocks: Callable[[Recording, list[Any]], list[list[Any]]],
+    blocks: Callable[[Recording, list[Any], bool, int | None], list[list[Any]]],
+    holomorphic: bool,
+    chunk_size: int | None,
 ) -> Callable[..., Any]:
     """Make the function that runs `fun` once, recorded, and finds the blocks from that."""
 
@@ -213,7 +202,8 @@ def _from_recording(
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
         outputs, treedef = flatten(out)
         treedefs = [tracked.treedef for tracked in recording.tracked]
-        found = unflatten(treedef, as_asked(blocks(recording, outputs), treedefs, argnums))
+        found = blocks(recording, outputs, holomorphic, chunk_size)
+        found = unflatten(treedef, as_asked(found, treedefs, argnums))
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of

@@ -335,3 +335,13 @@ def by_columns(
     linear = recording.linear_map(outputs).transposed()
     datas = [out._data if recording.is_tracked(out) else out for out in outputs]
     return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
+
+
+def by_fewer(
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+) -> list[list[Any]]:
+    """The blocks by rows or by columns, whichever are fewer."""
+    inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf, _ in _leaves_of(recording))
+    rows = sum(size_of(out.shape) for out in outputs if recording.is_tracked(out))
+    blocks = by_rows if rows <= inputs else by_columns
+    return blocks(recording, outputs, holomorphic, chunk_size)

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias, TypeVar
 
-    from gradwrap.typing.gradients import ElementwiseGrad, Grad, ValueAndGrad
-    from gradwrap.typing.jacobians import Hessian, Jacobian
+    from gradwrap.typing.derivatives import ElementwiseGrad, Grad, Hessian, Jacobian, ValueAndGrad
     from gradwrap.typing.products import Hvp, Jvp, Linearize, Vjp
 
     T = TypeVar("T")

@@ -23,25 +23,25 @@ np.float64(12.0)
 from typing import Any, TypeAlias
 
 from gradwrap.core.array.variable import Variable as _Variable
+from gradwrap.typing.arguments import A as _A
+from gradwrap.typing.arrays import UniqueAll as UniqueAll
+from gradwrap.typing.arrays import UniqueCounts as UniqueCounts
+from gradwrap.typing.arrays import UniqueInverse as UniqueInverse
 from gradwrap.typing.fft import FFTNamespace as FFTNamespace
 from gradwrap.typing.info import Capabilities as Capabilities
 from gradwrap.typing.info import DefaultDTypes as DefaultDTypes
 from gradwrap.typing.info import FInfo as FInfo
 from gradwrap.typing.info import IInfo as IInfo
 from gradwrap.typing.info import NamespaceInfo as NamespaceInfo
+from gradwrap.typing.linalg import QR as QR
+from gradwrap.typing.linalg import SVD as SVD
+from gradwrap.typing.linalg import Eig as Eig
+from gradwrap.typing.linalg import Eigh as Eigh
+from gradwrap.typing.linalg import SlogDet as SlogDet
 from gradwrap.typing.namespace import ArrayNamespace as ArrayNamespace
 from gradwrap.typing.namespace import ExtendedNamespace as ExtendedNamespace
 from gradwrap.typing.namespace import LinalgNamespace as LinalgNamespace
-from gradwrap.typing.results import QR as QR
-from gradwrap.typing.results import SVD as SVD
-from gradwrap.typing.results import Eig as Eig
-from gradwrap.typing.results import Eigh as Eigh
-from gradwrap.typing.results import SlogDet as SlogDet
-from gradwrap.typing.results import UniqueAll as UniqueAll
-from gradwrap.typing.results import UniqueCounts as UniqueCounts
-from gradwrap.typing.results import UniqueInverse as UniqueInverse
 from gradwrap.typing.special import SpecialNamespace as SpecialNamespace
-from gradwrap.typing.type_variables import A as _A
 
 Namespace: TypeAlias = ExtendedNamespace[_Variable[_A] | _A, _Variable[_A], _Variable[Any]]
 """The type of `x.__array_namespace__()` for an `x: Variable[A]`.

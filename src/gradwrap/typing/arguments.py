@@ -1,9 +1,15 @@
-"""Names for the types of what the standard's functions take besides arrays."""
+"""Names for the types that the protocols are written in: type variables, arguments, attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+A = TypeVar("A", bound=Any)
+In_contra = TypeVar("In_contra", contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+Other_co = TypeVar("Other_co", covariant=True)
+"""An array whose dtype is not that of the arguments: bools, positions, Fourier coefficients."""
 
 AnyArray: TypeAlias = Any
 """An array of the library of any dtype: a mask, positions, counts."""
@@ -30,3 +36,30 @@ Kind: TypeAlias = Literal[
     "numeric",
 ]
 Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]
+
+
+class Holds(Protocol[Out_co]):
+    """A variable, by what it holds."""
+
+    _data: Any
+    _backend: Any
+
+    @property
+    def data(self) -> Out_co:
+        """The native array."""
+
+
+class HasDType(Protocol[Out_co]):
+    """An array with a dtype."""
+
+    @property
+    def dtype(self) -> Out_co:
+        """Its dtype."""
+
+
+class HasDevice(Protocol[Out_co]):
+    """An array with a device."""
+
+    @property
+    def device(self) -> Out_co:
+        """Where it is."""

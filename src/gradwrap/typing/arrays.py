@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol
 
-from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
+from gradwrap.typing.arguments import AnyArray, Axes, In_contra, Integers, Other_co, Out_co
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.typing.arguments import AnyArray, Axes, Integers
-    from gradwrap.typing.results import UniqueAll, UniqueCounts, UniqueInverse
+
+class UniqueAll(NamedTuple, Generic[Out_co, Other_co]):
+    """The result of `unique_all`."""
+
+    values: Out_co
+    indices: Other_co
+    inverse_indices: Other_co
+    counts: Other_co
+
+
+class UniqueCounts(NamedTuple, Generic[Out_co, Other_co]):
+    """The result of `unique_counts`."""
+
+    values: Out_co
+    counts: Other_co
+
+
+class UniqueInverse(NamedTuple, Generic[Out_co, Other_co]):
+    """The result of `unique_inverse`."""
+
+    values: Out_co
+    inverse_indices: Other_co
 
 
 class Manipulation(Protocol[In_contra, Out_co]):

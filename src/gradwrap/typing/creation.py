@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
+from gradwrap.typing.arguments import (
+    Device,
+    DType,
+    In_contra,
+    Kinds,
+    Nested,
+    Other_co,
+    Out_co,
+    Shape,
+)
 
 if TYPE_CHECKING:
-    from gradwrap.typing.arguments import Device, DType, Kinds, Nested, Shape
     from gradwrap.typing.info import FInfo, IInfo
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
-
-if TYPE_CHECKING:
-    from gradwrap.typing.arguments import AnyArray
+from gradwrap.typing.arguments import AnyArray, In_contra, Other_co, Out_co
 
 
 class Elementwise(Protocol[In_contra, Out_co, Other_co]):

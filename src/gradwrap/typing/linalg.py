@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Generic, Literal, NamedTuple, Protocol
 
-from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
+from gradwrap.typing.arguments import Axes, DType, In_contra, Other_co, Out_co
 
-if TYPE_CHECKING:
-    from gradwrap.typing.arguments import Axes, DType
-    from gradwrap.typing.results import QR, SVD, Eig, Eigh, SlogDet
+
+class Eig(NamedTuple, Generic[Other_co]):
+    """The result of `linalg.eig`."""
+
+    eigenvalues: Other_co
+    eigenvectors: Other_co
+
+
+class Eigh(NamedTuple, Generic[Out_co]):
+    """The result of `linalg.eigh`."""
+
+    eigenvalues: Out_co
+    eigenvectors: Out_co
+
+
+class QR(NamedTuple, Generic[Out_co]):
+    """The result of `linalg.qr`."""
+
+    Q: Out_co
+    R: Out_co
+
+
+class SlogDet(NamedTuple, Generic[Out_co]):
+    """The result of `linalg.slogdet`."""
+
+    sign: Out_co
+    logabsdet: Out_co
+
+
+class SVD(NamedTuple, Generic[Out_co]):
+    """The result of `linalg.svd`."""
+
+    U: Out_co
+    S: Out_co
+    Vh: Out_co
 
 
 class LinalgFunctions(Protocol[In_contra, Out_co, Other_co]):

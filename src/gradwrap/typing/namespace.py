@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from gradwrap.typing.arguments import In_contra, Other_co, Out_co
 from gradwrap.typing.arrays import Manipulation, Searching
 from gradwrap.typing.creation import Creation, DTypeFunctions
 from gradwrap.typing.elementwise import Elementwise
 from gradwrap.typing.info import Constants, DTypes
 from gradwrap.typing.linalg import LinalgFunctions
 from gradwrap.typing.reductions import Products, Reductions
-from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
     from gradwrap.typing.fft import FFTNamespace

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from gradwrap.typing.type_variables import In_contra, Other_co, Out_co
+from gradwrap.typing.arguments import AnyArray, Axes, DType, In_contra, Other_co, Out_co
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from gradwrap.typing.arguments import AnyArray, Axes, DType
 
 
 class Reductions(Protocol[In_contra, Out_co, Other_co]):

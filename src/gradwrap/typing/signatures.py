@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
     P = ParamSpec("P", default=...)
     X = TypeVar("X", bound=Any, default=Any)
-    X1 = TypeVar("X1", bound=Any, default=Any)
-    X2 = TypeVar("X2", bound=Any, default=Any)
+    Y = TypeVar("Y", bound=Any, default=Any)
+    Z = TypeVar("Z", bound=Any, default=Any)
     R = TypeVar("R", default=Any)
     Aux = TypeVar("Aux", default=Any)
     Primals = TypeVarTuple("Primals")
 
     # Functions of one, two or three arguments and more
     F1: TypeAlias = Callable[Concatenate[X, P], R]
-    F2: TypeAlias = Callable[Concatenate[X, X1, P], R]
-    F3: TypeAlias = Callable[Concatenate[X, X1, X2, P], R]
+    F2: TypeAlias = Callable[Concatenate[X, Y, P], R]
+    F3: TypeAlias = Callable[Concatenate[X, Y, Z, P], R]
 
     Scalar: TypeAlias = SupportsFloat | SupportsComplex
     S = TypeVar("S", bound=SupportsFloat | SupportsComplex, default=Any)
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
         chunk_size: int | None
 
-    class AuxChunked(WithAux, total=False):
+    class Paired(WithAux, total=False):
         """The same for a function that returns a pair."""
 
         chunk_size: int | None

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, overload
+from typing import Literal, Protocol, overload
 
-from gradwrap.typing.type_variables import In_contra, Out_co
-
-if TYPE_CHECKING:
-    from gradwrap.typing.arguments import Axes
+from gradwrap.typing.arguments import Axes, In_contra, Out_co
 
 
 class SpecialNamespace(Protocol[In_contra, Out_co]):

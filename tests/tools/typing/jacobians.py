@@ -1,4 +1,4 @@
-"""The protocols of gradwrap/typing/jacobians.py, as a checker sees what is typed by them."""
+"""The protocols of gradwrap/typing/derivatives.py, as a checker sees what is typed by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from gradwrap.typing.jacobians import Hessian, Jacobian
+    from gradwrap.typing.derivatives import Hessian, Jacobian
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from gradwrap.errors import BatchedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from gradwrap.typing.attributes import HasDevice, HasDType, Holds
+    from gradwrap.typing.arguments import HasDevice, HasDType, Holds
 
 D = TypeVar("D")
 
