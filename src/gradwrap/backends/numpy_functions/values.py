@@ -170,10 +170,10 @@ def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: An
         inside = xp.clip(x, knots[0], knots[-1])
         share = (inside - low) / xp.where(native(span) == 0, 1.0, span)
         found = fp[places] + share * (fp[places + 1] - fp[places])
-    if left is not None:
-        found = xp.where(native(x) < native(knots)[0], left, found)
-    if right is not None:
-        found = xp.where(native(x) > native(knots)[-1], right, found)
+    x, knots = native(x), native(knots)
+    for outside, value in ((x < knots[0], left), (x > knots[-1], right)):
+        if value is not None:
+            found = xp.where(outside, value, found)
     return found
 
 
