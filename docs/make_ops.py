@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import gradwrap.backends
 import gradwrap.rules
 from formula_source import Helper, helpers_of, named_in, steps_of, summary_of, text_of
-from gradwrap.core.namespace import composites
-from gradwrap.core.registry import GENERIC, find_op, ops
-from gradwrap.core.rule import Formula, Rule, passes, zero
+from gradwrap.core.library.namespace import composites
+from gradwrap.core.table.registry import GENERIC, find_op, ops
+from gradwrap.core.table.rule import Formula, Rule, passes, zero
 from library_stand_ins import stand_in
 
 if TYPE_CHECKING:

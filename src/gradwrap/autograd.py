@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.grad_fn import GradFn
-from gradwrap.core.handles import RemovableHandle
-from gradwrap.core.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from gradwrap.core.tape import backward as _backward
-from gradwrap.core.tape import gradients_of as _gradients_of
-from gradwrap.core.variable import Variable
-from gradwrap.core.wrapper import AnyWrapper
+from gradwrap.core.array.variable import Variable
+from gradwrap.core.graph.grad_fn import GradFn
+from gradwrap.core.graph.tape import backward as _backward
+from gradwrap.core.graph.tape import gradients_of as _gradients_of
+from gradwrap.core.levels.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.handles import RemovableHandle
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import BackwardError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.array.variable import Variable
     from gradwrap.transforms.debugging import detect_anomaly
     from gradwrap.transforms.function import Function
 else:

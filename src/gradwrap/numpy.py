@@ -26,7 +26,7 @@ import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
-from gradwrap.core.dynamic import TUPLE as _TUPLE
+from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
 if TYPE_CHECKING:

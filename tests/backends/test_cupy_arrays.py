@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.backend import backend_of
+from gradwrap.core.library.backend import backend_of
 from hosted_cupy import device_params, on_device
 from lambdas import is_a
 

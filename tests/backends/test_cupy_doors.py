@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.backend import wrapper_class
-from gradwrap.core.batch import Batched
-from gradwrap.core.forward import Dual
-from gradwrap.core.variable import Variable
+from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.batch import Batched
+from gradwrap.core.calls.forward import Dual
+from gradwrap.core.library.backend import wrapper_class
 from gradwrap.errors import NoRuleError, OutArgumentError, RuleDefinitionError, TrackedValueError
 from lambdas import rows
 

@@ -14,8 +14,8 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.backends.tracing import ARRAY, NUMBER, Untraceable, trace
-from gradwrap.core.backend import backend_of
-from gradwrap.core.registry import GENERIC, find_op, ops
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.table.registry import GENERIC, find_op, ops
 from hosted_cupy import has_gpu, hosted
 from lambdas import fn, rows
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from gradwrap.core.rule import Formula
+    from gradwrap.core.table.rule import Formula
     from hosted_cupy.counts import Counts
 
 cupy: Any = pytest.importorskip("cupy")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.node import Node
-from gradwrap.core.places import PlacedNode, placers
+from gradwrap.core.graph.node import Node
+from gradwrap.core.observing.places import PlacedNode, placers
 from hosted_cupy import has_gpu, hosted
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.backend import backend_of
+from gradwrap.core.library.backend import backend_of
 from harness import COMPLEX, REAL, Case, cases, namespace, runs_on
 from hosted_cupy import has_gpu, hosted
 from lambdas import rows

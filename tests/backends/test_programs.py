@@ -13,7 +13,7 @@ import pytest
 
 import gradwrap as gw
 import tiny_arrays
-from gradwrap.core.backend import Backend, backend_of
+from gradwrap.core.library.backend import Backend, backend_of
 from harness import namespace, to_library, to_numpy
 from programs import PROGRAMS, Program
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.wrapper import native
+from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError, TrackedValueError
 from lambdas import fn, is_a
 

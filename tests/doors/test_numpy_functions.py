@@ -11,7 +11,7 @@ import pytest
 import gradwrap as gw
 from against_numpy import assert_same, check
 from counting import allocated, lines
-from gradwrap.core.tree import map_leaves
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError, OutArgumentError, TrackedValueError
 from lambdas import fn, rows
 

@@ -13,7 +13,7 @@ import pytest
 
 import gradwrap as gw
 from against_numpy import assert_same, check
-from gradwrap.core.tree import map_leaves
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import TrackedValueError
 from lambdas import rows
 

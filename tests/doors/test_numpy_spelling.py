@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import SPELLED, UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue
-from gradwrap.core.backend import rebind
-from gradwrap.core.protocol import ELSEWHERE
-from gradwrap.core.registry import find_op, redefine
-from gradwrap.core.tree import map_leaves
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
+from gradwrap.core.array.protocol import ELSEWHERE
+from gradwrap.core.library.backend import rebind
+from gradwrap.core.table.registry import find_op, redefine
+from gradwrap.core.values.tree import map_leaves
 from lambdas import fn, is_a
 
 if TYPE_CHECKING:

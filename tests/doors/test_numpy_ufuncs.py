@@ -9,7 +9,7 @@ import pytest
 
 import gradwrap as gw
 from against_numpy import assert_same, check
-from gradwrap.core.tree import map_leaves
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError
 from lambdas import fn, rows
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.namespace import composites
-from gradwrap.core.registry import find_op
+from gradwrap.core.library.namespace import composites
+from gradwrap.core.table.registry import find_op
 from harness import COMPLEX as COMPLEX_DTYPE
 from harness import REAL as REAL_DTYPE
 from harness import direction, is_floating, numerical, real_inner
@@ -22,7 +22,7 @@ from lambdas import fn, is_a
 from standard import ANY, COMPLEX, DEGENERATE, FUNCTIONS, OWN, REAL, calls
 
 if TYPE_CHECKING:
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.table.rule import Rule
 
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 DIFFERENTIABLE = calls(ANY) + calls(REAL) + calls(COMPLEX)

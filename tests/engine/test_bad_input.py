@@ -14,7 +14,7 @@ import pytest
 
 import gradwrap as gw
 import tiny_arrays as tiny
-from gradwrap.core.levels import silent_up_to
+from gradwrap.core.levels.levels import silent_up_to
 from lambdas import fn
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gradwrap
-from gradwrap.core import watching
-from gradwrap.core.levels import current_watch, inspecting
+from gradwrap.core.levels.levels import current_watch, inspecting
+from gradwrap.core.observing import watching
 from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
 from lambdas import fn
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.backend import wrapper_class
-from gradwrap.core.batch import Batched, Batches
-from gradwrap.core.call import WORDS
-from gradwrap.core.forward import Dual, Forward
-from gradwrap.core.record import Tape
-from gradwrap.core.registry import find_op, ops
-from gradwrap.core.variable import Variable
+from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.batch import Batched, Batches
+from gradwrap.core.calls.call import WORDS
+from gradwrap.core.calls.forward import Dual, Forward
+from gradwrap.core.calls.record import Tape
+from gradwrap.core.library.backend import wrapper_class
+from gradwrap.core.table.registry import find_op, ops
 
 if TYPE_CHECKING:
-    from gradwrap.core.call import Call
+    from gradwrap.core.calls.call import Call
 
 VARIABLE: Any = type(gw.wrap(np.ones(1)))
 LEVELS: dict[str, tuple[Any, type[Call]]] = {

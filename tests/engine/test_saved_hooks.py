@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradwrap
-from gradwrap.core.levels import current_watch
+from gradwrap.core.levels.levels import current_watch
 from gradwrap.errors import GradwrapError, SavedArrayError
 from lambdas import fn, rows
 

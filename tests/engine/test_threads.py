@@ -15,10 +15,11 @@ import pytest
 
 import gradwrap as gw
 from counting import lines
-from gradwrap.core import levels, registry
-from gradwrap.core.backend import rebind
-from gradwrap.core.record import Tape
-from gradwrap.core.registry import find_op, redefine
+from gradwrap.core.calls.record import Tape
+from gradwrap.core.levels import levels
+from gradwrap.core.library.backend import rebind
+from gradwrap.core.table import registry
+from gradwrap.core.table.registry import find_op, redefine
 from lambdas import fn
 
 THREADS = 8

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
-from gradwrap.core.backend import backend_of_namespace
-from gradwrap.core.registry import GENERIC, Op, ops
+from gradwrap.core.library.backend import backend_of_namespace
+from gradwrap.core.table.registry import GENERIC, Op, ops
 from lambdas import is_a
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.table.rule import Rule
 
 UNARY_SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3), (0,))
 BINARY_SHAPES = (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.kinds import elementwise, linear, reduction
-from gradwrap.core.registry import register
+from gradwrap.core.table.kinds import elementwise, linear, reduction
+from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import kept
 
 

@@ -13,10 +13,10 @@ import pytest
 
 import formula_source
 import make_ops
-from gradwrap.core.kinds import elementwise, general, joint
-from gradwrap.core.namespace import composites
-from gradwrap.core.registry import GENERIC, Op, ops
-from gradwrap.core.rule import Rule, passes, zero
+from gradwrap.core.library.namespace import composites
+from gradwrap.core.table.kinds import elementwise, general, joint
+from gradwrap.core.table.registry import GENERIC, Op, ops
+from gradwrap.core.table.rule import Rule, passes, zero
 from lambdas import fn, rows
 
 if TYPE_CHECKING:

@@ -185,7 +185,7 @@ def test_harness_catches_a_wrong_formula(
     name: str, mutation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A test of the harness: a wrong formula is noticed for each argument."""
-    from gradwrap.core.rule import Formula
+    from gradwrap.core.table.rule import Formula
 
     case = next(c for c in CASES if c.rule.name == name and "0" not in c.pattern.replace("0.", ""))
     right = case.rule.formulas[-1]

@@ -15,8 +15,8 @@ import pytest
 from scipy import special
 
 import gradwrap as gw
-from gradwrap.core.namespace import composites
-from gradwrap.core.registry import find_op, ops
+from gradwrap.core.library.namespace import composites
+from gradwrap.core.table.registry import find_op, ops
 from gradwrap.errors import NoRuleError
 from lambdas import fn, rows
 

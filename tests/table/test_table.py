@@ -8,10 +8,10 @@ import array_api_compat
 import numpy as np
 import pytest
 
-from gradwrap.core.kinds import GENERAL
-from gradwrap.core.namespace import composites
-from gradwrap.core.registry import find_op, ops
-from gradwrap.core.rule import Rule, zero
+from gradwrap.core.library.namespace import composites
+from gradwrap.core.table.kinds import GENERAL
+from gradwrap.core.table.registry import find_op, ops
+from gradwrap.core.table.rule import Rule, zero
 from gradwrap.errors import RuleDefinitionError
 from lambdas import fn
 

@@ -12,7 +12,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.backends import numpy_methods
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
-from gradwrap.backends.numpy_functions.table import NoValue
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.typing import array_methods
 from lambdas import is_a
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.namespace import composites
-from gradwrap.core.registry import ops
+from gradwrap.core.library.namespace import composites
+from gradwrap.core.table.registry import ops
 from gradwrap.typing import info, results
 from lambdas import is_a
 from standard import FUNCTIONS, OWN

@@ -10,8 +10,8 @@ import pytest
 from scipy import special
 
 import gradwrap as gw
-from gradwrap.core.backend import rebind
-from gradwrap.core.registry import find_op
+from gradwrap.core.library.backend import rebind
+from gradwrap.core.table.registry import find_op
 from gradwrap.errors import (
     NonDifferentiableInputError,
     NoRuleError,

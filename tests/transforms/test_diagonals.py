@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.batch import Batched
-from gradwrap.core.levels import new_level
+from gradwrap.core.calls.batch import Batched
+from gradwrap.core.levels.levels import new_level
 from gradwrap.transforms.batches import batch_of, unit_batch
 from lambdas import is_a, rows
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.backend import rebind
-from gradwrap.core.registry import find_op, redefine
+from gradwrap.core.library.backend import rebind
+from gradwrap.core.table.registry import find_op, redefine
 from lambdas import fn
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufuncs
 from gradwrap.backends.numpy import NumPyBackend
-from gradwrap.core import protocol
-from gradwrap.core.backend import register_backend
+from gradwrap.core.array import protocol
+from gradwrap.core.library.backend import register_backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.backend import Backend
+    from gradwrap.core.library.backend import Backend
 
 __all__ = ["register_all"]
 

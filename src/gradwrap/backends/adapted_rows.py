@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.registry import GENERIC, find_op
-from gradwrap.core.space import zeros_of
+from gradwrap.core.table.registry import GENERIC, find_op
+from gradwrap.core.values.space import zeros_of
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.rule import FormulaFunction, Rule
+    from gradwrap.core.table.rule import FormulaFunction, Rule
 
 
 def adapted(

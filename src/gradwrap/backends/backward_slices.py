@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.adapted_rows import adapted
-from gradwrap.core.dynamic import SLICE, TUPLE
-from gradwrap.core.space import zeros_of
+from gradwrap.core.values.dynamic import SLICE, TUPLE
+from gradwrap.core.values.space import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
 
 if TYPE_CHECKING:
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.table.rule import Rule
 
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:

@@ -16,19 +16,19 @@ from gradwrap.backends.cupy_kernels import fused
 from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
 from gradwrap.backends.numpy import SCALAR_TYPES
-from gradwrap.core.backend import Backend
-from gradwrap.core.devices import to_device
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.places import placers
-from gradwrap.core.registry import register
-from gradwrap.core.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.devices import to_device
+from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.observing.places import placers
+from gradwrap.core.table.registry import register
+from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from gradwrap.core.registry import Op
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.table.registry import Op
+    from gradwrap.core.table.rule import Rule
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:

@@ -11,10 +11,11 @@ import numpy as np
 
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
 from gradwrap.backends.drop_in import creation_functions, first_variable, joining
-from gradwrap.backends.numpy_functions.table import ALWAYS, on_data
-from gradwrap.core import protocol
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.backends.numpy_functions.spelling import ALWAYS
+from gradwrap.backends.numpy_functions.table import on_data
+from gradwrap.core.array import protocol
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:

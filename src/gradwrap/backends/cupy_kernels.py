@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.tracing import ARRAY, NUMBER, Traced, Untraceable, trace
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.rule import Formula
+from gradwrap.core.table.rule import Formula
+from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.table.rule import Rule
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:

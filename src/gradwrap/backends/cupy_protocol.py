@@ -14,11 +14,11 @@ import numpy as np
 from gradwrap.backends import numpy_protocol
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, on_data
 from gradwrap.backends.numpy_ufuncs import ufunc_of
-from gradwrap.core import protocol
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.loop import is_innermost_batch, looped
-from gradwrap.core.registry import ops, register_function, search_function
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.array import protocol
+from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.table.registry import ops, register_function, search_function
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import BatchedValueError, NoRuleError, NotAnArrayError, TrackedValueError
 
 if TYPE_CHECKING:

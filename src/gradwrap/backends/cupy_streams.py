@@ -13,15 +13,15 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from gradwrap.core.dynamic import SEQUENCE, TUPLE
-from gradwrap.core.node import Node
-from gradwrap.core.places import PlacedNode
+from gradwrap.core.graph.node import Node
+from gradwrap.core.observing.places import PlacedNode
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.errors import MixedDevicesError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gradwrap.core.node import Leaf
+    from gradwrap.core.graph.node import Leaf
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
-from gradwrap.core.backend import backend_of
-from gradwrap.core.dynamic import SEQUENCE, TUPLE
-from gradwrap.core.levels import is_differentiating
-from gradwrap.core.variable import variable_class
-from gradwrap.core.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:

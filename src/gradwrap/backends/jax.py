@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.adapted_rows import writing
-from gradwrap.core.backend import Backend
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.registry import register
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.table.registry import register
+from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

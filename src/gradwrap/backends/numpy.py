@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.backend import Backend
-from gradwrap.core.scatter import is_basic_key
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:

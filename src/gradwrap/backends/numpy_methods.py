@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
-from gradwrap.core import protocol
-from gradwrap.core.variable import Variable
+from gradwrap.core.array import protocol
+from gradwrap.core.array.variable import Variable
 
 Method = Callable[..., Any]
 

@@ -6,18 +6,12 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
-from gradwrap.backends.numpy_functions.spelling import SPELLED
-from gradwrap.backends.numpy_functions.table import (
-    ALWAYS,
-    IMPLEMENTATIONS,
-    cast,
-    on_data,
-    out_position,
-)
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.protocol import ELSEWHERE
-from gradwrap.core.registry import op_of_function, search_function
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.backends.numpy_functions.spelling import ALWAYS, SPELLED
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, cast, on_data, out_position
+from gradwrap.core.array.protocol import ELSEWHERE
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.table.registry import op_of_function, search_function
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:

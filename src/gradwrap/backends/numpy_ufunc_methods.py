@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, NoValue, check_target
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, check_target
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.wrapper import native, unwrapped_key
+from gradwrap.core.levels.wrapper import native, unwrapped_key
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.dynamic import AnyFunction
+    from gradwrap.core.values.dynamic import AnyFunction
 
 DEFAULTS: dict[str, Any] = {"dtype": None, "initial": NoValue, "where": True}
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.kinds import elementwise, multilinear, nondifferentiable
-from gradwrap.core.registry import (
+from gradwrap.core.table.kinds import elementwise, multilinear, nondifferentiable
+from gradwrap.core.table.registry import (
     GENERIC,
     Op,
     find_op,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.torch_protocol import torch_function
-from gradwrap.core.backend import Backend
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.registry import register
-from gradwrap.core.scatter import is_basic_key
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.table.registry import register
+from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
     torch: Any  # where it is not installed, a checker takes this file for it

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.operators import operation_of_method
-from gradwrap.core.registry import find_op, op_of_function
-from gradwrap.core.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.array.operators import operation_of_method
+from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.table.registry import find_op, op_of_function
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 OTHER_NAMES = {

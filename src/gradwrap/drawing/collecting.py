@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, is_array
-from gradwrap.core.comparing import described
-from gradwrap.core.dynamic import DICT, SLICE, TUPLE
-from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.space import Meta, size_of
-from gradwrap.core.tree import flatten, flatten_with_paths
-from gradwrap.core.wrapper import AnyWrapper, native
+from gradwrap.core.graph.node import JOINT, Leaf, Node
+from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.values.comparing import described
+from gradwrap.core.values.dynamic import DICT, SLICE, TUPLE
+from gradwrap.core.values.space import Meta, size_of
+from gradwrap.core.values.tree import flatten, flatten_with_paths
 from gradwrap.drawing.graph import (
     DETACHED,
     FROZEN,

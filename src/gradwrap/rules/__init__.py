@@ -4,8 +4,8 @@ Importing this package reads the tables that almost every program needs. The oth
 an operation is looked up that is not in these.
 """
 
-from gradwrap.core.batch import batching_functions_later
-from gradwrap.core.registry import load_later
+from gradwrap.core.calls.batch import batching_functions_later
+from gradwrap.core.table.registry import load_later
 from gradwrap.rules import (
     creation,
     elementwise,

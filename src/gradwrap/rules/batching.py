@@ -1,7 +1,7 @@
 """The batching functions that rows have words for, such as `batch="axis"`.
 
 Each gets the data of a batch, the batch axis first; most of them perform the operation itself, with
-the axes moved by one. What they may be given is listed in `gradwrap.core.batch`.
+the axes moved by one. What they may be given is listed in `gradwrap.core.calls.batch`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.exceptions import AxisError
 
-from gradwrap.core.batch import aligned, register_batching
-from gradwrap.core.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.calls.batch import aligned, register_batching
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.batched_keys import BatchedKey, place_of
 from gradwrap.rules.linear_algebra import parse_einsum

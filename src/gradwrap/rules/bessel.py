@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradwrap.core.registry import register
+from gradwrap.core.table.registry import register
 from gradwrap.rules.special import POSITIVE, TERMS, near_zero, power_series, special
 
 COEFFICIENTS = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(TERMS)]

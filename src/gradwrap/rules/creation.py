@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.backend import PYTHON_SCALARS
-from gradwrap.core.dynamic import SEQUENCE, TUPLE
-from gradwrap.core.kinds import nondifferentiable
-from gradwrap.core.namespace import asked_of_data, composite
-from gradwrap.core.registry import register
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.library.backend import PYTHON_SCALARS
+from gradwrap.core.library.namespace import asked_of_data, composite
+from gradwrap.core.table.kinds import nondifferentiable
+from gradwrap.core.table.registry import register
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 
 RULES = [
     nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import general, joint
-from gradwrap.core.namespace import composite
-from gradwrap.core.registry import register
+from gradwrap.core.library.devices import device
+from gradwrap.core.library.namespace import composite
+from gradwrap.core.table.kinds import general, joint
+from gradwrap.core.table.registry import register
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -32,7 +32,7 @@ from gradwrap.rules.matrices import (
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
+    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
 
 
 def _half_lower(xp: Any, x: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradwrap.core.kinds import elementwise, nondifferentiable
-from gradwrap.core.registry import register
-from gradwrap.core.rule import passes, zero
+from gradwrap.core.table.kinds import elementwise, nondifferentiable
+from gradwrap.core.table.registry import register
+from gradwrap.core.table.rule import passes, zero
 from gradwrap.rules.matrices import direction, is_complex
 
 LN2 = math.log(2.0)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import linear
-from gradwrap.core.registry import register
+from gradwrap.core.library.devices import device
+from gradwrap.core.table.kinds import linear
+from gradwrap.core.table.registry import register
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import at_axis
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
+    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
 
 ADJOINT_NORM: dict[str | None, str] = {
     None: "forward",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import joint, linear, multilinear
-from gradwrap.core.namespace import composite
-from gradwrap.core.registry import find_op, register
+from gradwrap.core.library.devices import device
+from gradwrap.core.library.namespace import composite
+from gradwrap.core.table.kinds import joint, linear, multilinear
+from gradwrap.core.table.registry import find_op, register
 from gradwrap.rules.axes import as_axes
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.devices import to_device
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.kinds import linear
-from gradwrap.core.namespace import composite
-from gradwrap.core.registry import register
-from gradwrap.core.views import PERMUTATION
-from gradwrap.core.wrapper import unwrapped_key
-from gradwrap.core.wrapping import untracked_copy
+from gradwrap.core.array.views import PERMUTATION
+from gradwrap.core.array.wrapping import untracked_copy
+from gradwrap.core.levels.wrapper import unwrapped_key
+from gradwrap.core.library.devices import to_device
+from gradwrap.core.library.namespace import composite
+from gradwrap.core.table.kinds import linear
+from gradwrap.core.table.registry import register
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes, at_axis, inverse_permutation
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import general, joint, nondifferentiable
-from gradwrap.core.namespace import composite
-from gradwrap.core.registry import register
+from gradwrap.core.library.devices import device
+from gradwrap.core.library.namespace import composite
+from gradwrap.core.table.kinds import general, joint, nondifferentiable
+from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import products_of_others
 from gradwrap.rules.matrices import adjoint, conjugate, is_complex
 

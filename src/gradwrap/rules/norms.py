@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.kinds import reduction
-from gradwrap.core.namespace import composite
-from gradwrap.core.registry import register
+from gradwrap.core.library.namespace import composite
+from gradwrap.core.table.kinds import reduction
+from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import kept
 from gradwrap.rules.matrices import direction, real_product, rounding
 

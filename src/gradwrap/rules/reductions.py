@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import general, linear, nondifferentiable, reduction
-from gradwrap.core.registry import register
+from gradwrap.core.library.devices import device
+from gradwrap.core.table.kinds import general, linear, nondifferentiable, reduction
+from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import (
     as_axes,
     at_axis,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.devices import device
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.kinds import elementwise, general, joint, linear, nondifferentiable
-from gradwrap.core.namespace import composite
-from gradwrap.core.registry import find_op, register
-from gradwrap.core.scatter import Scattered, is_basic_key
-from gradwrap.core.views import INDEX
-from gradwrap.core.wrapper import AnyWrapper, key_with_batches
+from gradwrap.core.array.views import INDEX
+from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
+from gradwrap.core.library.devices import device
+from gradwrap.core.library.namespace import composite
+from gradwrap.core.library.scatter import Scattered, is_basic_key
+from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondifferentiable
+from gradwrap.core.table.registry import find_op, register
+from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def _of_last_writes(xp: Any, at_key: Any, g: Any, key: Any, write: Callable[...,
 
 def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Return zeros with `values` added at `key`: the transpose of indexing."""
-    from gradwrap.core.backend import backend_of_namespace
+    from gradwrap.core.library.backend import backend_of_namespace
 
     zeros = xp.zeros(shape, dtype=dtype, device=device(values))
     return backend_of_namespace(xp).scatter_add(zeros, key, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.namespace import composite
+from gradwrap.core.library.namespace import composite
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,21 +10,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.devices import device
-from gradwrap.core.kinds import elementwise, nondifferentiable
-from gradwrap.core.registry import register
+from gradwrap.core.library.devices import device
+from gradwrap.core.table.kinds import elementwise, nondifferentiable
+from gradwrap.core.table.registry import register
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from gradwrap.core.rule import FormulaFunction, Rule, RuleOptions
+    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
 
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
 POSITIVE = (0.5, 3.0)
 INNER = (0.2, 0.8)
-ORDERS = {  # the samples where the arguments before the last, of two or three, are orders
+ORDERS: dict[
+    int, tuple[str, ...]
+] = {  # the samples where the arguments before the last, of two or three, are orders
     2: ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)"),
     3: ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()"),
 }

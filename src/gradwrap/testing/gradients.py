@@ -17,7 +17,7 @@ from gradwrap.testing.numerical import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.dynamic import AnyFunction
+    from gradwrap.core.values.dynamic import AnyFunction
 
 
 def check_grads(  # noqa: PLR0913  tolerances by keyword

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import GradwrapError
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.reverse import vjp
@@ -14,7 +14,7 @@ from gradwrap.transforms.reverse import vjp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.tree import TreeDef
+    from gradwrap.core.values.tree import TreeDef
 
 MODES = ("fwd", "rev")
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gradwrap.core.comparing import described
-from gradwrap.core.registry import find_op
-from gradwrap.core.tree import map_leaves
-from gradwrap.core.wrapper import AnyWrapper, native
-from gradwrap.core.wrapping import wrap_namespace
+from gradwrap.core.array.wrapping import wrap_namespace
+from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.table.registry import find_op
+from gradwrap.core.values.comparing import described
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.testing.numerical import (
     MODES,

@@ -6,13 +6,13 @@ import dataclasses
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of, find_backend, is_array
-from gradwrap.core.checking import check_differentiable
-from gradwrap.core.node import Leaf
-from gradwrap.core.space import zeros_of
-from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.core.variable import Variable, variable_class
-from gradwrap.core.wrapper import AnyWrapper, level_of, snapshot, strip, stripped
+from gradwrap.core.array.variable import Variable, variable_class
+from gradwrap.core.graph.checking import check_differentiable
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.wrapper import AnyWrapper, level_of, snapshot, strip, stripped
+from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.values.space import zeros_of
+from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from gradwrap.core.backend import backend_of, is_array, own_buffers
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.levels import differentiating, new_level
-from gradwrap.core.tree import broadcast_prefix, flatten, path_of, unflatten
-from gradwrap.core.wrapper import data_of, is_at, snapshot
+from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.wrapper import data_of, is_at, snapshot
+from gradwrap.core.library.backend import backend_of, is_array, own_buffers
+from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.tree import broadcast_prefix, flatten, path_of, unflatten
 from gradwrap.errors import VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.arguments import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from gradwrap.core.backend import backend_of, wrapper_class
-from gradwrap.core.batch import Batch, Batched
-from gradwrap.core.space import Meta
+from gradwrap.core.calls.batch import Batch, Batched
+from gradwrap.core.library.backend import backend_of, wrapper_class
+from gradwrap.core.values.space import Meta
 
 import_module("gradwrap.rules.batching")  # the table; nobody else needs it
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.backend import backend_of, is_array, is_floating, wrapper_class
-from gradwrap.core.comparing import mismatch, namespace_of
-from gradwrap.core.forward import Dual, Tangent
-from gradwrap.core.levels import TAPE_LEVEL
-from gradwrap.core.space import fit_tangent
-from gradwrap.core.tree import TreeDef, flatten, zeros_filled
-from gradwrap.core.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
+from gradwrap.core.calls.forward import Dual, Tangent
+from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.levels.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
+from gradwrap.core.library.backend import backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.values.comparing import mismatch, namespace_of
+from gradwrap.core.values.space import fit_tangent
+from gradwrap.core.values.tree import TreeDef, flatten, zeros_filled
 from gradwrap.errors import RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, wrapped_untracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
-    from gradwrap.core.space import Meta
+    from gradwrap.core.library.backend import Backend
+    from gradwrap.core.values.space import Meta
 
 
 class Split(NamedTuple):

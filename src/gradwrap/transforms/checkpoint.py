@@ -14,21 +14,21 @@ import functools
 import itertools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from gradwrap.core.backend import backend_of, is_array
-from gradwrap.core.backward import backward_pass
-from gradwrap.core.custom_nodes import OpaqueOp, output_nodes
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.levels import (
+from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.custom_nodes import OpaqueOp, output_nodes
+from gradwrap.core.graph.node import JOINT, Leaf, Node
+from gradwrap.core.levels.levels import (
     TAPE_LEVEL,
     differentiating,
     is_differentiating,
     next_sequence_number,
     recording_from,
 )
-from gradwrap.core.node import JOINT, Leaf, Node
-from gradwrap.core.space import same_space
-from gradwrap.core.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.core.wrapper import AnyWrapper, is_at, layers, level_of, native, snapshot
+from gradwrap.core.levels.wrapper import AnyWrapper, is_at, layers, level_of, native, snapshot
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.space import same_space
+from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import CheckpointError
 from gradwrap.transforms.argnums import name_of
 

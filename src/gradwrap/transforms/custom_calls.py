@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradwrap.core.backend import backend_of, is_array, is_floating
-from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.forward import Tangent
-from gradwrap.core.levels import TAPE_LEVEL, new_level
-from gradwrap.core.linear import in_spaces_of, record_linear
-from gradwrap.core.variable import variable_class
-from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.calls.forward import Tangent
+from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
+from gradwrap.core.graph.linear import in_spaces_of, record_linear
+from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
+from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers
+from gradwrap.core.library.backend import backend_of, is_array, is_floating
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batches import batch_of
 from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, split
@@ -24,7 +24,7 @@ from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, spli
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.batch import Batch
+    from gradwrap.core.calls.batch import Batch
 
     Pull = Callable[[Sequence[Any]], Sequence[Any]]
     """From the cotangents of the outputs (None where one is no array) to those of the inputs."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from gradwrap.core.backend import backend_of, is_floating
-from gradwrap.core.comparing import kind_of, zeros_like
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.tree import flatten, unflatten
-from gradwrap.core.variable import variable_class
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.library.backend import backend_of, is_floating
+from gradwrap.core.values.comparing import kind_of, zeros_like
+from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError
 from gradwrap.transforms.calls import Space, checked_leaves, output_of, refuse_tracked, spaces_of
 from gradwrap.transforms.custom_calls import pull_by_transposing, push_by_transposing
@@ -18,7 +18,7 @@ from gradwrap.transforms.custom_function import Arguments, CustomCall, CustomFun
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.dynamic import AnyFunction
+    from gradwrap.core.values.dynamic import AnyFunction
     from gradwrap.transforms.custom_calls import Pull
 
 P = ParamSpec("P")

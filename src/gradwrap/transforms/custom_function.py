@@ -6,10 +6,10 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from gradwrap.core.comparing import kind_of
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.core.wrapper import is_recorded, native
+from gradwrap.core.levels.wrapper import is_recorded, native
+from gradwrap.core.values.comparing import kind_of
+from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.custom_calls import is_differentiated, perform

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import rebind
-from gradwrap.core.kinds import GENERAL
-from gradwrap.core.registry import (
+from gradwrap.core.library.backend import rebind
+from gradwrap.core.table.kinds import GENERAL
+from gradwrap.core.table.registry import (
     GENERIC,
     Op,
     find_op,
@@ -19,7 +19,7 @@ from gradwrap.core.registry import (
     register_function,
     search_function,
 )
-from gradwrap.core.rule import Rule
+from gradwrap.core.table.rule import Rule
 from gradwrap.errors import RuleDefinitionError
 from gradwrap.transforms.jvp_formulas import CheckedJvp, TransposedJvp
 from gradwrap.transforms.primitive import Primitive, Signature, call_native
@@ -27,7 +27,7 @@ from gradwrap.transforms.primitive import Primitive, Signature, call_native
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.rule import FormulaFunction
+    from gradwrap.core.table.rule import FormulaFunction
 
 
 def defvjp(

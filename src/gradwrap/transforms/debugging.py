@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
-from gradwrap.core.inspection import Wanted
-from gradwrap.core.levels import inspecting
-from gradwrap.core.watching import Watch, Watching
+from gradwrap.core.levels.levels import inspecting
+from gradwrap.core.observing.inspection import Wanted
+from gradwrap.core.observing.watching import Watch, Watching
 
 
 class _Inspecting(Watching):

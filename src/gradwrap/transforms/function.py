@@ -11,10 +11,10 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.loop import is_innermost_batch, looped
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.function_call import Call, applied_by_example, holds_batch
@@ -22,8 +22,8 @@ from gradwrap.transforms.function_call import Call, applied_by_example, holds_ba
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.backend import Backend
-    from gradwrap.core.custom_nodes import OpaqueOp
+    from gradwrap.core.graph.custom_nodes import OpaqueOp
+    from gradwrap.core.library.backend import Backend
     from gradwrap.typing.function_forward import ForwardAlone, ForwardWithContext
 
 F = TypeVar("F", bound="Callable[..., Any]")

@@ -5,20 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import Backend, backend_of, is_array, is_floating, wrapper_class
-from gradwrap.core.comparing import mismatch
-from gradwrap.core.custom_nodes import OpaqueOp, recorded_outputs
-from gradwrap.core.dynamic import SEQUENCE, TUPLE, type_of
-from gradwrap.core.forward import Tangent
-from gradwrap.core.kinds import GENERAL
-from gradwrap.core.levels import TAPE_LEVEL, new_level, silent_up_to
-from gradwrap.core.linear import push
-from gradwrap.core.loop import is_innermost_batch, looped
-from gradwrap.core.node import Leaf
-from gradwrap.core.rule import Rule
-from gradwrap.core.space import zeros_of
-from gradwrap.core.tree import map_leaves
-from gradwrap.core.wrapper import (
+from gradwrap.core.calls.forward import Tangent
+from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
+from gradwrap.core.graph.linear import push
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import TAPE_LEVEL, new_level, silent_up_to
+from gradwrap.core.levels.wrapper import (
     UNTRACKED,
     AnyWrapper,
     batched_parts,
@@ -26,6 +19,13 @@ from gradwrap.core.wrapper import (
     native,
     snapshot,
 )
+from gradwrap.core.library.backend import Backend, backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.table.kinds import GENERAL
+from gradwrap.core.table.rule import Rule
+from gradwrap.core.values.comparing import mismatch
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.space import zeros_of
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import BackwardError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import dual, split, with_tangent
@@ -35,7 +35,7 @@ from gradwrap.transforms.reverse import vjp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.space import Meta
+    from gradwrap.core.values.space import Meta
 
 
 class Call:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, is_array
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.levels import current_watch
-from gradwrap.core.tree import map_leaves
-from gradwrap.core.wrapper import AnyWrapper, native
+from gradwrap.core.levels.levels import current_watch
+from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import InPlaceError, NotAnArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.array.variable import Variable
 
 
 class Input:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import namespace_of
-from gradwrap.core.modes import no_grad
-from gradwrap.core.tree import flatten, map_leaves, unflatten
+from gradwrap.core.levels.modes import no_grad
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.comparing import namespace_of
+from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import RuleResultError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import wrapped_untracked

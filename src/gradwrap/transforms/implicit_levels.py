@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.comparing import zeros_like
-from gradwrap.core.forward import Dual
-from gradwrap.core.levels import TAPE_LEVEL, recording_from, silent_up_to
-from gradwrap.core.linear import LinearMap
-from gradwrap.core.node import Leaf
-from gradwrap.core.tree import TreeDef, flatten, unflatten
-from gradwrap.core.variable import variable_class
-from gradwrap.core.wrapper import AnyWrapper, has_effect, is_at, layers, level_of, snapshot, strip
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.calls.forward import Dual
+from gradwrap.core.graph.linear import LinearMap
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import TAPE_LEVEL, recording_from, silent_up_to
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    has_effect,
+    is_at,
+    layers,
+    level_of,
+    snapshot,
+    strip,
+)
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.comparing import zeros_like
+from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import checked_leaves, dual, spaces_of

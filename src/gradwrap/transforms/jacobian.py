@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.space import size_of
-from gradwrap.core.tree import flatten, unflatten
+from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.space import size_of
+from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_blocks import by_columns, by_rows, forward_columns
 from gradwrap.transforms.jacobian_space import as_asked

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.backward import backward_pass
-from gradwrap.core.comparing import zeros_like
-from gradwrap.core.dynamic import type_of
-from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.levels import inspecting, new_level
-from gradwrap.core.node import Node
-from gradwrap.core.space import size_of
-from gradwrap.core.tree import flatten, flatten_with_paths, unflatten
+from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.node import Node
+from gradwrap.core.levels.levels import inspecting, new_level
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.observing.hooks import leaf_hooks
+from gradwrap.core.values.comparing import zeros_like
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.space import size_of
+from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import differentiable, passes_through

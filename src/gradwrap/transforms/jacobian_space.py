@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of, is_array, own_buffers
-from gradwrap.core.comparing import zeros_like
-from gradwrap.core.levels import new_level
-from gradwrap.core.space import size_of
-from gradwrap.core.tree import TreeDef, unflatten
-from gradwrap.core.wrapper import UNTRACKED, is_at
+from gradwrap.core.levels.levels import new_level
+from gradwrap.core.levels.wrapper import UNTRACKED, is_at
+from gradwrap.core.library.backend import backend_of, is_array, own_buffers
+from gradwrap.core.values.comparing import zeros_like
+from gradwrap.core.values.space import size_of
+from gradwrap.core.values.tree import TreeDef, unflatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import one_or_tuple
 from gradwrap.transforms.arguments import default_scalar, unwrapped

@@ -5,17 +5,17 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.checking import check_tangent
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.linear import in_spaces_of, record_linear
-from gradwrap.core.space import zeros_of
+from gradwrap.core.graph.checking import check_tangent
+from gradwrap.core.graph.linear import in_spaces_of, record_linear
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.space import zeros_of
 from gradwrap.errors import RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.rule import FormulaFunction
+    from gradwrap.core.table.rule import FormulaFunction
 
 
 def _signature(*names: str) -> inspect.Signature:

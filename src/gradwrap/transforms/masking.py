@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.comparing import namespace_of
-from gradwrap.core.dynamic import TUPLE
+from gradwrap.core.values.comparing import namespace_of
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from gradwrap.core.dynamic import AnyFunction
+    from gradwrap.core.values.dynamic import AnyFunction
 
 
 def apply_where(

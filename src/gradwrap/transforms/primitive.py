@@ -7,18 +7,18 @@ import inspect
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from gradwrap.core.backend import is_array
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.general import no_rule
-from gradwrap.core.registry import Op
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.calls.general import no_rule
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.library.backend import is_array
+from gradwrap.core.table.registry import Op
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NotAnArrayError, RuleDefinitionError
 from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gradwrap.core.variable import Variable
+    from gradwrap.core.array.variable import Variable
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import is_array, own_buffers
-from gradwrap.core.backward import backward_pass
-from gradwrap.core.comparing import described as described_array
-from gradwrap.core.comparing import kind_of, mismatch
-from gradwrap.core.dynamic import TUPLE
-from gradwrap.core.hooks import leaf_hooks
-from gradwrap.core.levels import differentiating, new_level
-from gradwrap.core.linear import LinearMap
-from gradwrap.core.node import Leaf
-from gradwrap.core.tree import TreeDef, flatten_with_paths
-from gradwrap.core.wrapper import AnyWrapper, is_at
+from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.linear import LinearMap
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.wrapper import AnyWrapper, is_at
+from gradwrap.core.library.backend import is_array, own_buffers
+from gradwrap.core.observing.hooks import leaf_hooks
+from gradwrap.core.values.comparing import described as described_array
+from gradwrap.core.values.comparing import kind_of, mismatch
+from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.tree import TreeDef, flatten_with_paths
 from gradwrap.errors import (
     BackwardError,
     NonDifferentiableInputError,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.tree import flatten, map_leaves
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.transforms.argnums import one_or_tuple
 from gradwrap.transforms.recording import (
     Recording,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 import numpy as np
 
-from gradwrap.core.backend import backend_of
-from gradwrap.core.watching import Watch, Watching
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.observing.watching import Watch, Watching
 from gradwrap.errors import SavedArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from gradwrap.core.backend import Backend
+    from gradwrap.core.library.backend import Backend
 
 
 class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from gradwrap.core.tree import map_leaves
-from gradwrap.core.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.tree import map_leaves
 
 T = TypeVar("T")
 

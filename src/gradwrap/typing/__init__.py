@@ -22,7 +22,7 @@ np.float64(12.0)
 
 from typing import Any, TypeAlias
 
-from gradwrap.core.variable import Variable as _Variable
+from gradwrap.core.array.variable import Variable as _Variable
 from gradwrap.typing.fft import FFTNamespace as FFTNamespace
 from gradwrap.typing.info import Capabilities as Capabilities
 from gradwrap.typing.info import DefaultDTypes as DefaultDTypes

@@ -88,8 +88,8 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
 
 def _forget_cupy() -> None:
     """Let gradwrap set up its backend when it meets CuPy's arrays the next time."""
-    from gradwrap.core import backend as backends
-    from gradwrap.core.places import placers
+    from gradwrap.core.library import backend as backends
+    from gradwrap.core.observing.places import placers
 
     for kind in [k for k, backend in backends.by_type.items() if backend.name == "cupy"]:
         del backends.by_type[kind]

@@ -11,9 +11,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import gradwrap as gw
-from gradwrap.core.conversions import Conversions
-from gradwrap.core.namespace import WrappedNamespace
-from gradwrap.core.wrapper import native
+from gradwrap.core.array.conversions import Conversions
+from gradwrap.core.levels.wrapper import native
+from gradwrap.core.library.namespace import WrappedNamespace
 
 if TYPE_CHECKING:
     from types import ModuleType

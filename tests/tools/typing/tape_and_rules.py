@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gradwrap as gw
-from gradwrap.core import kinds
-from gradwrap.core.registry import register
+from gradwrap.core.table import kinds
+from gradwrap.core.table.registry import register
 
 Array = NDArray[np.float64]
 array: Array = np.ones(3)

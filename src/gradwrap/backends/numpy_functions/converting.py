@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.dynamic import SEQUENCE
-from gradwrap.core.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint
 

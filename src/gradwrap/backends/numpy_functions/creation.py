@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import cast, implements, on_values, sizes
-from gradwrap.core.wrapper import AnyWrapper, innermost, native
+from gradwrap.backends.numpy_functions.converting import sizes
+from gradwrap.backends.numpy_functions.table import cast, implements, on_values
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, native
 from gradwrap.rules.creation import open_grid
 
 

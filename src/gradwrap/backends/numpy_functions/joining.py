@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import flat
+from gradwrap.backends.numpy_functions.converting import flat, sizes
 from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import (
     cast,
@@ -18,8 +18,8 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.dynamic import LIST, SLICE
-from gradwrap.core.wrapper import native, unwrapped_key
+from gradwrap.core.levels.wrapper import native, unwrapped_key
+from gradwrap.core.values.dynamic import LIST, SLICE
 from gradwrap.errors import NoRuleError
 
 

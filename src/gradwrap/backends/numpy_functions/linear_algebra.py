@@ -10,16 +10,10 @@ from typing import Any
 import numpy as np
 from array_api_compat.numpy.linalg import SVDResult
 
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.shapes import with_axes
-from gradwrap.backends.numpy_functions.table import (
-    NoValue,
-    cast,
-    completes,
-    implements,
-    on_values,
-    standard,
-)
-from gradwrap.core.wrapper import unwrapped_key
+from gradwrap.backends.numpy_functions.table import cast, completes, implements, on_values, standard
+from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product

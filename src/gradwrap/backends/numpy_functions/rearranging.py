@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import flat, mask
+from gradwrap.backends.numpy_functions.converting import flat, mask, sizes
 from gradwrap.backends.numpy_functions.shapes import permuted
 from gradwrap.backends.numpy_functions.table import (
     check_constant,
@@ -16,12 +16,11 @@ from gradwrap.backends.numpy_functions.table import (
     implements,
     on_host,
     on_values,
-    sizes,
     standard,
     untyped,
 )
-from gradwrap.core.dynamic import LIST, SEQUENCE
-from gradwrap.core.wrapper import AnyWrapper, key_with_batches, native
+from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches, native
+from gradwrap.core.values.dynamic import LIST, SEQUENCE
 from gradwrap.errors import NoRuleError
 
 NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
-    NoValue,
     cast,
     completes,
     implements,
     is_masked,
     on_values,
 )
-from gradwrap.core.wrapper import native
+from gradwrap.core.levels.wrapper import native
 from gradwrap.rules.axes import as_axes
 
 NEUTRAL: dict[str, tuple[Any, str]] = {

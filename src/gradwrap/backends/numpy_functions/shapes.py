@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import reverse
-from gradwrap.backends.numpy_functions.table import completes, implements, sizes, standard
-from gradwrap.core.wrapper import native
+from gradwrap.backends.numpy_functions.converting import reverse, sizes
+from gradwrap.backends.numpy_functions.table import completes, implements, standard
+from gradwrap.core.levels.wrapper import native
 
 
 @completes(np.reshape)

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import converting
-from gradwrap.core.protocol import ELSEWHERE
-from gradwrap.core.registry import GENERIC, ops
-from gradwrap.core.wrapper import is_recorded
+from gradwrap.core.array.protocol import ELSEWHERE
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.table.registry import GENERIC, ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradwrap.core.rule import Rule
+    from gradwrap.core.table.rule import Rule
 
 Implementation = Callable[..., Any]
 NUMPY: Any = np

@@ -17,7 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     put_back,
     untyped,
 )
-from gradwrap.core.wrapper import native
+from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError
 
 

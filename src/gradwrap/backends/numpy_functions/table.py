@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.spelling import (
     enter,
     named,
 )
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 

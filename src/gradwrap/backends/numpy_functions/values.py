@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.converting import NoValue, sizes
 from gradwrap.backends.numpy_functions.table import (
-    NoValue,
     check_constant,
     counting,
     implements,
     on_values,
-    sizes,
     standard,
     untyped,
 )
-from gradwrap.core.wrapper import native
+from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 

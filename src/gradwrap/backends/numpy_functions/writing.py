@@ -13,7 +13,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_data,
     on_host,
 )
-from gradwrap.core.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 
 VALUES = {
     "fill_diagonal": "val",

@@ -1,0 +1,1 @@
+"""The wrapper as an array: operators, methods, writes, views, NumPy's protocols."""

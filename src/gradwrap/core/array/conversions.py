@@ -1,0 +1,114 @@
+"""Conversions of a variable to numbers and plain arrays: nothing leaves the graph unnoticed."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from gradwrap.core.levels.wrapper import layers, native
+from gradwrap.core.library.backend import backend_of
+from gradwrap.errors import TrackedValueError
+
+
+class Conversions:
+    """Conversions to numbers and plain arrays, most of which are refused while tracked."""
+
+    __slots__ = ()
+
+    _data: Any
+    _node: Any
+    _backend: Any
+    _namespace: Any
+
+    def item(self) -> Any:
+        """The one element as a Python number: the explicit way out of the graph."""
+        data = native(self)
+        if hasattr(data, "item"):
+            return data.item()
+        xp = self._backend.xp
+        if xp.isdtype(data.dtype, "bool"):
+            number: type = bool
+        else:
+            is_float, is_complex = self._backend.dtype_kind(data.dtype)
+            number = complex if is_complex else float if is_float else int
+        return number(self._namespace.reshape(data, ()).data)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers, outside of the graph."""
+        return native(self).tolist()
+
+    def _untracked_data(self, what: str, fix: str) -> Any:
+        if any(layer._node is not None and not layer._is_batched for layer in layers(self)):
+            raise TrackedValueError(
+                f"{what} would take a tracked value out of the graph, and drop its gradient. "
+                f"Fix: {fix}"
+            )
+        return native(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """NumPy's conversion; refused while tracked."""
+        data = self._untracked_data(
+            "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
+            "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
+            "np.array, np.asarray), which holds tracked values in a function under a transform, "
+            "or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
+            "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
+        )
+        import numpy as np
+
+        return np.array(data, dtype=dtype, copy=copy)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The standard's exchange of buffers between libraries; refused while tracked."""
+        data = self._untracked_data(
+            "DLPack (from_dlpack of another library)",
+            "stay in the array's library (x.__array_namespace__()), "
+            "or call .detach() if no gradient is wanted.",
+        )
+        words = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        # an older library knows fewer of them
+        given = {name: value for name, value in words.items() if value is not None}
+        return _exchangeable(data).__dlpack__(**given)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        """Type and number of the device, as DLPack counts them."""
+        return _exchangeable(native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
+
+    def __float__(self) -> float:
+        return float(
+            self._untracked_data(
+                "float() (also math functions, and a store into a plain numpy.ndarray)",
+                "use the array function (np.sin rather than math.sin), store into an array made "
+                "by gradwrap.numpy.zeros (in a function under a transform) or by "
+                "gradwrap.wrap(np.zeros(...)), or call .item() if no gradient is wanted.",
+            )
+        )
+
+    def __int__(self) -> int:
+        return int(
+            self._untracked_data(
+                "int() (also a store into an integer numpy.ndarray)",
+                "make the array with dtype=float, or call .item() if no gradient is wanted.",
+            )
+        )
+
+    def __complex__(self) -> complex:
+        return complex(self._untracked_data("complex()", "call .item() if no gradient is wanted."))
+
+    def __index__(self) -> int:
+        return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+
+def _exchangeable(data: Any) -> Any:
+    """An array that has DLPack's methods: a NumPy scalar, which has not, becomes one."""
+    return data if hasattr(data, "__dlpack__") else backend_of(data).asarray(data)

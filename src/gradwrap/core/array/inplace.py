@@ -1,0 +1,309 @@
+"""Writing to a variable: copy on write, and views that stay views.
+
+A write makes a new array and a new node, and puts both into the variable, so nothing that a
+formula has saved changes, and neither does the user's array. Where only the variable and its own
+views refer to its buffer (an array made by `zeros` and filled in a loop), the write goes into the
+buffer itself.
+
+NumPy code expects a view to see what is written to its base, and the base what is written
+through the view. A variable that is a view of another one remembers how it was taken. Writing
+through it writes to the base; writing to the base takes its living views again.
+"""
+
+from __future__ import annotations
+
+import operator
+from sys import getrefcount
+from typing import Any, TypeVar
+
+from gradwrap.core.array.views import INDEX, PERMUTATION, living_views
+from gradwrap.core.calls.general import apply
+from gradwrap.core.calls.record import record_in_place
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    highest_level,
+    innermost,
+    key_with_batches,
+    layers,
+    native,
+)
+from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.observing.hooks import follow
+from gradwrap.core.table.registry import find_op, op_of_symbol
+from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.errors import InPlaceError
+
+V = TypeVar("V", bound=Any)
+
+BINARY = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}
+"""Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
+
+
+def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
+    """Let a variable hold a new value, and take its living views again.
+
+    A write that is not recorded leaves the variable where it is in the graph.
+    """
+    variable._data = value._data
+    if recorded:
+        before = variable._node
+        variable.__class__, variable._node = type(value), value._node
+        follow(variable, before)
+    for view in living_views(variable):
+        _, op, statics = view._view
+        again = apply(type_of(variable)._bind(op), [variable], statics)
+        _hold(view, again, recorded=recorded)
+
+
+def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
+    """Write a whole new value of a view to the array it is a view of."""
+    base, op, statics = view._view
+    rule = op.rule_for(base._backend.name)
+    if rule.views == INDEX:
+        set_item(base, statics[0], value)
+        return
+    if rule.views != PERMUTATION:
+        raise InPlaceError(
+            f"Writing to the result of {op.name}, which is a view of another array. "
+            "Fix: write to that array, or to a .copy() of the view."
+        )
+    # the transpose of a permutation of elements is its inverse
+    formula = rule.formulas[0]
+    words = {"x_meta": base._backend.meta(base._data, TAPE_LEVEL), "out": value}
+    words.update(zip(rule.statics, statics, strict=True))
+    saved = [words[name] for name in formula.saved]
+    _assign(base, formula.function(base._namespace, value, *saved), recorded=recorded)
+
+
+# Writing ----------------------------------------------------------------------------------------
+
+
+def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
+    """Write a whole new value to a variable, or to the array it is a view of."""
+    is_view = getattr(variable, "_view", None) is not None
+    (_put_into_base if is_view else _hold)(variable, value, recorded=recorded)
+
+
+def replace_data(variable: Any, array: Any) -> None:
+    """Let a variable hold another array where it is in the graph."""
+    variable._data = array
+    _hold(variable, variable, recorded=False)
+
+
+def _check_writable(variable: Any) -> None:
+    if _is_tape_leaf(variable) and silent_up_to() < TAPE_LEVEL:
+        raise InPlaceError(
+            "a leaf Variable that requires grad is being used in an in-place operation. "
+            "Fix: put `with gradwrap.no_grad():` around an update of a parameter, "
+            "or write to x.clone()."
+        )
+
+
+def set_item(variable: Any, key: Any, value: Any) -> None:
+    """`variable[key] = value`, recorded."""
+    _check_writable(_root(variable))
+    key = key_with_batches(key)
+    if _is_own_part(variable, key, value):
+        return
+    if isinstance(value, SEQUENCE):
+        value = type_of(variable)._stacked(value)
+    level = highest_level([variable, value])
+    op = find_op("setitem")
+    assert op is not None
+    is_mapped = any(True for _ in batched_parts([variable, value, key]))
+    if level <= silent_up_to() and not is_mapped:
+        if _owns_buffer(variable):
+            variable._backend.write(variable._data, key, native(value))
+            _hold(variable, variable, recorded=False)
+        else:
+            changed = type_of(variable)._bind(op).apply(variable, value, key)
+            _assign(variable, changed, recorded=False)
+        return
+    _check_can_hold(variable, value)
+    if not is_mapped and _owns_buffer(variable) and _is_reverse(level, variable, value):
+        # the copy that the operation would make is not needed: nothing else sees the buffer
+        _nest(variable, value, level)
+        bound = type_of(variable)._bind(op)
+        node = record_in_place(bound, variable, value, key, level)
+        _hold(variable, type_of(variable)(variable._data, node), recorded=True)
+    else:
+        _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
+
+
+def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
+    """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
+    view = getattr(value, "_view", None)
+    return (
+        view is not None
+        and view[0] is variable
+        and view[1].name == "getitem"
+        and is_basic_key(key)
+        and bool(view[2][0] == key)
+    )
+
+
+def operate(variable: V, symbol: str, other: Any) -> V:
+    """`variable += other`, and the like, recorded."""
+    if not hasattr(type_of(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
+        changed: V = getattr(operator, f"__{BINARY[symbol]}__")(
+            variable, other
+        )  # a NumPy scalar cannot change
+        return changed
+    cls = type(variable)
+    if cls._is_foreign(other):
+        return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
+    _check_writable(_root(variable))
+    if isinstance(other, SEQUENCE):
+        other = cls._stacked(other)
+    is_mapped = any(True for _ in batched_parts([variable, other]))
+    if highest_level([variable, other]) <= silent_up_to() and not is_mapped:
+        _operate_silently(variable, symbol, other)
+        return variable
+    op = op_of_symbol(symbol, 2)
+    result = cls._bind(op).call(variable, other)
+    if result.shape != variable.shape:
+        raise InPlaceError(
+            f"{op.name} in place: the result has shape {result.shape}, "
+            f"the array has {variable.shape}. Fix: write x = x ... to get a new array."
+        )
+    if result.dtype != variable.dtype:
+        if not _can_hold(variable, result.dtype):
+            raise InPlaceError(
+                f"{op.name} in place: the result has dtype {result.dtype}, the array has "
+                f"{variable.dtype}. Fix: write x = x ... to get a new array."
+            )
+        result = result.astype(variable.dtype)
+    _assign(variable, result, recorded=True)
+    return variable
+
+
+def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
+    """Change the values alone, by the library's own operator."""
+    change = getattr(operator, f"__i{BINARY[symbol]}__")
+    *outer, lowest = layers(variable)
+    backend = lowest._backend
+    if outer:
+        variable[...] = change(backend.copy(lowest._data), native(other))
+    elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
+        replace_data(variable, change(variable._data, native(other)))
+    else:
+        changed = change(backend.copy(variable._data), native(other))
+        _assign(variable, type(variable)(changed), recorded=False)
+
+
+def _is_tape_leaf(variable: Any) -> bool:
+    node = variable._node
+    return type(node) is Leaf and node.meta.level == TAPE_LEVEL
+
+
+def _can_hold(variable: Any, dtype: Any) -> bool:
+    kind = variable._backend.dtype_kind
+    into, of = kind(variable.dtype), kind(dtype)
+    return into[0] and of[0] and (into[1] or not of[1])
+
+
+def _check_can_hold(variable: Any, value: Any) -> None:
+    """Refuse to record a write in which a dtype would drop the gradient, or a part of it."""
+    if getattr(value, "_node", None) is None:
+        return
+    dtype = value.dtype
+    if not variable._backend.dtype_kind(dtype)[0]:
+        return  # integers that vmap maps over
+    if not _can_hold(variable, dtype):
+        raise InPlaceError(
+            f"a tracked value of dtype {dtype} was written to an array of dtype "
+            f"{variable.dtype}, which cannot hold it, so its gradient would be lost. "
+            f"Fix: make the array with dtype={dtype}."
+        )
+
+
+def _root(variable: Any) -> Any:
+    """The array whose buffer a chain of views leads to."""
+    while getattr(variable, "_view", None) is not None:
+        variable = variable._view[0]
+    return variable
+
+
+def _is_reverse(level: int, *values: Any) -> bool:
+    """Tell if the level is one that records nodes."""
+    return all(
+        type_of(v)._writes_in_place
+        for v in values
+        if getattr(v, "_node", None) is not None and v._node.meta.level == level
+    )
+
+
+# Buffers ----------------------------------------------------------------------------------------
+
+
+def _nest(variable: Any, value: Any, level: int) -> None:
+    """Wrap a variable's data as often as a write at this level needs.
+
+    What a transform inside another one writes is recorded by both: the inner one's variable
+    holds a variable of the outer one, and that one the array.
+    """
+    node = variable._node
+    if node is not None and node.meta.level < level:
+        inner = type(variable)(variable._data, node)
+        variable.__class__ = type_of(variable)._around(type(inner))
+        variable._data, variable._node = inner, None
+    mine = getattr(value, "_node", None)
+    if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
+        value = value._data
+    depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
+    while variable._backend.depth < depth:
+        inner = type(variable)(variable._data)
+        variable.__class__ = type_of(variable)._around(type(inner))
+        variable._data = inner
+
+
+class _Holder:
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+
+def _references(variable: Any) -> int:
+    return getrefcount(variable._data)
+
+
+_OWN_REFERENCES = _references(_Holder([]))
+
+
+def _owns_buffer(variable: Any) -> bool:
+    """Tell if only a variable and its views refer to its array, which is all of a buffer."""
+    if getattr(variable, "_view", None) is not None:
+        return False
+    others = _references(variable) - _OWN_REFERENCES
+    if others:
+        others -= _own_views(variable, variable)
+    return not others and bool(variable._backend.owns_buffer(variable._data))
+
+
+def _own_views(variable: Any, root: Any) -> int:
+    """The number of living views of the array of `root` whose own arrays only they refer to."""
+    count = 0
+    for view in living_views(variable):
+        base = getattr(view._data, "base", None)
+        if base is root._data and _references(view) == _OWN_REFERENCES:
+            count += 1
+        count += _own_views(view, root)
+    return count

@@ -1,0 +1,156 @@
+"""NumPy's protocols and methods: the quick way by what is bound once, and where the rest plugs in.
+
+A class of wrappers has one dictionary from NumPy's ufuncs to the calls of their operations, and one
+from its other functions to calls that take the same arguments. What they do not answer for is
+answered by what `gradwrap.backends` installs here. That is loaded at the first call that asks: it
+takes a tenth of the time that `import gradwrap` may take.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.table.registry import changes, op_of_function
+from gradwrap.errors import BatchedValueError, NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.table.registry import Op
+
+ELSEWHERE: Any = object()
+"""Returned by a bound call for arguments that the general way is to answer for."""
+MISSING: Any = object()
+
+
+class Handlers(NamedTuple):
+    """The functions that answer `__array_ufunc__` and `__array_function__`, and find methods.
+
+    `bind(cls, function)` makes the quick call of a function, which may return `ELSEWHERE`;
+    `methods` are the names of NumPy's methods, `writing` the functions that change an argument.
+    """
+
+    ufunc: Callable[..., Any]
+    function: Callable[..., Any]
+    bind: Callable[[Any, Any], Any]
+    method: Callable[[str], Callable[..., Any] | None]
+    methods: frozenset[str]
+    writing: frozenset[Any]
+
+
+_load: Callable[[], Handlers] | None = None
+_loaded: Handlers | None = None
+
+
+def install(load: Callable[[], Handlers]) -> None:
+    """Name the function that loads the handlers."""
+    global _load  # noqa: PLW0603  set once, at import
+    _load = load
+
+
+def _handlers() -> Handlers:
+    global _loaded  # noqa: PLW0603  the same handlers whichever thread sets them
+    if _loaded is None:
+        assert _load is not None
+        _loaded = _load()
+    return _loaded
+
+
+# What is bound to a class of wrappers -------------------------------------------------------------
+
+
+class _Calls(dict[Any, Any]):
+    """From a function to its call in a class of wrappers; None if it has none yet."""
+
+    def __init__(self, cls: Any, bind: Callable[[Any, Any], Any]) -> None:
+        super().__init__()
+        self._cls = cls
+        self._bind = bind
+
+    def __missing__(self, function: Any) -> Any:
+        before = changes()
+        call = self._bind(self._cls, function)
+        if call is not None:  # else a rule may be registered later
+            self[function] = call
+            if changes() != before:
+                self.pop(function, None)
+        return call
+
+
+def _bind_ufunc(cls: Any, ufunc: Any) -> Any:
+    op = op_of_function(ufunc)
+    has_rule = op is not None and op.rule_for(cls._backend.name) is not None
+    return cls._bind(op).call if has_rule else None
+
+
+def _bind_function(cls: Any, function: Any) -> Any:
+    return _handlers().bind(cls, function)
+
+
+def open_doors(cls: Any) -> None:
+    """Give a class of wrappers its calls of NumPy's functions, and its `__array_ufunc__`."""
+    calls = cls._ufunc_calls = _Calls(cls, _bind_ufunc)
+    cls._function_calls = _Calls(cls, _bind_function)
+
+    def __array_ufunc__(  # noqa: N807  one or two inputs by position: the quick call
+        self: Any,  # noqa: ARG001  the protocol's
+        ufunc: Any,
+        method: str,
+        x1: Any,
+        x2: Any = MISSING,
+        *more: Any,
+        **kwargs: Any,
+    ) -> Any:
+        if method == "__call__" and not kwargs and not more:
+            call = calls[ufunc]
+            if call is not None:
+                return call(x1) if x2 is MISSING else call(x1, x2)
+        inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
+        return call_ufunc(cls, ufunc, method, inputs, kwargs)
+
+    cls.__array_ufunc__ = __array_ufunc__
+
+
+def forget(cls: Any, op: Op) -> None:
+    """Forget the calls that were bound to a class and may be of an operation that has changed."""
+    cls._ufunc_calls.clear()
+    for function, call in tuple(cls._function_calls.items()):
+        if op.name in (getattr(call, "path", op.name), function.__name__):
+            cls._function_calls.pop(function, None)
+
+
+# The general way ----------------------------------------------------------------------------------
+
+
+def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> Any:
+    """Answer `__array_ufunc__`."""
+    try:
+        return _handlers().ufunc(cls, ufunc, method, inputs, dict(kwargs))
+    except (BatchedValueError, NoRuleError):
+        if method == "at" or not is_innermost_batch((inputs, kwargs)):
+            raise
+        return looped(getattr(ufunc, method), f"np.{ufunc.__name__}", *inputs, **kwargs)
+
+
+def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    """Answer `__array_function__`: by the bound call, or the general way."""
+    try:
+        found = cls._function_calls[function](*args, **kwargs)
+        if found is not ELSEWHERE:
+            return found
+        return _handlers().function(cls, function, args, kwargs)
+    except (BatchedValueError, NoRuleError):
+        if function in _handlers().writing or not is_innermost_batch((args, kwargs)):
+            raise
+        return looped(function, f"np.{function.__name__}", *args, **kwargs)
+
+
+def find_method(name: str) -> Callable[..., Any] | None:
+    """A method of NumPy's arrays, as a function of the variable."""
+    return _handlers().method(name)
+
+
+def method_names() -> frozenset[str]:
+    """The methods that `find_method` finds."""
+    return _handlers().methods

@@ -1,0 +1,284 @@
+"""`Variable`: an array with its place in the recorded graph.
+
+There is one class per array library, made when its first array is wrapped. `Variable` is what
+they share; the methods of an operation are bound to a class when they are first used.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from gradwrap.core.array import inplace, protocol
+from gradwrap.core.array.attributes import Attributes
+from gradwrap.core.array.conversions import Conversions
+from gradwrap.core.array.graph_methods import GraphMethods
+from gradwrap.core.array.nested import stack_nested
+from gradwrap.core.array.operators import Operators
+from gradwrap.core.array.views import link
+from gradwrap.core.calls.bound import BoundOp
+from gradwrap.core.calls.general import bind_calls, interpret
+from gradwrap.core.calls.record import Tape, record
+from gradwrap.core.levels.wrapper import native
+from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
+from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.errors import NoRuleError, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from gradwrap.core.calls.call import Call
+    from gradwrap.core.table.registry import Op
+    from gradwrap.typing.array_methods import ArrayMethods
+    from gradwrap.typing.namespace import ExtendedNamespace
+
+A = TypeVar("A")
+
+if not TYPE_CHECKING:
+
+    class ArrayMethods(Generic[A]):
+        """Nothing: `Variable.__getattr__` finds the methods when they are first asked for."""
+
+        __slots__ = ()
+
+
+class Variable(
+    Attributes,
+    ArrayMethods["Variable[Any]"],
+    Operators["Variable[Any]"],
+    Conversions,
+    GraphMethods[A],
+    Generic[A],
+):
+    """A native array, wrapped so that what is done to it can be recorded and differentiated.
+
+    It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
+    with `gradwrap.wrap`; functions under a transform receive them.
+    """
+
+    __slots__ = ()
+
+    # Set in the class of each library
+    _namespace: Any = None
+    _kind: Any = None
+    _writes_in_place = True
+    _level: type[Call] = Tape
+    _namespace_class: Any = WrappedNamespace
+    _sibling: Any = None
+    _around: Any = None
+    _bindings: Any = None
+    _ufunc_calls: Any = None
+    _function_calls: Any = None
+
+    __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
+
+    def __init__(self, data: Any, node: Any = None) -> None:
+        self._data = data
+        self._node = node
+
+    # The library's class -----------------------------------------------------------------------
+
+    @classmethod
+    def _bind(cls, op: Op) -> BoundOp:
+        """The operation bound to this class; bound again if its rules have changed since."""
+        known: tuple[int, BoundOp] | None = cls._bindings.get(op)
+        version = op.version  # before the rule: what is bound now is not kept for a later one
+        if known is not None and known[0] == version:
+            return known[1]
+        rule = cls._backend.rule_of(op)
+        native = None if rule is None else rule.native or cls._backend.native(rule.name)
+        if rule is None or native is None:
+            raise NoRuleError(
+                f"{op.name} is not known on {cls._backend.name} arrays. "
+                f"Fix: gradwrap.defvjp gives it a rule."
+            )
+        if rule.native is not None or cls._backend.depth:
+            native = cls._backend.adapt(op, rule)
+        bound = BoundOp(op, rule, cls._backend, native, cls)
+        bind_calls(bound, cls._level)
+        cls._bindings[op] = (version, bound)
+        return bound
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        """Perform an operation that belongs to a level, whose arguments have `nodes`."""
+        return interpret(bound, level, data, nodes, statics, record)
+
+    @classmethod
+    def _plain(cls, data: Any) -> Any:
+        """Wrap a result that is not tracked, unless it is not an array at all."""
+        if type(data) in cls._backend.array_types or cls._backend.is_array(data):
+            return cls(data)
+        return cls._plain_other(data)
+
+    @classmethod
+    def _plain_other(cls, data: Any) -> Any:
+        if isinstance(data, TUPLE):
+            parts = [cls._plain(part) for part in data]
+            return type(data)(*parts) if hasattr(data, "_fields") else tuple(parts)
+        if isinstance(data, LIST):
+            return [cls._plain(part) for part in data]
+        return data
+
+    @classmethod
+    def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
+        return link(cls, result, source, bound, statics)
+
+    @classmethod
+    def _is_foreign(cls, value: Any) -> bool:
+        """Whether an operator leaves a value of this type to the other operand."""
+        kind = type_of(value)
+        return not (
+            isinstance(value, (Variable, list, tuple, bool, int, float, complex))
+            or find_backend(kind) is not None
+            or cls._backend.is_array(value)
+            or hasattr(kind, "__array_namespace__")
+        )
+
+    @classmethod
+    def _stacked(cls, values: Any) -> Any:
+        """Make one array of nested lists, which may hold variables."""
+        return stack_nested(cls, values)
+
+    @classmethod
+    def _open_doors(cls) -> None:
+        """Bind NumPy's protocols to the class of a library, when it is made."""
+        protocol.open_doors(cls)
+
+    @classmethod
+    def _forget_functions(cls, op: Op) -> None:
+        """Forget what is bound of NumPy's functions that may be of a changed operation."""
+        protocol.forget(cls, op)
+
+    def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:
+        function: Callable[..., Self] = getattr(self._namespace, op_name)
+        return function(self, *args, **kwargs)
+
+    # The array as a sequence -------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        if not self._data.shape:
+            raise TypeError("len() of a 0-d array")
+        return self._data.shape[0]  # type: ignore[no-any-return]  # Any: a native array
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self._data.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(self._namespace.any(self == value))
+
+    def __repr__(self) -> str:
+        text = repr(native(self))
+        if self._node is None:
+            return f"Variable({text})"
+        if self.is_leaf:
+            return f"Variable({text}, requires_grad=True)"
+        return f"Variable({text}, grad_fn={self.grad_fn!r})"
+
+    def __round__(self, ndigits: int = 0) -> Self:
+        return self.round(ndigits)
+
+    def __format__(self, spec: str) -> str:
+        return format(native(self), spec) if spec else str(self)
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy of the data that keeps its place in the graph."""
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        if not self.is_leaf:
+            raise TrackedValueError(
+                "Only leaves can be pickled; this array is the result of a recorded operation. "
+                "Fix: pickle x.detach() or x.data."
+            )
+        return (_unpickled, (self.data, self.requires_grad))
+
+    # Indexing and in-place ---------------------------------------------------------------------
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        inplace.set_item(self, key, value)
+
+    # NumPy's doors -----------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return protocol.call_ufunc(type(self), ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return protocol.call_function(type(self), func, args, kwargs)
+
+    # NumPy's methods ---------------------------------------------------------------------------
+
+    if not TYPE_CHECKING:  # a checker knows the methods from `ArrayMethods`, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            method = None if name.startswith("_") else protocol.find_method(name)
+            if method is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            setattr(Variable, name, method)  # from now on found at once; any thread's is as good
+            return MethodType(method, self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *protocol.method_names()})
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
+        """The namespace whose functions record; the same object for all arrays of a library."""
+        namespace: Any = self._namespace
+        if api_version is not None:
+            namespace._check_version(api_version)
+        found: Namespace[A] = namespace
+        return found
+
+    def transpose(self, *axes: Any) -> Self:
+        """The array with its axes permuted, in reverse order by default."""
+        order = _integers(axes) or tuple(range(self.ndim))[::-1]
+        return self._call("permute_dims", order)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
+        """The same elements in another shape."""
+        if order != "C":
+            import numpy as np
+
+            return np.reshape(self, _integers(shape), order=order)  # type: ignore[call-overload, no-any-return]  # a variable is no array to NumPy
+        return self._call("reshape", _integers(shape), copy=copy)
+
+    def copy(self, order: str = "C") -> Self:
+        """A copy that is part of the graph."""
+        return self._call("copy")
+
+    clone = copy
+
+
+def variable_class(backend: Backend) -> type[Variable[Any]]:
+    """The class of the variables that hold arrays of a backend."""
+    made: Any = backend.wrapper_classes.get(Variable)
+    return made or wrapper_class(Variable, backend)
+
+
+if TYPE_CHECKING:
+    Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
+
+
+def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
+    variable = variable_class(backend_of(data))(data)
+    return variable.requires_grad_() if requires_grad else variable
+
+
+def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    """Integers that a method takes one by one or as a sequence."""
+    if len(arguments) == 1:
+        only = arguments[0]
+        try:
+            return (operator.index(only),)
+        except TypeError:
+            arguments = () if only is None else only
+    return tuple(operator.index(n) for n in arguments)

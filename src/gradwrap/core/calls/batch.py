@@ -1,0 +1,454 @@
+"""How an operation is performed on a batch of examples at once.
+
+The batch axis is the first one of the data. The row says what an operation does with it, by a word
+or a function, or its kind does (`gradwrap.core.table.kinds`):
+
+===========  ====================================================================================
+`"align"`    the arrays broadcast against each other, behind the batch axis
+`"last"`     the operation works on the last axes, whatever axes are before them
+`"loop"`     one example after the other, which is right for whatever the operation does
+other words  the functions of `gradwrap.rules.batching`: `"axis"`, `"axes"`, `"matmul"`, ...
+===========  ====================================================================================
+
+A batching function's parameter names say what it is given, as everywhere in the tables:
+
+=============  ============================================================================
+`xp`           the namespace of the data
+`op`           the operation itself: arrays, then statics, by position
+`x`, `x1` ...  an argument's data; with the batch axis first, repeated along it if it had none
+`axis`, ...    a static argument
+`statics`      all of them, by name
+`size`         how many examples there are
+`level`        the level of the `vmap`, to find the batches in an index
+`loop`         to perform the operation example by example after all
+`batched`      for each argument whether it has the batch axis; they are then given as they are
+=============  ============================================================================
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.call import Call, indented, tuple_of
+from gradwrap.core.calls.diagonals import on_diagonals
+from gradwrap.core.calls.general import around, namespace_of, perform, untracked
+from gradwrap.core.calls.loop import looped, stacked, tell
+from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
+from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
+from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.table.rule import parameter_names
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.values.space import Meta, size_of
+from gradwrap.errors import BatchedValueError, RuleDefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.table.rule import FormulaFunction, Rule
+
+A = TypeVar("A")
+
+# filled while the module of batching functions is imported, and only read from then on
+_functions: dict[str, Callable[..., Any]] = {}
+_module_waiting: list[str] = []
+
+
+def batching_functions_later(module: str) -> None:
+    """Name the module that enters the batching functions: imported by the first `vmap`."""
+    _module_waiting.append(module)
+
+
+def register_batching(table: Mapping[str, FormulaFunction]) -> None:
+    """Enter batching functions, by the words that rows have for them."""
+    _functions.update(table)
+
+
+class Batch:
+    """The place of a batch, instead of a node: the data have a batch axis, the first.
+
+    `meta` describes one example, without the axis. `fallback` says what is done about an
+    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
+    diagonal where the data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where
+    that is the unit matrix, which the columns of a Jacobian start from.
+    """
+
+    __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
+
+    def __init__(
+        self, meta: Meta, size: int, fallback: str, diagonal: Any = None, *, is_unit: bool = False
+    ) -> None:
+        self.meta: Meta = meta
+        self.size: int = size
+        self.fallback: str = fallback
+        self.diagonal: Any = diagonal
+        self.is_unit: bool = is_unit
+
+
+class _Moves:
+    """The batching of a row: a word of the core, or a function with the words that it names."""
+
+    def __init__(self, rule: Rule) -> None:
+        said = rule.batching
+        self.word: str = said if isinstance(said, str) else ""
+        self.function: Callable[..., Any] | None = None if isinstance(said, str) else said
+        if self.word not in ("", "align", "last", "loop"):
+            while _module_waiting:
+                import_module(_module_waiting[-1])  # waits for a thread that is at it
+                _module_waiting.clear()
+            self.function = _functions.get(self.word)
+            if self.function is None:
+                raise RuleDefinitionError(
+                    f"{rule.name}: batch={self.word!r} is no word of batching. "
+                    f"Fix: 'align', 'last', 'loop', {', '.join(map(repr, _functions))}, "
+                    "or a function, lambda xp, op, x: ..."
+                )
+        self.names: tuple[str, ...] = ()
+        if self.function is not None:
+            names = parameter_names(self.function)
+            if names[:2] != ("xp", "op"):
+                raise RuleDefinitionError(
+                    f"{rule.name}: a batching function's first two parameters are xp and op, this "
+                    f"one has ({', '.join(names)}). Fix: lambda xp, op, x: ..."
+                )
+            self.names = names[2:]
+
+
+# The usual call -----------------------------------------------------------------------------------
+
+
+class Batches(Call):
+    """A batch: the operation itself, with its axes moved behind that of the batch."""
+
+    def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
+        super().__init__(bound, other)
+        self.moves: _Moves = _Moves(self.rule)
+
+    def usual(self) -> bool:
+        return self.moves.word != "loop" and "loop" not in self.moves.names
+
+    def scope(self) -> dict[str, Any]:
+        bound = self.bound
+        return super().scope() | {
+            "NUMBERS": PYTHON_SCALARS,
+            "aligned": functools.partial(aligned, _namespace(bound)),
+            "batch_of": bound.variable_class._of_batch,
+            "like_batch": _like,
+            "moved": self.moves.function,
+            "on_diagonals": on_diagonals(bound),
+            "op": functools.partial(bound.forward, bound.native),
+            "repeated": functools.partial(_repeated, _namespace(bound)),
+            "xp": _namespace(bound),
+        }
+
+    def unpack(self, index: int) -> list[str]:
+        return []  # an argument without a formula is no matter here
+
+    def look_at(self, index: int) -> list[str]:
+        """Diagonal matrices are looked at before their data are made, which asking does."""
+        if self.rule.diagonal is None or self.bound.backend.depth:
+            return []
+        x = self.rule.arrays[index]
+        arguments = ", ".join((*self.rule.arrays, *self.rule.statics))
+        return [
+            f"if {x}._node is not None and {x}._node.diagonal is not None:",
+            f"    found = on_diagonals({arguments})",
+            "    if found is not None: return found",
+        ]
+
+    def before(self) -> list[str]:
+        arrays = self.rule.arrays
+        nodes = [f"{x}_n" for x in arrays]
+        if self.rule.variadic:
+            lines = [f"batch = next((n for n in {nodes[0]} if n is not None), None)"]
+        else:
+            choice = " else ".join(f"{n} if {n} is not None" for n in nodes[:-1])
+            lines = [f"batch = {choice} else {nodes[-1]}" if choice else f"batch = {nodes[0]}"]
+        untracked = [f"out = {self.native_call()}", self.result("plain(out)")]
+        lines += ["if batch is None:", *indented(untracked)]
+        if not self.rule.variadic:
+            lines += ["level = batch.meta.level"]
+            lines += [
+                f"if {n} is not None and {n}.meta.level != level: {self.elsewhere}"
+                for n in nodes[1:]
+            ]
+        return lines
+
+    def perform(self) -> list[str]:
+        """Call the native function, never the operator.
+
+        A batch of numbers has an axis, and a library's operator may then take a plain array
+        without axes for a weak scalar.
+        """
+        if self.moves.function is None:
+            align = self._align() if self.moves.word == "align" else []
+            return [*align, f"out = {self.native_call()}"]
+        rule, names = self.rule, self.moves.names
+        data = [f"{x}_d" for x in rule.arrays]
+        lines: list[str] = []
+        if "batched" not in names and rule.variadic:
+            x = rule.arrays[0]
+            pairs = f"for node, data in zip({x}_n, {x}_d)"
+            whole = "repeated(data, batch.size) if node is None else data"
+            lines += [f"{x}_d = [{whole} {pairs}]"]
+        elif "batched" not in names and len(data) > 1:
+            lines += [f"if {x}_n is None: {x}_d = repeated({x}_d, batch.size)" for x in rule.arrays]
+        flags = tuple_of(f"{x}_n is not None" for x in rule.arrays)
+        if rule.variadic:
+            flags = f"[node is not None for node in {rule.arrays[0]}_n]"
+        words = {
+            "size": "batch.size",
+            "batched": flags,
+            "statics": f"dict({', '.join(f'{name}={name}' for name in rule.statics)})",
+            **dict(zip(rule.arrays, data, strict=True)),
+        }
+        given = "".join(f", {words.get(name, name)}" for name in names)
+        return [*lines, f"out = moved(xp, op{given})"]
+
+    def _align(self) -> list[str]:
+        """Let the examples of the arrays broadcast against each other."""
+        arrays = self.rule.arrays
+        data = [f"{x}_d" for x in arrays]
+        flags = tuple_of(f"{x}_n is not None" for x in arrays)
+        align = f"{', '.join(data)} = aligned({tuple_of(data)}, {flags})"
+        if len(data) == 1:
+            return []
+        if len(data) > 2:
+            return [align]
+        lines = [
+            f"if {arrays[0]}_n is not None and {arrays[1]}_n is not None:",
+            f"    if len({data[0]}.shape) != len({data[1]}.shape): {align}",
+        ]
+        for x, y in (arrays, arrays[::-1]):
+            lines += [
+                f"elif {x}_n is None and type({x}) not in NUMBERS:",
+                f"    if len({x}_d.shape) >= len({y}_d.shape): {align}",
+            ]
+        return lines
+
+    def ending(self) -> list[str]:
+        if self.moves.word == "align":
+            return [self.result("like_batch(V, out, batch)")]
+        return [self.result("batch_of(level, batch, out)")]
+
+
+def _namespace(bound: BoundOp) -> Any:
+    """The namespace of the data, native or those of the transforms outside."""
+    return bound.namespaces[next(iter(bound.backend.native_types))]
+
+
+def _like(cls: Any, out: Any, batch: Batch) -> Any:
+    """A result with the batch axis first; the description of an operand that is like it is kept."""
+    meta = batch.meta
+    if batch.diagonal is None and out.shape[1:] == meta.shape and out.dtype == meta.dtype:
+        return cls(out, batch)
+    return cls._of_batch(meta.level, batch, out)
+
+
+def _repeated(xp: Any, item: Any, size: int) -> Any:
+    """The same array for every example; a number stays one."""
+    if not hasattr(item, "shape"):
+        return item
+    return xp.broadcast_to(item, (size, *item.shape))
+
+
+def aligned(xp: Any, data: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """Arrays whose examples broadcast against each other, behind the batch axis."""
+    ranks = [
+        len(item.shape) - flag if hasattr(item, "shape") else 0
+        for item, flag in zip(data, flags, strict=True)
+    ]
+    rank = max(ranks)
+    return [
+        xp.reshape(item, (item.shape[0], *(1,) * (rank - own), *item.shape[1:]))
+        if flag and own < rank
+        else item
+        for item, flag, own in zip(data, flags, ranks, strict=True)
+    ]
+
+
+# Everything else ----------------------------------------------------------------------------------
+
+
+def perform_batched(
+    bound: BoundOp, level: int, data: Sequence[Any], nodes: Sequence[Any], statics: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """The batch that an operation belongs to, and its results, each with the batch axis first."""
+    rule = bound.rule
+    keys = [] if rule.key is None else [part._node for part in batched_parts(statics, level)]
+    batch = next(node for node in (*nodes, *keys) if node is not None)
+    flags = [node is not None for node in nodes]
+    moves = _Moves(rule)
+    loop = functools.partial(_loop, bound, level, batch, data, flags, statics)
+    if moves.word == "loop" or (keys and "level" not in moves.names):
+        return batch, loop()
+    if moves.function is None:
+        if moves.word == "align":
+            data = aligned(namespace_of(bound, data), data, flags)
+        return batch, perform(bound, data, statics)
+    xp = namespace_of(bound, data)
+    if "batched" not in moves.names:
+        pairs = zip(data, flags, strict=True)
+        data = [item if flag else _repeated(xp, item, batch.size) for item, flag in pairs]
+    by_name = dict(zip(rule.statics, statics, strict=True))
+    words: dict[str, Any] = {
+        "size": batch.size,
+        "batched": flags,
+        "level": level,
+        "loop": loop,
+        "statics": by_name,
+        **by_name,
+    }
+    count = 1 if rule.variadic else len(rule.arrays)
+    words.update(zip(rule.arrays, [list(data)] if rule.variadic else data, strict=True))
+
+    def op(*given: Any) -> Any:
+        arrays = given[0] if rule.variadic else given[:count]
+        return perform(bound, list(arrays), tuple(given[count:]))
+
+    return batch, moves.function(xp, op, *(words[name] for name in moves.names))
+
+
+def _loop(  # noqa: PLR0913  all there is to a call
+    bound: BoundOp,
+    level: int,
+    batch: Batch,
+    data: Sequence[Any],
+    flags: Sequence[bool],
+    statics: tuple[Any, ...],
+) -> Any:
+    """One example after the other."""
+    tell(bound.rule.name, batch.fallback)
+    pairs = list(zip(data, flags, strict=True))
+    results = [
+        perform(
+            bound,
+            [item[i] if flag else item for item, flag in pairs],
+            tuple(example(static, level, i) for static in statics),
+        )
+        for i in range(batch.size)
+    ]
+    return stacked(bound.rule.name, results)
+
+
+# The wrapper --------------------------------------------------------------------------------------
+
+
+class _BatchedNamespace(WrappedNamespace):
+    """The namespace of a batch: a function without a rule runs example by example."""
+
+    def _find(self, path: str) -> Any:
+        found = super()._find(path)
+        if self._has_rule(path) or not isinstance(found, functools.partial):
+            return found
+        return functools.partial(looped, found, path)
+
+
+class Batched(Variable[A]):
+    """Many examples at once, each seen as one array: what a function under `vmap` receives."""
+
+    __slots__ = ()
+
+    _writes_in_place = False
+    _is_batched = True
+    _level = Batches
+    _namespace_class = _BatchedNamespace
+
+    @classmethod
+    def _interpret(
+        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
+    ) -> Any:
+        """Perform an operation on all examples at once."""
+        if level == UNTRACKED:
+            out = perform(bound, data, statics)
+            return untracked(around(bound, out), out)
+        batch, out = perform_batched(bound, level, data, nodes, statics)
+        return cls._of_batch(level, batch, out)
+
+    @classmethod
+    def _of_batch(cls, level: int, batch: Batch, out: Any) -> Any:
+        """Results of a batch, each with the batch axis first, as this transform's."""
+        if isinstance(out, SEQUENCE):
+            parts = [cls._of_batch(level, batch, part) for part in out]
+            return rebuilt(out, parts)
+        backend = backend_of(out)
+        meta = backend.meta(out, level)
+        meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
+        made = cls._around(type(out))
+        return made(out, Batch(meta, batch.size, batch.fallback))
+
+    @classmethod
+    def _of_diagonal(cls, batch: Batch) -> Any:
+        """A batch that is a diagonal matrix: its data are made when they are asked for."""
+        made = cls.__new__(cls)
+        made._node = batch
+        return made
+
+    def _snapshot(self) -> Any:
+        node = self._node
+        if node is None or node.diagonal is None:
+            return super()._snapshot()
+        return self._of_diagonal(node)
+
+    if not TYPE_CHECKING:  # as in `Variable`
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_data":
+                self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
+                return made
+            return super().__getattr__(name)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes of one example."""
+        return tuple(self._data.shape) if self._node is None else self._node.meta.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the native array."""
+        return self._data.dtype if self._node is None else self._node.meta.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of one example."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of one example."""
+        return size_of(self.shape)
+
+    def __repr__(self) -> str:
+        if self._node is None:
+            return f"Batched({self._data!r}, not mapped)"
+        return f"Batched({self._data!r}, size={self._node.size})"
+
+    def _untracked_data(self, what: str, fix: str) -> Any:
+        if self._node is not None:
+            raise BatchedValueError(
+                f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
+                "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
+                "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
+                "with None in in_axes."
+            )
+        return super()._untracked_data(what, fix)
+
+    def __bool__(self) -> bool:
+        if self._node is not None:
+            raise BatchedValueError(
+                "the truth of a value that vmap maps over: it may differ from example to "
+                "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
+            )
+        return super().__bool__()
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        """The elements along the first axis of each example."""
+        return (self[i] for i in range(len(self)))

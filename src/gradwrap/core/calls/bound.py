@@ -1,0 +1,104 @@
+"""Bindings: an operation bound to the arrays of one library, for its calls and for its nodes."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.table.kinds import passed
+from gradwrap.core.values.dynamic import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.library.backend import Backend
+    from gradwrap.core.table.registry import Op
+    from gradwrap.core.table.rule import Rule
+
+
+class NodeOp:
+    """What the nodes of an operation know of it, for the backward pass.
+
+    A single node that is hooked or watched has a changed copy, so that the others pay nothing.
+    """
+
+    rule: Any = None  # the row that names what was saved; none for a custom call
+    holomorphic = False  # conjugate before and after
+    consumes = False  # its formula may write to the cotangent
+    materializes = True  # zeros, not None, where no cotangent arrived
+    check = False  # a user's formula, whose result is compared with the argument
+    parts = False  # its formula may return a part of a cotangent
+    special = True  # the backward pass takes it off its fast path
+    selects = False  # its nodes select one output of several
+    hooks: Any = None
+    watch: Any = None
+
+    def __init__(
+        self, name: str, backend: Backend | None = None, variable_class: Any = None
+    ) -> None:
+        self.name: str = name
+        self.backend: Any = backend
+        self.variable_class: Any = variable_class
+        self.namespaces: Any = _NoNamespaces() if backend is None else backend.namespaces
+
+    def changed(self, **changes: Any) -> Any:
+        """A copy for a single node, off the fast path."""
+        made = copy.copy(self)
+        made.__dict__.update(changes, special=True)
+        return made
+
+    def __repr__(self) -> str:
+        where = "" if self.backend is None else f" on {self.backend.name}"
+        return f"<{self.name}{where}>"
+
+
+class _NoNamespaces(dict[type, None]):
+    """No namespace for any type: of nodes whose formulas compute nothing."""
+
+    def __missing__(self, kind: type) -> None:
+        return None
+
+
+class BoundOp(NodeOp):
+    """An operation on the arrays of one backend: its native function, its rule and its call.
+
+    `call` is the function that stands for the operation in the namespace, `apply` its form for
+    any mixture of arguments. `split` takes the arguments of a call apart into arrays and statics;
+    `forward(function, *arguments)` calls a function with them.
+    """
+
+    call: Callable[..., Any]
+    apply: Callable[..., Any]
+
+    def __init__(
+        self, op: Op, rule: Rule, backend: Backend, native: Callable[..., Any], variable_class: Any
+    ) -> None:
+        super().__init__(rule.name, backend, variable_class)
+        self.op: Op = op
+        self.rule: Rule = rule
+        self.native: Callable[..., Any] = native
+        self.holomorphic: bool = rule.holomorphic
+        self.consumes: bool = rule.consumes
+        self.check: bool = rule.checked
+        self.parts: bool = rule.parts
+        self.special: bool = rule.checked or rule.consumes or rule.is_joint
+        self.split: Callable[..., Any]
+        self.forward: Callable[..., Any]
+        self.split, self.forward = _argument_handlers(rule)
+
+    def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+        """The result; where it is a view of its source, writing to that changes it too."""
+        link = getattr(type_of(arrays[0]), "_linked", None)
+        return result if link is None else link(result, arrays[0], self, statics)
+
+
+def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Make the functions that take a call apart into (arrays, statics), and make it natively."""
+    names = ", ".join(rule.parameters)
+    arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
+    statics = "".join(f"{s}, " for s in rule.statics)
+    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307  the table's
+    split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
+    call = ", ".join(passed(rule, rule.parameters))
+    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307  the table's
+    return split, forward

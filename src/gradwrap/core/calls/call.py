@@ -1,0 +1,267 @@
+"""The generator: it writes out the usual call of one operation at one level.
+
+The usual case: every array argument is a wrapper of one class and one level, a native array or a
+Python number. For it, a function is written once per operation and class, as `dataclasses` and
+`namedtuple` do: arguments are unpacked into locals, and nothing is looked up by name. Everything
+else goes `elsewhere`, to the general call in `gradwrap.core.calls.record`.
+
+The frame is the same at each level: signature, unpacking, the key, the native call, views. A level
+(`Tape`, `Forward`, `Batches`, each beside its unusual call) adds what it asks before the call and
+what it makes of the result. For `sin` on the tape:
+
+    def sin(x, /):
+        if type(x) is V:
+            x_n = x._node; x_d = x._data
+        elif type(x) in PLAIN:
+            x_n = None; x_d = x
+        else:
+            return other(bound, (x, ), ())
+        out = native(x_d)
+        if x_n is None: return plain(out)
+        if x_n.meta.level <= silent():
+            if type(silent()) is int: return plain(out)
+            return watched(bound, (x_d, ), (x_n, ), (), out)
+        meta = x_n.meta
+        return V(out, Node(x_n, f0, x_d, 0, meta, bound))
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.levels import compiled_threshold
+from gradwrap.core.levels.wrapper import AnyWrapper, stripped, unwrapped_key
+from gradwrap.core.table.kinds import passed
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import BatchedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.library.backend import Backend
+    from gradwrap.core.table.rule import Rule
+
+WORDS_OF_THE_TEXT = """
+    V PLAIN SEQUENCES NUMBERS bound other silent watched meta_of described native plain link Node
+    several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
+    node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
+    batch found aligned moved repeated op xp on_diagonals like_batch batch_of
+    type int float tuple zip len dict next
+"""
+WORDS = frozenset(WORDS_OF_THE_TEXT.split())
+"""The words of the generated text: a parameter of that name sends all calls elsewhere."""
+
+
+class Call:
+    """One operation at one level, and the text of its usual call.
+
+    `other` is the general call, `(bound, arrays, statics)`.
+    """
+
+    def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
+        self.bound: BoundOp = bound
+        self.rule: Rule = bound.rule
+        self.other: Callable[..., Any] = other
+        self.arrays: str = tuple_of(self.rule.arrays)
+        if self.rule.variadic:
+            self.arrays = f"(*{self.rule.arrays[0]}, )"
+        self.statics: str = tuple_of(self.rule.statics)
+        self.elsewhere: str = f"return other(bound, {self.arrays}, {self.statics})"
+
+    def function(self, signature: str | None = None) -> Callable[..., Any] | None:
+        """The written function; None if all calls of this operation are unusual."""
+        if not self.usual() or not WORDS.isdisjoint(self.rule.parameters):
+            return None
+        name = self.rule.name.replace(".", "_")
+        scope = self.scope()
+        exec(self.text(signature), scope)  # noqa: S102  written here, from the table alone
+        function: Any = scope[name]
+        function.__module__ = "gradwrap"
+        function.__doc__ = getattr(self.bound.native, "__doc__", None)
+        return function  # type: ignore[no-any-return]  # of the scope
+
+    def text(self, signature: str | None = None) -> str:
+        """The source of the function."""
+        name = self.rule.name.replace(".", "_")
+        lines = [*self.unpacking(), *self.keys(), *self.before(), *self.perform(), *self.ending()]
+        return "\n".join(
+            [f"def {name}({signature or self.rule.signature_text}):", *indented(lines)]
+        )
+
+    # A level fills in -----------------------------------------------------------------------------
+
+    def usual(self) -> bool:
+        """Tell if there is a usual call, to be written."""
+        raise NotImplementedError
+
+    def unpack(self, index: int) -> list[str]:
+        """More lines after an argument `x`, a wrapper, is unpacked into `x_n` and `x_d`."""
+        lacking = [f"if {self.rule.arrays[index]}_n is not None: {self.elsewhere}"]
+        return lacking if self.rule.lacks(index) else []
+
+    def look_at(self, index: int) -> list[str]:
+        """Lines before a wrapper is unpacked."""
+        return []
+
+    def before(self) -> list[str]:
+        """Lines before the operation is performed; they may leave by `elsewhere`."""
+        return []
+
+    def ending(self) -> list[str]:
+        """Lines that return the result, `out` being performed."""
+        raise NotImplementedError
+
+    def scope(self) -> dict[str, Any]:
+        """The objects that the text names."""
+        bound = self.bound
+        scope: dict[str, Any] = {
+            **self.rule.scope,
+            "V": bound.variable_class,
+            "PLAIN": bound.backend.plain_types,
+            "SEQUENCES": (list, tuple),
+            "bound": bound,
+            "other": self.other,
+            "silent": compiled_threshold,
+            "meta_of": bound.backend.meta,
+            "described": partial(_described, bound.backend),
+            "native": bound.native,
+            "is_tracked": _is_tracked,
+            "unwrapped_key": unwrapped_key,
+            "BatchedValueError": BatchedValueError,
+            "plain": bound.variable_class._plain,
+            "link": bound.variable_class._linked,
+        }
+        for index in range(len(self.rule.arrays)):
+            formula = self.rule.formula_of(index)
+            if formula is not None:
+                scope[f"f{index}"] = formula.function
+        return scope
+
+    def level_of(self, indices: Iterable[int]) -> list[str]:
+        """Find the one `level` of the tracked arguments, and the description of one of them."""
+        lines = ["level = -2"]
+        for index in indices:
+            x = self.rule.arrays[index]
+            lines += [
+                f"if {x}_n is not None:",
+                f"    if level != -2 and {x}_n.meta.level != level: {self.elsewhere}",
+                f"    level = {x}_n.meta.level; like = {x}_n.meta",
+            ]
+        return lines
+
+    # The frame ------------------------------------------------------------------------------------
+
+    def unpacking(self) -> list[str]:
+        """Take the arguments apart into data `x_d` and nodes `x_n`."""
+        if self.rule.variadic:
+            return self.unpacking_sequence()
+        lines: list[str] = []
+        for index, x in enumerate(self.rule.arrays):
+            lines += [f"if type({x}) is V:"]
+            lines += indented(self.look_at(index))
+            lines += [f"    {x}_n = {x}._node; {x}_d = {x}._data"]
+            lines += indented(self.unpack(index))
+            if self.bound.backend.depth:  # it may hold what belongs to a higher level than others
+                lines += [f"    if {x}_n is None and is_tracked({x}_d): {self.elsewhere}"]
+            lines += [f"elif type({x}) in PLAIN:", f"    {x}_n = None; {x}_d = {x}"]
+            lines += ["else:", f"    {self.elsewhere}"]
+        return lines
+
+    def unpacking_sequence(self) -> list[str]:
+        """Take a list or tuple of arrays apart, whose tracked ones are of one `level`."""
+        x = self.rule.arrays[0]
+        more = "; metas.append({})" if self.collects_metas() else ""
+        lines = [
+            f"if type({x}) not in SEQUENCES: {self.elsewhere}",
+            f"{x}_d = []; {x}_n = []; level = -2{'; metas = []' if more else ''}",
+            f"for item in {x}:",
+            "    if type(item) is V:",
+            f"        node = item._node; {x}_n.append(node); data = item._data; {x}_d.append(data)",
+            "        if node is not None:",
+            f"            like = node.meta{more.format('like')}",
+            "            if like.level != level:",
+            f"                if level != -2: {self.elsewhere}",
+            "                level = like.level",
+        ]
+        if self.bound.backend.depth:
+            lines += [f"        elif is_tracked(data): {self.elsewhere}"]
+        if more:
+            lines += [f"        else: {more.format('None')[2:]}"]
+        plain = f"{x}_n.append(None); {x}_d.append(item){more.format('None')}"
+        return [*lines, f"    elif type(item) in PLAIN: {plain}", f"    else: {self.elsewhere}"]
+
+    def collects_metas(self) -> bool:
+        """Tell if the descriptions of a sequence's arrays are wanted, as `metas`."""
+        return False
+
+    def keys(self) -> list[str]:
+        """Take the wrappers off an index."""
+        key = self.rule.key
+        if key is None:
+            return []
+        return [
+            f"if type({key}) is not int:",
+            f"    try: {key} = unwrapped_key({key})",
+            f"    except BatchedValueError: {self.elsewhere}",
+        ]
+
+    def perform(self) -> list[str]:
+        """Call the native function, or the operator where that is quicker."""
+        data = [f"{a}_d" for a in self.rule.arrays]
+        symbol = self.rule.symbol
+        if symbol is not None and self.bound.backend.has_operators:
+            return [
+                f"out = {symbol}{data[0]}"
+                if len(data) == 1
+                else f"out = {f' {symbol} '.join(data)}"
+            ]
+        return [f"out = {self.native_call()}"]
+
+    def native_call(self) -> str:
+        """The call of the native function on the data."""
+        rule = self.rule
+        values = [f"{name}_d" if name in rule.arrays else name for name in rule.parameters]
+        return f"native({', '.join(passed(rule, values))})"
+
+    def result(self, value: str) -> str:
+        """Return a value; as a view of the argument, where it is one."""
+        if self.rule.views:
+            return f"return link({value}, {self.rule.arrays[0]}, bound, {self.statics})"
+        return f"return {value}"
+
+
+def _described(backend: Backend, data: Any, level: int) -> Any:
+    """The description of an array; None for a number."""
+    return backend.meta(data, level) if hasattr(data, "dtype") else None
+
+
+def _is_tracked(data: Any) -> bool:
+    """Tell if data are tracked by one of the transforms outside."""
+    return isinstance(stripped(data), AnyWrapper)
+
+
+def tuple_of(names: Iterable[str]) -> str:
+    """The text of a tuple of these names."""
+    return f"({''.join(f'{name}, ' for name in names)})"
+
+
+def indented(lines: list[str]) -> list[str]:
+    """Lines one step further in."""
+    return ["    " + line for line in lines]
+
+
+def deepest(values: Iterable[Any]) -> type[Any]:
+    """The type of the deepest wrapper among values, or of the last native array."""
+    found: Any = None
+    for value in values:
+        kind = type_of(value)
+        if found is None or _depth(kind) >= _depth(found):
+            found = kind
+    return found  # type: ignore[no-any-return]  # a type
+
+
+def _depth(kind: Any) -> int:
+    backend = getattr(kind, "_backend", None)
+    return 0 if backend is None else int(backend.depth) + 1

@@ -1,0 +1,251 @@
+"""The general call of an operation, on any mixture of arguments, at any level.
+
+The written call (`gradwrap.core.calls.call`) leaves to it wrappers of several levels, nested lists,
+indices that `vmap` maps over, and arrays of another library. It finds the level that the call
+belongs to, and hands the call over to that level.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.levels import silent_up_to
+from gradwrap.core.levels.wrapper import (
+    UNTRACKED,
+    AnyWrapper,
+    batched_parts,
+    holds_wrapper,
+    is_recorded,
+    key_with_batches,
+    snapshot,
+    stripped,
+    unwrapped_key,
+)
+from gradwrap.core.library.backend import backend_of, find_backend
+from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
+from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.calls.call import Call
+    from gradwrap.core.graph.node import Leaf, Node
+
+
+def apply_call(bound: BoundOp, *args: Any, **kwargs: Any) -> Any:
+    """Call an operation with any mixture of arguments."""
+    arrays, statics = bound.split(*args, **kwargs)
+    if bound.check:
+        statics = _native_statics(bound, statics)
+    return _apply_linked(bound, arrays, statics)
+
+
+def _apply_linked(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """The general call; a result that is a view remembers what it is a view of."""
+    result = apply(bound, arrays, statics)
+    return bound.linked(result, arrays, statics) if bound.rule.views else result
+
+
+def bind_calls(bound: BoundOp, level: type[Call]) -> None:
+    """Give a binding its call, as a level writes it, and its general form."""
+    bound.apply = functools.partial(apply_call, bound)
+    bound.apply.__name__ = bound.name.rpartition(".")[2]  # type: ignore[attr-defined]  # a partial takes attributes
+    bound.apply.__wrapped__ = bound.split  # type: ignore[attr-defined]  # for its signature
+    bound.call = level(bound, _apply_linked).function() or bound.apply
+
+
+def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callable[..., Any]:
+    """The method of an operator: a type it does not know gets its own turn."""
+    rule = bound.rule
+    is_foreign = bound.variable_class._is_foreign
+
+    def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
+        if any(is_foreign(array) for array in arrays):
+            return NotImplemented
+        return _apply_linked(bound, arrays, statics)
+
+    names = rule.arrays[::-1] if swapped else (*rule.arrays, *rule.statics)
+    written = level(bound, apply_or_decline).function(", ".join(names))
+    if written is not None:
+        return written
+    count = len(rule.arrays)
+
+    def operate(*operands: Any) -> Any:
+        arrays = operands[:count]
+        return apply_or_decline(bound, arrays[::-1] if swapped else arrays, operands[count:])
+
+    return operate
+
+
+def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a user's function is given for its parameters without a formula."""
+    rule = bound.rule
+    for name, value in zip(rule.statics, statics, strict=True):
+        if is_recorded(value):
+            raise no_rule(rule.name, bound.backend.name, name, rule.parameters)
+    return tuple(unwrapped_key(value) for value in statics)
+
+
+def no_rule(op: str, backend: str, argument: str, parameters: Sequence[str]) -> NoRuleError:
+    """The error for an operation that has no rule for a tracked argument."""
+    formulas = ", ".join(
+        f"lambda xp, g, {name}: ..." if name == argument else "None" for name in parameters
+    )
+    return NoRuleError(
+        f"{op} on {backend} arrays has no derivative with respect to its argument {argument}, "
+        f"which is tracked. Fix: gradwrap.defvjp({op}, {formulas}) gives it one, "
+        "or .detach() the argument if its gradient is not wanted."
+    )
+
+
+def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """Perform an operation on any mixture of wrapped and native arrays.
+
+    It belongs to the highest level among the arguments; those of lower levels are data to it.
+    """
+    rule = bound.rule
+    keys: list[Any] = []
+    if rule.key is not None:
+        at = rule.statics.index(rule.key)
+        statics = (*statics[:at], key_with_batches(statics[at]), *statics[at + 1 :])
+        keys = [] if is_basic_key(statics[at]) else list(batched_parts(statics[at]))
+    arrays = [
+        bound.variable_class._stacked(array)
+        if isinstance(array, SEQUENCE) and holds_wrapper(array)
+        else array
+        for array in arrays
+    ]
+    top, level = _top_of([*arrays, *keys])
+    if top is not None:
+        arrays = [stripped(array) for array in arrays]
+        top, level = _top_of([*arrays, *keys])
+    if top is not None and top._kind is not bound.variable_class._kind:
+        bound = top._bind(bound.op)
+    data: list[Any] = []
+    nodes: list[Any] = []
+    for array in arrays:
+        node = getattr(array, "_node", None)
+        if node is not None and node.meta.level == level:
+            data.append(array._data)
+            nodes.append(node)
+        else:
+            data.append(as_data(bound, array))
+            nodes.append(None)
+    _check_one_library(bound, data)
+    return bound.variable_class._interpret(bound, level, data, nodes, statics)
+
+
+def interpret(  # noqa: PLR0913  all there is to a call
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Any],
+    statics: tuple[Any, ...],
+    derive: Callable[..., Any],
+) -> Any:
+    """Perform an operation; where an argument is tracked, let `derive` give its derivative."""
+    is_silent = level <= silent_up_to()
+    if bound.check and not is_silent:
+        refuse_without_formula(bound, nodes)
+    out = perform(bound, data, statics)
+    bound = around(bound, out)
+    if is_silent or not bound.rule.differentiable:
+        return untracked(bound, out)
+    return derive(bound, level, data, nodes, statics, out)
+
+
+def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """An operation on native arrays, or on wrappers of lower levels, which record it."""
+    wrapper = next((item for item in data if isinstance(item, AnyWrapper)), None)
+    if wrapper is None and bound.rule.key is not None:
+        wrapper = next(batched_parts(statics), None)
+    function = bound.native if wrapper is None else type_of(wrapper)._bind(bound.op).call
+    arguments = (data, *statics) if bound.rule.variadic else (*data, *statics)
+    return bound.forward(function, *arguments)
+
+
+def around(bound: BoundOp, out: Any) -> BoundOp:
+    """The same operation on arrays of the class of a result: what is to wrap it."""
+    first = out[0] if isinstance(out, SEQUENCE) and out else out
+    if not isinstance(first, AnyWrapper):
+        return bound
+    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
+
+
+def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
+    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    deepest: Any = None
+    for array in arrays:
+        kind = type_of(array)
+        if isinstance(array, AnyWrapper) and (
+            deepest is None or kind._backend.depth > deepest._backend.depth
+        ):
+            deepest = kind
+    if deepest is not None:
+        return deepest._namespace
+    return bound.namespaces[next(iter(bound.backend.native_types))]
+
+
+def refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) -> None:
+    """A user's function is not even called where its result could not be recorded."""
+    rule = bound.rule
+    for index, node in enumerate(nodes):
+        if node is not None and rule.lacks(0 if rule.variadic else index):
+            raise no_rule(rule.name, bound.backend.name, rule.arrays[index], rule.arrays)
+
+
+def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
+    """The class and the level of the tracked argument of the highest level."""
+    top, level = None, UNTRACKED
+    for array in arrays:
+        node = getattr(array, "_node", None)
+        if node is not None and node.meta.level > level:
+            top, level = type_of(array), node.meta.level
+    return top, level
+
+
+def as_data(bound: BoundOp, array: Any) -> Any:
+    """The data that an argument stands for at a level that does not track it."""
+    kind = type_of(array)
+    if isinstance(array, AnyWrapper):
+        return snapshot(stripped(array))
+    if kind in bound.backend.plain_types or bound.backend.is_array(array):
+        return array
+    if isinstance(array, SEQUENCE) and not bound.check:
+        return bound.backend.asarray(array)
+    if hasattr(kind, "__array_namespace__"):
+        backend_of(array)  # so that its library is known
+        return array
+    if find_backend(kind) is not None or bound.check:  # a user's function takes what it likes
+        return array
+    raise NotAnArrayError(
+        f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "
+        f"Fix: pass {bound.backend.name} arrays or Python numbers."
+    )
+
+
+def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
+    if len(data) == 1 or {type(item) for item in data} <= bound.backend.plain_types:
+        return
+    names: set[str] = set()
+    for item in data:
+        backend = find_backend(type_of(item))
+        if backend is not None and getattr(item, "ndim", 0) is not None:
+            names.add(backend.name)
+    if len(names) > 1:
+        raise MixedLibrariesError(
+            f"{bound.name} got arrays of {' and '.join(sorted(names))}. "
+            "Fix: convert them to one library before the call, "
+            "for example with xp.asarray(numpy_array)."
+        )
+
+
+def untracked(bound: BoundOp, out: Any) -> Any:
+    """Wrap results that are not tracked."""
+    if isinstance(out, SEQUENCE):
+        wrapped = [untracked(bound, part) for part in out]
+        return rebuilt(out, wrapped)
+    return bound.variable_class._plain(out)

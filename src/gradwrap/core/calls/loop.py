@@ -1,0 +1,80 @@
+"""The loop over examples, with which any function works under `vmap`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.wrapper import batched_parts, example, highest_level, stripped
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
+from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call a function that has no rule: on one example after the other, where it gets a batch."""
+    if not is_innermost_batch((args, kwargs)):
+        return function(*args, **kwargs)
+    top = max(batched_parts((args, kwargs)), key=lambda part: part._node.meta.level)
+    batch, level = top._node, top._node.meta.level
+    tell(name, batch.fallback)
+    results = [
+        _without_wrapper(
+            looped(function, name, *example(args, level, i), **example(kwargs, level, i))
+        )
+        for i in range(batch.size)
+    ]
+    return type_of(top)._of_batch(level, batch, stacked(name, results))
+
+
+def is_innermost_batch(value: Any) -> bool:
+    """Tell if the highest level among the arrays in a value is that of a `vmap`."""
+    top = max((part._node.meta.level for part in batched_parts(value)), default=None)
+    return top is not None and bool(top >= highest_level([value]))
+
+
+def _without_wrapper(result: Any) -> Any:
+    """A result without wrappers that track nothing."""
+    if isinstance(result, SEQUENCE):
+        parts = [_without_wrapper(part) for part in result]
+        return rebuilt(result, parts)
+    return stripped(result)
+
+
+def tell(name: str, fallback: str) -> None:
+    """Say, as `vmap` was asked to, that an operation runs example by example."""
+    if fallback == "loop":
+        return
+    text = f"vmap: {name} has no batching rule, so it is performed on one example after the other. "
+    if fallback == "error":
+        raise VmapFallbackError(
+            text + 'Fix: pass fallback="loop" to vmap, or write it in other operations.'
+        )
+    warnings.warn(
+        text + 'vmap(..., fallback="loop") is silent about it.', VmapFallbackWarning, stacklevel=2
+    )
+
+
+def stacked(name: str, results: Sequence[Any]) -> Any:
+    """The results of all examples along a new first axis."""
+    if not results:
+        raise BatchedValueError(
+            f"vmap over no examples: {name} runs on one after the other, and there is none to "
+            "tell what it returns. Fix: map over at least one."
+        )
+    first = results[0]
+    if isinstance(first, SEQUENCE):
+        parts = [stacked(name, column) for column in zip(*results, strict=True)]
+        return rebuilt(first, parts)
+    shapes = {tuple(getattr(result, "shape", ())) for result in results}
+    if len(shapes) > 1:
+        raise BatchedValueError(
+            f"{name} gives results of different shapes for different examples under vmap: "
+            f"{sorted(shapes)}. Fix: use a function whose shape does not depend on values, "
+            "such as where in place of a boolean index."
+        )
+    xp = backend_of(first).xp
+    return xp.stack([xp.asarray(result) for result in results])

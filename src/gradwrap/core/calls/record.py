@@ -1,0 +1,322 @@
+"""Reverse mode: an operation is recorded as a node of the graph.
+
+`Tape` writes the usual call (`gradwrap.core.calls.call`); `record` does the same for the general
+one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.calls.call import Call, indented, tuple_of
+from gradwrap.core.calls.general import as_data, no_rule, untracked
+from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
+from gradwrap.core.levels.levels import current_watch, silent_up_to
+from gradwrap.core.table.rule import passes
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.calls.bound import BoundOp, NodeOp
+
+
+class Tape(Call):
+    """Reverse mode: a node with an edge to each tracked argument."""
+
+    def usual(self) -> bool:
+        rule = self.rule
+        return not rule.checked if rule.is_joint else rule.outputs == 1
+
+    def scope(self) -> dict[str, Any]:
+        bound = self.bound
+        return super().scope() | {
+            "Node": bound.backend.node or Node,
+            "watched": record_watched,
+            "is_float": bound.backend.is_float,
+            "several": _several,
+        }
+
+    def ending(self) -> list[str]:
+        rule = self.rule
+        if rule.is_joint:
+            return self._record_joint()
+        active = [i for i in range(len(rule.arrays)) if rule.formula_of(i) is not None]
+        if not active:
+            return [self.result("plain(out)")]
+        if len(active) == 1:
+            return self._record_one(active[0])
+        if len(active) == 2:
+            return self._record_two(active[0], active[1])
+        return self._record_many(active)
+
+    def _unless_silent(self, level: str) -> list[str]:
+        """The exit for what is not recorded, or not by this call because it is watched."""
+        data, nodes = (self._all(part) for part in ("d", "n"))
+        watched = f"watched(bound, {data}, {nodes}, {self.statics}, out)"
+        return [
+            f"if {level} <= silent():",
+            f"    if type(silent()) is int: {self.result('plain(out)')}",
+            f"    {self.result(watched)}",
+        ]
+
+    def _all(self, part: str) -> str:
+        """The data (`d`) or the nodes (`n`) of all arguments."""
+        names = [f"{a}_{part}" for a in self.rule.arrays]
+        return names[0] if self.rule.variadic else tuple_of(names)
+
+    def _edge(self, index: int) -> str:
+        formula = self.rule.formula_of(index)
+        assert formula is not None
+        own = self.rule.arrays[index]
+        if len(formula.saved) == 1 and (formula.saved[0] in (*self.rule.arrays, "out")):
+            return f"{own}_n, f{index}, {self._saved(formula.saved[0], own)}, {index}"
+        saved = tuple_of(self._saved(name, own) for name in formula.saved)
+        return f"{own}_n, f{index}, {saved}, {index}"
+
+    def _saved(self, name: str, own: str) -> str:
+        if name in self.rule.arrays:
+            return f"{name}_d"
+        if name.endswith("_meta") and name not in self.rule.statics:
+            x = name.removesuffix("_meta")
+            if x == own:
+                return f"{x}_n.meta"
+            return f"({x}_n.meta if {x}_n is not None else meta_of({x}_d, {own}_n.meta.level))"
+        return name
+
+    def _record_one(self, index: int) -> list[str]:
+        rule = self.rule
+        x = rule.arrays[index]
+        lines = [
+            f"if {x}_n is None: {self.result('plain(out)')}",
+            *self._unless_silent(f"{x}_n.meta.level"),
+        ]
+        if rule.same and len(rule.arrays) == 1:
+            lines += [f"meta = {x}_n.meta"]
+        else:
+            like = "" if rule.casts else f", {x}_n.meta"
+            lines += [f"meta = meta_of(out, {x}_n.meta.level{like})"]
+        if rule.real_steps:
+            lines += ["if not meta.is_complex:", "    return plain(out)"]
+        if rule.casts:
+            lines += ["if not is_float(meta):", "    return plain(out)"]
+        return [*lines, self.result(f"V(out, Node({self._edge(index)}, meta, bound))")]
+
+    def _record_two(self, first: int, second: int) -> list[str]:
+        rule = self.rule
+        a, b = rule.arrays[first], rule.arrays[second]
+        meta = f"meta_of(out, {a}_n.meta.level, {a}_n.meta)"
+        if rule.same and len(rule.arrays) == 2:
+            meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
+        edges = f"{self._edge(first)}, meta, bound, ({self._edge(second)})"
+        return [
+            f"if {a}_n is None:",
+            *indented(self._guarded(second, a)),
+            f"if {b}_n is None:",
+            *indented(self._guarded(first, b)),
+            f"if {a}_n.meta.level != {b}_n.meta.level: {self.elsewhere}",
+            *self._unless_silent(f"{a}_n.meta.level"),
+            f"meta = {meta}",
+            f"return V(out, Node({edges}))",
+        ]
+
+    def _guarded(self, index: int, scalar: str) -> list[str]:
+        """Record one of two arguments, where the other is not tracked."""
+        rule = self.rule
+        x = rule.arrays[index]
+        meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
+        lines = [f"if {x}_n is None: return plain(out)", *self._unless_silent(f"{x}_n.meta.level")]
+        if rule.same and len(rule.arrays) == 2:
+            formula = rule.formula_of(index)
+            lines += [f"if type({scalar}) in (float, int):"]
+            if formula is not None and formula.function is passes:
+                lines += [f"    if {x}_n.meta.level: return V(out, {x}_n)"]
+            lines += [f"    meta = {x}_n.meta", "else:", f"    meta = {meta}"]
+        else:
+            lines += [f"meta = {meta}"]
+        return [*lines, f"return V(out, Node({self._edge(index)}, meta, bound))"]
+
+    def _record_many(self, active: list[int]) -> list[str]:
+        lines = [*self.level_of(active), *self._unless_silent("level"), "edges = ()"]
+        for index in active:
+            x = self.rule.arrays[index]
+            lines += [f"if {x}_n is not None: edges += ({self._edge(index)})"]
+        meta = "meta_of(out, level, like)"
+        return [*lines, f"return V(out, Node(*edges[:4], {meta}, bound, edges[4:]))"]
+
+    def _record_joint(self) -> list[str]:
+        """Record a function whose one formula gives the cotangents of all arguments."""
+        rule = self.rule
+        formula = rule.formula_of(0)
+        assert formula is not None
+        lines = [] if rule.variadic else self.level_of(range(len(rule.arrays)))
+        lines += [f"if level == -2: {self.result('plain(out)')}", *self._unless_silent("level")]
+        if self.collects_metas():
+            x = rule.arrays[0]
+            pairs = f"for meta, data in zip(metas, {x}_d)"
+            whole = f"[meta_of(data, level) if meta is None else meta {pairs}]"
+            lines += [f"if None in metas: metas = {whole}"]
+        saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
+        nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")
+        edge = f"{nodes}, f0, {saved}, -1"
+        if rule.outputs > 1:
+            return [*lines, f"return several(bound, level, [{edge}], out)"]
+        return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), bound))")]
+
+    def collects_metas(self) -> bool:
+        formula = self.rule.formula_of(0)
+        return formula is not None and "metas" in formula.saved
+
+    def _saved_jointly(self, name: str) -> str:
+        if name in self.rule.arrays:
+            return f"tuple({name}_d)" if self.rule.variadic else f"{name}_d"
+        if name.endswith("_meta") and name not in self.rule.statics:
+            x = name.removesuffix("_meta")
+            return f"({x}_n.meta if {x}_n is not None else described({x}_d, level))"
+        return name
+
+
+def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Node:
+    """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
+    backend_meta = bound.backend.meta
+    node = getattr(value, "_node", None)
+    if node is not None and node.meta.level == level:
+        data = value._data
+    else:
+        data, node = as_data(bound, value), None
+    bound.backend.write(x._data, key, data)
+    meta = backend_meta(x._data, level) if x._node is None else x._node.meta
+    words = {"key": key, "value_meta": None}
+    if node is not None:
+        words["value_meta"] = node.meta
+    elif hasattr(data, "dtype"):
+        words["value_meta"] = backend_meta(data, level)
+    formula = bound.rule.formulas[0]
+    assert formula is not None
+    saved = tuple(words[name] for name in formula.saved)
+    return new_node([(x._node, node), formula.function, saved, JOINT], meta, bound)
+
+
+def record(  # noqa: PLR0913  all there is to a call
+    bound: BoundOp,
+    level: int,
+    data: Sequence[Any],
+    nodes: Sequence[Node | Leaf | None],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> Any:
+    """The results of an operation, with the node that recorded it."""
+    rule = bound.rule
+    backend = bound.backend
+    like = next(node.meta for node in nodes if node is not None)
+    values = Values(bound, level, data, nodes, statics, out)
+    edges: list[Any] = []
+    if rule.is_joint:
+        formula = rule.formulas[0]
+        assert formula is not None
+        saved = tuple(values[name] for name in formula.saved)
+        edges += (tuple(nodes), formula.function, saved, JOINT)
+    else:
+        for index, node in enumerate(nodes):
+            if node is None:
+                continue
+            one = rule.formula_of(index)
+            if one is None:
+                if rule.lacks(index):
+                    raise no_rule(rule.name, backend.name, rule.arrays[index], rule.arrays)
+                continue
+            saved = tuple(values[name] for name in one.saved)
+            edges += (node, one.function, saved, index)
+    if not edges:
+        return untracked(bound, out)
+    variable_class = bound.variable_class
+    if isinstance(out, SEQUENCE):
+        return _several(bound, level, edges, out)
+    meta = backend.meta(out, level, None if rule.casts else like)
+    if rule.casts and not backend.dtype_kind(meta.dtype)[0]:
+        return untracked(bound, out)
+    if rule.real_steps and not meta.is_complex:
+        return untracked(bound, out)
+    return variable_class(out, new_node(edges, meta, bound))
+
+
+class Values:
+    """What the words of a formula stand for in one call; each is looked up only if it is used."""
+
+    def __init__(  # noqa: PLR0913  all there is to a call
+        self,
+        bound: BoundOp,
+        level: int,
+        data: Sequence[Any],
+        nodes: Sequence[Node | Leaf | None],
+        statics: tuple[Any, ...],
+        out: Any,
+    ) -> None:
+        self._bound = bound
+        self._level = level
+        self._data = data
+        self._nodes = nodes
+        self._statics = statics
+        self._out = out
+
+    def __getitem__(self, name: str) -> Any:
+        rule = self._bound.rule
+        if name == "out":
+            return self._out
+        if name == "metas":
+            return tuple(self._meta(i) for i in range(len(self._data)))
+        if name in rule.statics:
+            return self._statics[rule.statics.index(name)]
+        if rule.variadic and name == rule.arrays[0]:
+            return tuple(self._data)
+        if name in rule.arrays:
+            return self._data[rule.arrays.index(name)]
+        return self._meta(rule.arrays.index(name.removesuffix("_meta")))
+
+    def _meta(self, index: int) -> Any:
+        node = self._nodes[index]
+        if node is not None:
+            return node.meta
+        value = self._data[index]
+        if not hasattr(value, "dtype"):
+            return None  # a Python number
+        return self._bound.backend.meta(value, self._level)
+
+
+def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
+    """Record an operation of several outputs: one node, and one that selects for each output."""
+    backend = bound.backend
+    metas = OutputsMeta(backend.meta(part, level) for part in out)
+    source = new_node(edges, metas, bound)
+    wrapped: list[Any] = []
+    for index, (part, meta) in enumerate(zip(out, metas, strict=True)):
+        if backend.dtype_kind(meta.dtype)[0]:
+            wrapped.append(bound.variable_class(part, output_node(source, index, meta)))
+        else:
+            wrapped.append(untracked(bound, part))
+    return rebuilt(out, wrapped)
+
+
+def record_watched(
+    bound: BoundOp,
+    data: Sequence[Any],
+    nodes: Sequence[Node | Leaf | None],
+    statics: tuple[Any, ...],
+    out: Any,
+) -> Any:
+    """Record what a compiled call has performed and left to be looked at."""
+    level = next(node.meta.level for node in nodes if node is not None)
+    if level <= silent_up_to():
+        return untracked(bound, out)
+    return record(bound, level, data, nodes, statics, out)
+
+
+def new_node(edges: list[Any], meta: Any, bound: NodeOp) -> Node:
+    """A node of edges that lie one after the other."""
+    watch = current_watch()
+    if watch is not None:
+        bound, edges = watch.observed(bound, edges)
+    parent, formula, saved, index = edges[:EDGE]
+    more = tuple(edges[EDGE:]) or None
+    make: Callable[..., Node] = bound.backend.node or Node
+    return make(parent, formula, saved, index, meta, bound, more)

@@ -1,0 +1,1 @@
+"""The recorded graph, and the backward pass over it."""

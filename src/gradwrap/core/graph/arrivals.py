@@ -1,0 +1,93 @@
+"""Cotangents on their arrival at the nodes that a backward pass is still to visit.
+
+What has arrived at a node so far is the node, the sum, and whether the sum's buffer is the pass's
+own, so that more can be added in place. A min-heap of the nodes' numbers, which fall with time,
+gives the newest node first.
+"""
+
+from __future__ import annotations
+
+from heapq import heappush
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.library.backend import backend_of, find_backend
+from gradwrap.core.library.scatter import OutputPart, Scattered
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.space import zeros_of
+
+if TYPE_CHECKING:
+    from gradwrap.core.calls.bound import NodeOp
+    from gradwrap.core.library.backend import Backend
+
+Pending = list[Any]
+
+
+def arrive(  # noqa: PLR0913  the state of the pass
+    pending: dict[int, Pending],
+    heap: list[int],
+    node: Any,
+    cotangent: Any,
+    op: NodeOp | None = None,
+    *,
+    owned: bool = False,
+) -> None:
+    """Add a cotangent to what has arrived at a node."""
+    arrival = pending.get(node.seq)
+    if arrival is None:
+        arrival = pending[node.seq] = [node, None, False]
+        heappush(heap, node.seq)
+    kind = type_of(cotangent)
+    if kind is Scattered:
+        _scatter(arrival, cotangent)
+    elif kind is OutputPart:
+        _collect(arrival, cotangent)
+    elif arrival[1] is None:
+        arrival[1] = cotangent
+        arrival[2] = owned
+    else:
+        _add(arrival, cotangent, op)
+
+
+def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
+    """Add to what has arrived: in place, where the sum's buffer is the engine's own."""
+    total = arrival[1]
+    if arrival[2] and type(total) is type(cotangent):
+        total += cotangent
+        arrival[1] = total
+        return
+    arrival[1] = total = total + cotangent
+    # sums of variables are new variables each time: adding in place is for native arrays
+    arrival[2] = op is not None and type(total) in op.backend.native_types
+
+
+def _scatter(arrival: Pending, part: Scattered) -> None:
+    """Add the cotangent of an indexed part into the one buffer of the whole array."""
+    node, total, owned = arrival
+    backend = find_backend(type_of(part.values)) or backend_of(part.values)
+    if total is None:
+        total = zeros_of(backend.xp, node.meta)
+    else:
+        if backend.depth or type(total) not in backend.native_types:
+            backend = _deeper(backend, total)
+        if not owned:
+            total = backend.copy(total)
+    arrival[1] = backend.scatter_add(total, part.key, part.values)
+    arrival[2] = not backend.depth
+
+
+def _deeper(backend: Backend, total: Any) -> Backend:
+    """The backend that can add a variable into a buffer that may be native."""
+    other = find_backend(type_of(total)) or backend_of(total)
+    return max(backend, other, key=lambda one: one.depth)
+
+
+def _collect(arrival: Pending, part: OutputPart) -> None:
+    """Gather the cotangents of the outputs of one node in a list.
+
+    An output arrives twice where a formula that was recorded used it as well (`_rewrap_output`).
+    """
+    parts = arrival[1]
+    if parts is None:
+        parts = arrival[1] = [None] * len(arrival[0].meta)
+    before = parts[part.index]
+    parts[part.index] = part.value if before is None else before + part.value

@@ -1,0 +1,229 @@
+"""The backward pass: walk the recorded graph once, newest node first.
+
+Formulas run on native arrays with the native namespace, or, when the gradient is itself to be
+differentiated (`create_graph`), on variables with the wrapped one. Nothing here depends on the
+values of an array, so nothing here waits for a device.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.graph.arrivals import Pending, arrive
+from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
+from gradwrap.core.graph.special_nodes import visit
+from gradwrap.core.levels.levels import inspecting
+from gradwrap.core.library.scatter import PARTS
+from gradwrap.core.observing.hooks import on_variable
+from gradwrap.core.observing.inspection import Inspection
+from gradwrap.core.observing.places import Placement, placement_of, placers
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.space import fit_cotangent
+from gradwrap.errors import GraphFreedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+Root = tuple["Node | Leaf", Any]
+
+
+def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
+    roots: Sequence[Root],
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    targets: set[Node | Leaf] | None = None,
+    cut: bool = False,
+    placement: Placement | None = None,
+) -> dict[Node | Leaf, Any]:
+    """Carry the roots' cotangents back; give what arrives at each leaf, or at each target.
+
+    Parameters
+    ----------
+    roots
+        Nodes with their cotangents, each of its node's shape and dtype.
+    retain_graph
+        Keep what the formulas saved, so that the graph can be walked again.
+    create_graph
+        Record the pass itself. The cotangents of the roots are then variables.
+    targets
+        Stop at these nodes and at leaves, and visit only what leads to them.
+    cut
+        Do not look behind a target for further ones.
+    placement
+        Where the nodes are visited; found out where there are several places.
+
+    Raises
+    ------
+    GraphFreedError
+        An earlier pass has released the graph.
+    """
+    if placers and placement is None:
+        placement = placement_of(roots)
+        if placement is not None:
+            with placement:
+                return backward_pass(
+                    roots,
+                    retain_graph=retain_graph,
+                    create_graph=create_graph,
+                    targets=targets,
+                    cut=cut,
+                    placement=placement,
+                )
+    asked = inspecting.get()
+    inspection = None if asked is None else Inspection(asked, roots)
+    specially = create_graph or inspection is not None or placement is not None
+    pending: dict[int, Pending] = {}
+    heap: list[int] = []
+    arrived: dict[Node | Leaf, Any] = {}
+    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
+    for root, cotangent in roots:
+        if root.seq in pending or type(cotangent) in PARTS:
+            arrive(pending, heap, root, cotangent)
+        else:
+            pending[root.seq] = [root, cotangent, False]
+            heappush(heap, root.seq)
+    # The next node to visit is held in hand while it is newer than all in the heap: a chain of
+    # operations never touches heap and dictionary.
+    node: Any = None
+    g: Any = None
+    next_g: Any = None
+    owned = False
+    while node is not None or heap:
+        if node is None:
+            node, g, owned = pending.pop(heappop(heap))
+        if type(node) is Leaf:
+            arrived[node] = g
+            node = None
+            continue
+        if targets is not None:
+            if node in targets:
+                if node.op.hooks is not None and not cut:  # the pass around this one runs them
+                    g = on_variable(node, node.op.hooks, g, owned=owned)
+                arrived[node], owned = g, False
+            if node not in on_path:  # type: ignore[operator]  # a set wherever targets is one
+                node = None
+                continue
+        formula = node.formula
+        if formula is None:
+            raise _freed(node)
+        op = node.op
+        meta = node.meta
+        if op.special or meta.is_complex or specially:
+            visit(
+                pending,
+                heap,
+                node,
+                g,
+                owned,
+                create_graph=create_graph,
+                on_path=on_path,
+                targets=targets,
+                arrived=arrived,
+                inspection=inspection,
+                placement=placement,
+            )
+            if not retain_graph:
+                node.free()
+            node = None
+            continue
+        xp = op.namespaces[type(g)]
+        parts = op.parts
+        following = None
+        next_seq = 0
+        parent, saved, more = node.parent, node.saved, node.more
+        while True:
+            if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
+                if type_of(saved) is tuple:
+                    cotangent = formula(xp, g, *saved)
+                else:
+                    cotangent = formula(xp, g, saved)
+                if parent.meta is not meta and not parts:
+                    space = parent.meta
+                    if cotangent.shape != space.shape or cotangent.dtype != space.dtype:
+                        cotangent = fit_cotangent(xp, cotangent, space)
+                seq = parent.seq
+                if parts:
+                    arrive(pending, heap, parent, cotangent)
+                elif following is None and (not heap or seq < heap[0]):
+                    following, next_seq, next_g, owned = parent, seq, cotangent, False
+                elif seq == next_seq and following is not None:
+                    next_g = next_g + cotangent
+                    owned = type(next_g) in op.backend.native_types
+                elif following is not None and seq < next_seq:
+                    pending[next_seq] = [following, next_g, owned]
+                    heappush(heap, next_seq)
+                    following, next_seq, next_g, owned = parent, seq, cotangent, False
+                else:
+                    arrival = pending.get(seq)
+                    if arrival is None:
+                        pending[seq] = [parent, cotangent, False]
+                        heappush(heap, seq)
+                    elif arrival[2] and type(arrival[1]) is type(cotangent):
+                        arrival[1] += cotangent
+                    else:
+                        arrival[1] = total = arrival[1] + cotangent
+                        arrival[2] = type(total) in op.backend.native_types
+            if not more:
+                break
+            parent, formula, saved, _ = more[:EDGE]
+            more = more[EDGE:]
+        if not retain_graph:
+            node.parent = node.formula = node.saved = node.more = None
+        node = following
+        if node is not None:
+            g = next_g
+    if inspection is not None:
+        inspection.at_end(arrived)
+    return arrived
+
+
+def _freed(node: Node) -> GraphFreedError:
+    return GraphFreedError(
+        "Trying to backward through the graph a second time: what its operations saved was "
+        f"freed by the first backward (met at {node.op.name}). "
+        "Fix: pass retain_graph=True to the first one."
+    )
+
+
+def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
+    """The nodes that have a target among the nodes they were made from."""
+    oldest = max(target.seq for target in targets)
+    parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
+    freed: Node | None = None
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in parents or node.seq > oldest:
+            continue
+        if cut and node in targets:
+            parents[node] = ()
+            continue
+        parents[node] = found = _parents(node)
+        stack += found
+        if not found and isinstance(node, Node):
+            freed = node
+    if freed is not None and not all(target in parents for target in targets):
+        raise _freed(freed)  # a target may lie behind it
+    reached: set[Node | Leaf] = set()
+    for node in sorted(parents, key=_age, reverse=True):
+        for parent in parents[node]:
+            if parent in reached or parent in targets:
+                reached.add(node)
+                break
+    return reached
+
+
+_age = attrgetter("seq")
+
+
+def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
+    """The nodes of the arguments; none once the graph is freed."""
+    if isinstance(node, Leaf) or node.formula is None:
+        return ()
+    if node.index == JOINT:
+        return [one for one in node.parent if one is not None]
+    return (node.parent, *node.more[::EDGE]) if node.more else (node.parent,)

@@ -1,0 +1,71 @@
+"""Nodes of calls that are not in the table: a custom function, a checkpoint.
+
+One formula gives the cotangents of everything that such a call was made from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.calls.bound import NodeOp
+from gradwrap.core.calls.record import new_node
+from gradwrap.core.graph.node import JOINT, OutputsMeta, output_node
+from gradwrap.core.library.backend import backend_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.graph.node import Leaf, Node
+    from gradwrap.core.library.backend import Backend
+    from gradwrap.core.table.rule import Rule
+    from gradwrap.core.values.space import Meta
+
+
+class OpaqueOp(NodeOp):
+    """The binding of such nodes; nothing is ever called through it.
+
+    Its formula takes the cotangents as they are and returns finished ones: it checks them itself.
+    Unless `materializes`, it is given None for an output that no cotangent arrived at.
+    """
+
+    def __init__(
+        self, name: str, backend: Backend, rule: Rule | None = None, *, materializes: bool = True
+    ) -> None:
+        super().__init__(name, backend, variable_class(backend))
+        self.rule = rule
+        self.materializes = materializes
+
+
+def output_nodes(
+    op: NodeOp,
+    parents: tuple[Node | Leaf | None, ...],
+    formula: Callable[..., Any],
+    saved: tuple[Any, ...],
+    metas: Sequence[Meta],
+) -> list[Node]:
+    """One node for the call, and if it has several outputs, one for each that selects it."""
+    if len(metas) == 1:
+        return [new_node([parents, formula, saved, JOINT], metas[0], op)]
+    outputs: Any = OutputsMeta(metas)
+    source = new_node([parents, formula, saved, JOINT], outputs, op)
+    return [output_node(source, index, meta) for index, meta in enumerate(metas)]
+
+
+def recorded_outputs(  # noqa: PLR0913  all there is to a call
+    op: NodeOp,
+    parents: tuple[Node | Leaf | None, ...],
+    formula: Callable[..., Any],
+    saved: tuple[Any, ...],
+    outs: Sequence[Any],
+    places: Sequence[int],
+    level: int,
+) -> list[Any]:
+    """The outputs of a call, those at `places` with the nodes that record it at a level."""
+    backends = [backend_of(outs[place]) for place in places]
+    metas = [b.meta(outs[place], level) for b, place in zip(backends, places, strict=True)]
+    wrapped = list(outs)
+    nodes = output_nodes(op, parents, formula, saved, metas)
+    for place, backend, node in zip(places, backends, nodes, strict=True):
+        wrapped[place] = variable_class(backend)(outs[place], node)
+    return wrapped

@@ -1,0 +1,208 @@
+"""The nodes that a backward pass visits off its fast path.
+
+They are more than one formula for each argument on plain real arrays: a formula for all arguments
+at once, complex numbers, hooks, a user's formula, saved values that were packed away, or a pass
+that is itself recorded or looked at. Where the pass is recorded, what the formulas saved gets its
+place in the graph again. Where the function is holomorphic, their results are conjugated.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.graph.arrivals import Pending, arrive
+from gradwrap.core.graph.checking import check_result
+from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
+from gradwrap.core.library.scatter import PARTS, Scattered
+from gradwrap.core.observing.hooks import after_node, before_node, held_back, on_variable
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
+from gradwrap.errors import RuleResultError
+
+if TYPE_CHECKING:
+    from gradwrap.core.observing.inspection import Inspection
+    from gradwrap.core.observing.places import Placement
+
+
+def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
+    pending: dict[int, Pending],
+    heap: list[int],
+    node: Node,
+    g: Any,
+    owned: bool,
+    *,
+    create_graph: bool,
+    on_path: set[Node | Leaf] | None,
+    targets: set[Node | Leaf] | None,
+    arrived: dict[Node | Leaf, Any],
+    inspection: Inspection | None,
+    placement: Placement | None,
+) -> None:
+    """Visit a node that is more than one formula per argument on plain real arrays."""
+    op = node.op
+    edges: Any = node.edges
+    if placement is not None:
+        placement.visit(node)
+    if type_of(g) is list:
+        g = _materialised(node, g)
+    hooks = op.hooks
+    if hooks is not None:
+        if node not in arrived:  # where the gradient is asked for, they have run
+            g = on_variable(node, hooks, g, owned=owned)
+        g, owned = before_node(node, hooks, g), False
+    seen, later = g, None
+    present = next(part for part in g if part is not None) if type_of(g) is tuple else g
+    xp = op.namespaces[type(present)]
+    if op.watch is not None:
+        edges = op.watch.restored(op.name, edges, on_path, targets)
+    if create_graph:
+        edges = rewrapped(node, edges)
+    if inspection is not None and not op.selects:
+        edges = inspection.around(node, edges)
+    if node.meta.is_complex and op.holomorphic:
+        edges = conjugated(edges)
+        g, owned = conjugate(xp, g), True
+    if op.consumes and not owned:  # its formula may write to the cotangent
+        g = xp.asarray(g, copy=True)
+    if hooks is not None and hooks.after:
+        arguments, edges = held_back(
+            node, edges, lambda one: on_path is None or one in on_path or one in (targets or ())
+        )
+        later = pending, heap, arguments, hooks
+        pending, heap, on_path = {}, [], None
+    for parent, formula, saved, index in edges:
+        if index == JOINT:
+            _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
+        elif on_path is None or parent in on_path or parent in (targets or ()):
+            cotangent = formula(xp, g, *saved)
+            if placement is not None:
+                placement.arrive(parent)
+            if parent.meta is not node.meta or op.check:
+                cotangent = _fitted(xp, cotangent, parent.meta, node, index)
+            arrive(pending, heap, parent, cotangent, op)
+    if later is not None:
+        held, (pending, heap, arguments, hooks) = pending, later
+        for parent, cotangent in after_node(arguments, hooks, held, seen):
+            arrive(pending, heap, parent, cotangent, op)
+
+
+def _fitted(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:
+    """A cotangent in its argument's space; a user's is checked to belong there."""
+    if type(cotangent) in PARTS:
+        return cotangent
+    if node.op.check:
+        check_result(cotangent, meta, node, index)
+    return fit_cotangent(xp, cotangent, meta)
+
+
+def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
+    """Put zeros where no cotangent arrived at an output."""
+    if not node.op.materializes:
+        return tuple(parts)
+    present = next(part for part in parts if part is not None)
+    xp = node.op.namespaces[type(present)]
+    metas: Any = node.meta
+    return tuple(
+        zeros_of(xp, meta) if part is None else part
+        for part, meta in zip(parts, metas, strict=True)
+    )
+
+
+def _arrive_jointly(
+    pending: dict[int, Pending],
+    heap: list[int],
+    node: Node,
+    parents: tuple[Node | Leaf | None, ...],
+    cotangents: Any,
+) -> None:
+    """Distribute the cotangents that one formula gave for all arguments."""
+    op = node.op
+    if not isinstance(cotangents, SEQUENCE) or len(cotangents) != len(parents):
+        got = len(cotangents) if isinstance(cotangents, SEQUENCE) else 1
+        raise RuleResultError(
+            f"The rule of {op.name} returned {got} cotangents for {len(parents)} arguments. "
+            "Fix: return a tuple with one for each, None where there is none."
+        )
+    for index, (parent, cotangent) in enumerate(zip(parents, cotangents, strict=True)):
+        if parent is None or cotangent is None:
+            continue
+        if type(cotangent) not in PARTS:
+            xp = op.namespaces[type(cotangent)]
+            cotangent = _fitted(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901  the fitted one takes its place
+        arrive(pending, heap, parent, cotangent, op, owned=op.consumes and index == 0)
+
+
+def conjugated(edges: Any) -> Any:
+    """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
+    return tuple(
+        (parent, partial(_conjugate_after, formula), saved, index)
+        for parent, formula, saved, index in edges
+    )
+
+
+def _conjugate_after(formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
+    return conjugate(xp, formula(xp, g, *saved))
+
+
+def conjugate(xp: Any, cotangent: Any) -> Any:
+    """A cotangent, or several, or the part of one, conjugated."""
+    if cotangent is None:
+        return None
+    if isinstance(cotangent, SEQUENCE):
+        return tuple(conjugate(xp, part) for part in cotangent)
+    if type(cotangent) is Scattered:
+        return Scattered(cotangent.key, xp.conj(cotangent.values))
+    return xp.conj(cotangent)
+
+
+def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
+    """Give what the formulas saved its place in the graph again, so that they can be recorded."""
+    rule = node.op.rule
+    if rule is None:
+        return edges
+    parents: dict[str, Any] = {}
+    for parent, _, _, index in edges:
+        if index != JOINT:
+            parents[rule.arrays[index]] = parent
+        elif rule.variadic:
+            parents[rule.arrays[0]] = parent
+        else:
+            parents.update(zip(rule.arrays, parent, strict=True))
+    rewrapped: list[Any] = []
+    for parent, formula, saved, index in edges:
+        given: Any = rule.formulas[0 if rule.is_joint else index]
+        again = tuple(
+            _rewrap_output(node, value)
+            if name == "out"
+            else _rewrap(node, value, parents.get(name))
+            for name, value in zip(given.saved, saved, strict=True)
+        )
+        rewrapped.append((parent, formula, again, index))
+    return rewrapped
+
+
+def _rewrap(node: Node, value: Any, owner: Any) -> Any:
+    """A saved argument as a variable of the node it came from; as it is, if it was not tracked."""
+    if owner is None:
+        return value
+    variable = node.op.variable_class
+    if not isinstance(owner, TUPLE):
+        return variable(value, owner)
+    return tuple(
+        item if one is None else variable(item, one) for item, one in zip(value, owner, strict=True)
+    )
+
+
+def _rewrap_output(node: Node, value: Any) -> Any:
+    """A saved output as a variable of its node, or of nodes that select each of several."""
+    op = node.op
+    if not isinstance(value, SEQUENCE):
+        return op.variable_class(value, node)
+    metas: Any = node.meta
+    return tuple(
+        op.variable_class(part, output_node(node, index, meta))
+        if op.backend.dtype_kind(meta.dtype)[0]
+        else part
+        for index, (part, meta) in enumerate(zip(value, metas, strict=True))
+    )

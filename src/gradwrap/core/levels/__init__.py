@@ -1,0 +1,1 @@
+"""Levels of transforms, recording modes, and the wrappers that belong to levels."""

@@ -1,0 +1,143 @@
+"""Levels, and the threshold up to which they are not recorded.
+
+Every transform takes a fresh level from one increasing counter, so that a transform started
+inside another one always has the higher level, in whatever thread it runs. Nothing has to be
+reset when it ends or raises. The imperative tape is level 0.
+
+A recording mode is a threshold: levels up to it are not recorded. `no_grad` sets it to the newest
+level, so a transform started inside `no_grad` still records, as in `torch.func`. It is kept in a
+context variable: each thread and each asyncio task has its own.
+
+What is recorded can be watched, for example by `saved_tensors_hooks`. A written call has no time
+to ask for that. So while a watch is on, the threshold that written calls compare with is above
+every level (`Watched`): they take their exit for what is not recorded, and ask there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+TAPE_LEVEL = 0
+RECORD_ALL = -1
+
+_levels = itertools.count(1)
+_levels_lock = threading.Lock()
+_newest_level = TAPE_LEVEL
+
+_silent_up_to: ContextVar[int] = ContextVar("gradwrap_silent_up_to", default=RECORD_ALL)
+_differentiating: ContextVar[bool] = ContextVar("gradwrap_differentiating", default=False)
+
+inspecting: ContextVar[Any] = ContextVar("gradwrap_inspecting", default=None)
+"""The inspection that this context asks of its backward passes; None if it asks for none."""
+
+compiled_threshold: Callable[[], Any] = _silent_up_to.get
+"""What compiled calls compare a level with: the threshold, or a `Watched` above all levels."""
+
+
+def falling_numbers() -> Callable[[], int]:
+    """Numbers no two of which are equal, whatever thread takes them."""
+    following = itertools.count(0, -1).__next__
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        return following  # one step of C: no thread comes between
+    lock = threading.Lock()
+
+    def take() -> int:
+        with lock:
+            return following()
+
+    return take
+
+
+next_sequence_number: Callable[[], int] = falling_numbers()
+"""Numbers the nodes, falling, so that a min-heap gives the newest node first."""
+
+
+class Watched(int):
+    """Above every level, with the threshold that it stands in front of, and who watches."""
+
+    threshold: int
+    watch: Any
+
+
+def silent_up_to() -> int:
+    """The threshold of this context: an operation of a level up to it is not recorded."""
+    threshold = _silent_up_to.get()
+    return threshold.threshold if isinstance(threshold, Watched) else threshold
+
+
+def current_watch() -> Any:
+    """Who watches what is recorded in this context."""
+    threshold = _silent_up_to.get()
+    return threshold.watch if isinstance(threshold, Watched) else None
+
+
+def watch_with(watch: Any) -> None:
+    """Let this context's recordings be watched from now on, or by nobody; keep the threshold."""
+    set_threshold(silent_up_to(), watch)
+
+
+def set_threshold(threshold: int, watch: Any) -> None:
+    """Record the levels above a threshold from now on, watched by `watch`, or by nobody."""
+    if watch is None:
+        _silent_up_to.set(threshold)
+        return
+    watched = Watched(sys.maxsize)
+    watched.threshold, watched.watch = threshold, watch
+    _silent_up_to.set(watched)
+
+
+@contextmanager
+def unwatched() -> Generator[None, None, None]:
+    """Neither record at the levels there are nor watch: what a watcher itself does."""
+    token = _silent_up_to.set(_newest_level)
+    try:
+        yield
+    finally:
+        _silent_up_to.reset(token)
+
+
+def newest_level() -> int:
+    """The level of the transform that has started last, in any thread."""
+    return _newest_level
+
+
+def new_level() -> int:
+    """Take the level of a transform that starts now."""
+    global _newest_level  # noqa: PLW0603  the counter is the one thing all threads share
+    with _levels_lock:
+        _newest_level = next(_levels)
+        return _newest_level
+
+
+@contextmanager
+def recording_from(level: int) -> Generator[None, None, None]:
+    """Record a level and those above it; leave those below as they are."""
+    outside = silent_up_to()
+    set_threshold(min(outside, level - 1), current_watch())
+    try:
+        yield
+    finally:
+        set_threshold(outside, current_watch())
+
+
+@contextmanager
+def differentiating() -> Generator[None, None, None]:
+    """Mark that a transform runs, so that `gradwrap.numpy` makes arrays that can be filled."""
+    token = _differentiating.set(True)
+    try:
+        yield
+    finally:
+        _differentiating.reset(token)
+
+
+def is_differentiating() -> bool:
+    """Whether this context is inside a function that a transform is differentiating."""
+    return _differentiating.get()

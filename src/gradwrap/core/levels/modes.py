@@ -1,0 +1,170 @@
+"""Recording modes, as PyTorch has them: `no_grad`, `enable_grad`, `set_grad_enabled`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+
+from gradwrap.core.levels.levels import (
+    RECORD_ALL,
+    TAPE_LEVEL,
+    current_watch,
+    newest_level,
+    set_threshold,
+    silent_up_to,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Tell if operations on the tape are recorded in this context.
+
+    >>> import gradwrap as gw
+    >>> gw.is_grad_enabled()
+    True
+    """
+    return silent_up_to() < TAPE_LEVEL
+
+
+class _Mode:
+    """A recording mode: a context manager, and a decorator of functions, generators, coroutines."""
+
+    _mode = False
+
+    def __init__(self, function: Any = None) -> None:
+        self._outside: list[int] = []
+
+    def _begin(self) -> None:
+        self._outside.append(silent_up_to())
+        set_threshold(RECORD_ALL if self._mode else newest_level(), current_watch())
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, *exc_info: object) -> None:
+        # not by a token: a generator may be closed in another context than it was started in
+        set_threshold(self._outside.pop(), current_watch())
+
+    def __call__(self, function: F) -> F:
+        import inspect  # slow to import, and needed by decorators alone
+
+        mode: Callable[[], _Mode] = enable_grad if self._mode else no_grad
+        steps: Callable[..., Any] | None = None
+        if inspect.isgeneratorfunction(function):
+            steps = _resumed
+        elif inspect.isasyncgenfunction(function):
+            steps = _awaited
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if steps is not None:
+                return steps(function(*args, **kwargs), mode)
+            with mode():
+                return function(*args, **kwargs)
+
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            with mode():
+                return await function(*args, **kwargs)
+
+        in_mode: Any = awaited if inspect.iscoroutinefunction(function) else called
+        return cast("F", functools.wraps(function)(in_mode))
+
+
+def _resumed(generator: Any, mode: Callable[[], _Mode]) -> Generator[Any, Any, Any]:
+    """Run every step of a generator in a mode, and give the caller's mode back at each yield."""
+    resume: Callable[[], Any] = functools.partial(next, generator)
+    while True:
+        try:
+            with mode():
+                value = resume()
+        except StopIteration as stop:
+            return stop.value
+        try:
+            sent: Any = yield value
+        except BaseException as error:  # noqa: BLE001  handed on to the generator, to be closed too
+            resume = functools.partial(generator.throw, error)
+        else:
+            resume = functools.partial(generator.send, sent)
+
+
+async def _awaited(generator: Any, mode: Callable[[], _Mode]) -> AsyncGenerator[Any, Any]:
+    """Do the same for an asynchronous generator."""
+    resume: Callable[[], Any] = generator.__anext__
+    while True:
+        try:
+            with mode():
+                value = await resume()
+        except StopAsyncIteration:
+            return
+        try:
+            sent: Any = yield value
+        except BaseException as error:  # noqa: BLE001  handed on to the generator, to be closed too
+            resume = functools.partial(generator.athrow, error)
+        else:
+            resume = functools.partial(generator.asend, sent)
+
+
+class _Switch(_Mode):
+    """A mode that decorates with or without parentheses: `@no_grad` means `@no_grad()`."""
+
+    @overload
+    def __new__(cls) -> Self: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]  # applied as a decorator
+    def __new__(cls, function: Any = None) -> Any:
+        return super().__new__(cls) if function is None else cls()(function)
+
+
+class no_grad(_Switch):  # noqa: N801  PyTorch's name
+    """Switch recording off: a context manager, or a decorator.
+
+    Inside a function under a transform it stops that transform's recording too; a transform
+    that starts inside it records.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.ones(2), requires_grad=True)
+    >>> with gw.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+
+class enable_grad(_Switch):  # noqa: N801  PyTorch's name
+    """Switch recording on again inside `no_grad`: a context manager, or a decorator.
+
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.ones(2), requires_grad=True)
+    >>> with gw.no_grad(), gw.enable_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    True
+    """
+
+    _mode = True
+
+
+class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
+    """Switch recording on or off at once, and back when used as a context manager.
+
+    >>> import gradwrap as gw
+    >>> with gw.set_grad_enabled(False):
+    ...     gw.is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._mode = mode
+        self._begin()
+
+    def __enter__(self) -> None:
+        """Take effect already at construction; `__exit__` restores."""
+
+    def __call__(self, function: F) -> F:
+        self.__exit__()
+        return super().__call__(function)

@@ -1,0 +1,266 @@
+"""The base class of all wrappers, and every walk over the levels that a value is wrapped in.
+
+A wrapper holds an array (`_data`) and its place in a transform (`_node`): a node of the recorded
+graph, a tangent, or a batch. `_node` is None where the wrapper tracks nothing. A transform inside
+another one wraps wrappers, so the data of a wrapper may be a wrapper of a lower level.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from gradwrap.core.levels.levels import silent_up_to
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, SLICE, rebuilt, type_of
+from gradwrap.errors import BatchedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from gradwrap.typing.attributes import HasDevice, HasDType, Holds
+
+D = TypeVar("D")
+
+CONTAINERS = (*SEQUENCE, DICT, SLICE)
+UNTRACKED = -2
+"""The level of a value that no transform tracks."""
+
+
+class Wrapper:
+    """A native array, or another wrapper, with its place in a transform.
+
+    `Variable`, `Dual` and `Batched` derive from it, and one class for each array library from
+    each of these.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_grad", "_leaf", "_node", "_view", "_views")
+
+    _data: Any
+    _node: Any
+    _backend: Any = None
+    _is_batched = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self._data.shape  # type: ignore[no-any-return]  # Any: a native array
+
+    @property
+    def dtype(self: Holds[HasDType[D]]) -> D:
+        """The dtype of the native array."""
+        return self._data.dtype  # type: ignore[no-any-return]  # Any: a native array
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size = 1
+        for length in self._data.shape:
+            size *= length
+        return size
+
+    @property
+    def device(self: Holds[HasDevice[D]]) -> D:
+        """The device of the native array."""
+        return self._backend.device(self._data)  # type: ignore[no-any-return]  # Any: a native array
+
+    def _snapshot(self) -> Any:
+        """A wrapper of what this one holds now, whatever is written to it later."""
+        return type_of(self)(self._data, self._node)
+
+
+AnyWrapper: Final[type[Any]] = Wrapper
+"""`Wrapper` to `isinstance` in the library, which works with what its type keeps to itself."""
+
+
+# One value ----------------------------------------------------------------------------------------
+
+
+def level_of(value: Any) -> int:
+    """The level of the transform that the outermost wrapper belongs to; else `UNTRACKED`."""
+    node = value._node if isinstance(value, AnyWrapper) else None
+    return UNTRACKED if node is None else int(node.meta.level)
+
+
+def is_at(value: Any, level: int) -> bool:
+    """Tell if the outermost wrapper of a value is tracked by the transform of this level."""
+    node = value._node if isinstance(value, AnyWrapper) else None
+    return node is not None and node.meta.level == level
+
+
+def layers(value: Any) -> Iterator[Any]:
+    """Yield the wrappers around an array, from the outermost to the innermost."""
+    while isinstance(value, AnyWrapper):
+        yield value
+        value = value._data
+
+
+def has_effect(layer: Any) -> bool:
+    """Tell if a wrapper is mapped over, or is tracked by a transform that is recording."""
+    node = layer._node
+    return node is not None and (layer._is_batched or node.meta.level > silent_up_to())
+
+
+def strip(value: Any, drops: Callable[[Any], bool]) -> Any:
+    """Take off the outer wrappers for which `drops(wrapper)` is true."""
+    while isinstance(value, AnyWrapper) and drops(value):
+        value = value._data
+    return value
+
+
+def stripped(value: Any) -> Any:
+    """Take off the outer wrappers that track nothing: a transform inside another leaves such."""
+    while isinstance(value, AnyWrapper) and value._node is None:
+        value = value._data
+    return value
+
+
+def innermost(value: Any) -> Any:
+    """The array below all wrappers, those of `vmap` included: to ask for its type or dtype."""
+    while isinstance(value, AnyWrapper):
+        value = value._data
+    return value
+
+
+def native(value: Any) -> Any:
+    """The native array below all wrappers.
+
+    Raises
+    ------
+    BatchedValueError
+        `vmap` maps over the value, so it is one array for each example.
+    """
+    while isinstance(value, AnyWrapper):
+        if value._is_batched and value._node is not None:
+            raise BatchedValueError(
+                "the values of an array that vmap maps over are needed here, to decide something "
+                "that may differ from example to example. "
+                "Fix: xp.where chooses for each example; or call this outside of vmap."
+            )
+        value = value._data
+    return value
+
+
+def snapshot(value: Any) -> Any:
+    """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
+    return value._snapshot() if isinstance(value, AnyWrapper) else value
+
+
+# Values in containers -----------------------------------------------------------------------------
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield what nested lists, tuples, dictionaries and slices hold."""
+    if isinstance(value, SEQUENCE):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, DICT):
+        for part in value.values():
+            yield from _leaves(part)
+    elif isinstance(value, SLICE):
+        yield from (value.start, value.stop, value.step)
+    else:
+        yield value
+
+
+def _with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The same containers with `change` applied to what they hold; a slice gets integers."""
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [_with_leaves(part, change) for part in value])
+    if isinstance(value, DICT):
+        return {key: _with_leaves(part, change) for key, part in value.items()}
+    if isinstance(value, SLICE):
+        parts = [change(part) for part in (value.start, value.stop, value.step)]
+        return slice(*(None if part is None else int(part) for part in parts))
+    return change(value)
+
+
+def holds_wrapper(value: Any) -> bool:
+    """Tell if a wrapper is somewhere in nested lists and tuples."""
+    if isinstance(value, SEQUENCE):
+        return any(holds_wrapper(part) for part in value)
+    return isinstance(value, AnyWrapper)
+
+
+def highest_level(values: Iterable[Any]) -> int:
+    """The highest level of the outermost wrappers in containers; `UNTRACKED` if there is none."""
+    return max((level_of(leaf) for value in values for leaf in _leaves(value)), default=UNTRACKED)
+
+
+def is_recorded(value: Any) -> bool:
+    """Tell if a value is, or holds, a wrapper that is mapped over, or tracked and not silent."""
+    if isinstance(value, AnyWrapper):
+        for layer in layers(value):
+            node = layer._node
+            if node is not None and (layer._is_batched or node.meta.level > silent_up_to()):
+                return True
+        return False
+    if isinstance(value, CONTAINERS):
+        return any(map(is_recorded, _leaves(value)))
+    return False
+
+
+# Arrays that `vmap` maps over ---------------------------------------------------------------------
+
+
+def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
+    """Yield the arrays in a value that `vmap` maps over: all, or those of one level."""
+    for leaf in _leaves(value):
+        for layer in layers(leaf):
+            if (
+                layer._is_batched
+                and layer._node is not None
+                and level in (None, layer._node.meta.level)
+            ):
+                yield layer
+                break
+
+
+def data_of(wrapper: Any) -> Any:
+    """The data of a wrapper: for `vmap`, all examples, the batch axis first."""
+    return wrapper._data
+
+
+def example(value: Any, level: int, index: int) -> Any:
+    """One example of the arrays in a value that the `vmap` of this level maps over."""
+    return _with_leaves(
+        value,
+        lambda leaf: (
+            leaf._data[index]
+            if isinstance(leaf, AnyWrapper) and leaf._is_batched and is_at(leaf, level)
+            else leaf
+        ),
+    )
+
+
+# Keys ---------------------------------------------------------------------------------------------
+
+
+def unwrapped_key(key: Any) -> Any:
+    """An index without wrappers: the arrays in it are data."""
+    if isinstance(key, AnyWrapper):
+        return native(key)
+    if isinstance(key, SEQUENCE):
+        return type(key)(unwrapped_key(part) for part in key)
+    if isinstance(key, SLICE) and any(isinstance(part, AnyWrapper) for part in _leaves(key)):
+        return _with_leaves(key, native)
+    return key
+
+
+def key_with_batches(key: Any) -> Any:
+    """An index without wrappers, except those of arrays that `vmap` maps over."""
+    try:
+        return unwrapped_key(key)
+    except BatchedValueError:
+        pass
+    if isinstance(key, SEQUENCE):
+        return type(key)(key_with_batches(part) for part in key)
+    if isinstance(key, SLICE):
+        raise BatchedValueError(
+            "a slice from or to an index that vmap maps over: how many elements it selects may "
+            "differ from example to example. Fix: x[start + xp.arange(length)]."
+        )
+    return strip(key, lambda layer: not (layer._is_batched and layer._node is not None))

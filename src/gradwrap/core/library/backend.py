@@ -1,0 +1,479 @@
+"""What the core needs of an array library, and which library an array belongs to.
+
+`Backend` serves any library that follows the standard. A module in `gradwrap.backends` derives
+from it where a library offers more, or differs.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import operator
+import threading
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat
+
+from gradwrap.core.levels.wrapper import AnyWrapper, snapshot
+from gradwrap.core.library.devices import device
+from gradwrap.core.library.exchanged_namespace import module_like
+from gradwrap.core.library.scatter import scatter_add_generic
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.space import Meta
+from gradwrap.errors import MissingToolError, NotAnArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from gradwrap.core.table.registry import Op
+    from gradwrap.core.table.rule import Rule
+
+PYTHON_SCALARS = frozenset({bool, int, float, complex})
+
+
+class NamespaceByType(dict[type, Any]):
+    """The namespace whose functions take a cotangent of a type; wrapped types bring their own."""
+
+    def __init__(self, native: Any) -> None:
+        super().__init__()
+        self._native = native
+
+    def __missing__(self, kind: type) -> Any:
+        namespace = getattr(kind, "_namespace", None) or self._native
+        self[kind] = namespace
+        return namespace
+
+
+class Backend:
+    """An array library that follows the standard: what the core asks of it.
+
+    A class for a library that differs from the standard, or has a better way, overrides some of
+    it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
+    the types of its arrays.
+    """
+
+    has_operators: bool = True
+    """Whether `a * b` is `multiply(a, b)` for its arrays, and quicker."""
+
+    node: Any = None
+    """What makes the node of an operation on its arrays; None: `Node` itself."""
+
+    depth: int = 0
+    """How many wrappers deep its arrays are; native arrays are at zero."""
+
+    elsewhere: Mapping[str, str] = MappingProxyType({})
+    """The modules of extensions of the standard that its namespace does not have below it."""
+
+    def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
+        self.wrapper_classes: dict[type[Any], type[Any]] = {}
+        self.name = name
+        self.xp = xp
+        self.array_types = array_types
+        self.native_types: frozenset[type] = array_types
+        self.plain_types: frozenset[type] = array_types | PYTHON_SCALARS | {type(None)}
+        self.namespaces: NamespaceByType = NamespaceByType(self.for_formulas(xp))
+        self._dtype_kinds: dict[Any, tuple[bool, bool]] = {}
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name}>"
+
+    # What arrays are
+
+    def is_array(self, value: object) -> bool:
+        """Whether `value` is an array (or array scalar) of this library."""
+        return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
+
+    def device(self, array: Any) -> Any:
+        return device(array)
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        """Whether a dtype is floating (real or complex), and whether it is complex."""
+        kind = self._dtype_kinds.get(dtype)
+        if kind is None:
+            is_complex = self.xp.isdtype(dtype, "complex floating")
+            kind = (is_complex or self.xp.isdtype(dtype, "real floating"), is_complex)
+            self._dtype_kinds[dtype] = kind
+        return kind
+
+    def is_numeric(self, array: Any) -> bool:
+        """Whether the dtype is one of the standard's, as opposed to objects, strings, dates."""
+        try:
+            return bool(self.xp.isdtype(array.dtype, ("bool", "numeric")))
+        except (TypeError, ValueError):
+            return False
+
+    def is_float(self, array: Any) -> bool:
+        return self.dtype_kind(array.dtype)[0]
+
+    def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
+        """Describe `array`, which is on the device of `like`; an equal description is reused.
+
+        So whether two arrays are of one space can be tested by identity.
+        """
+        shape = array.shape
+        dtype = array.dtype
+        if (
+            like is not None
+            and like.level == level
+            and (like.dtype is dtype or like.dtype == dtype)
+        ):
+            if like.shape == shape:
+                return like
+            return Meta(tuple(shape), dtype, like.device, level, like.is_complex)
+        return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
+
+    def to_hold(self, array: Any) -> Any:
+        """The array as a variable holds it: the user's own, in most libraries."""
+        return array
+
+    def class_attributes(self) -> dict[str, Any]:
+        """What the class of this library's variables has besides: the library's own protocols."""
+        return {}
+
+    # What is done to arrays that are ours
+
+    def native(self, path: str) -> Callable[..., Any] | None:
+        """The library's own function of a (dotted) name, or None."""
+        found: Any = self.xp
+        first, _, rest = path.partition(".")
+        if first in self.elsewhere:
+            found, path = self.extension(first), rest
+        for part in path.split(".") if path else ():
+            found = getattr(found, part, None)
+            if found is None:
+                return None
+        return found  # type: ignore[no-any-return]  # looked up by name
+
+    def extension(self, name: str) -> Any:
+        """An extension that the namespace does not have below it, imported when it is needed."""
+        module = self.elsewhere[name]
+        try:
+            return importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            package = module.partition(".")[0]
+            raise MissingToolError(
+                f"xp.{name} of {self.name} arrays is {module}, and {package} is not installed. "
+                f"Fix: pip install {package}."
+            ) from error
+
+    def has_extension(self, name: str) -> bool:
+        """Whether there is an extension of the standard below the namespace, installed or not."""
+        return name in self.elsewhere or self.native(name) is not None
+
+    def for_formulas(self, xp: Any) -> Any:
+        """The namespace that formulas compute with: the library's, with all extensions below it."""
+        if not self.elsewhere:
+            return xp
+        whole = module_like(xp)
+
+        def find(name: str) -> Any:
+            if name not in self.elsewhere:
+                return getattr(xp, name)
+            found = self.extension(name)
+            setattr(whole, name, found)
+            return found
+
+        whole.__dict__["__getattr__"] = find
+        return whole
+
+    def rule_of(self, op: Op) -> Rule | None:
+        """The rule by which an operation on its arrays is recorded."""
+        return op.rule_for(self.name)
+
+    def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
+        """The function of an operation that is written in terms of others."""
+        assert rule.native is not None
+        return functools.partial(rule.native, self.xp)
+
+    def asarray(self, value: Any, like: Any = None) -> Any:
+        """Make an array of nested lists and scalars, on the device of `like`."""
+        device = None if like is None else self.device(like)
+        return self.xp.asarray(value, device=device)
+
+    def ones_like(self, array: Any) -> Any:
+        """The cotangent to start from."""
+        return self.xp.ones_like(array)
+
+    write: Any = staticmethod(operator.setitem)
+    """Write a value to an array at a key, in place."""
+
+    def copy(self, array: Any) -> Any:
+        return self.xp.asarray(array, copy=True)
+
+    def owns_buffer(self, array: Any) -> bool:
+        """Whether the one reference to `array` is known to be the one reference to its buffer.
+
+        Where it is not, writing to a variable always copies first.
+        """
+        return False
+
+    def diagonal_matrix(self, diagonal: Any) -> Any:
+        """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
+        length = diagonal.shape[0]
+        unit = self.xp.eye(length, dtype=diagonal.dtype, device=self.device(diagonal))
+        return self.xp.where(unit != 0, self.xp.expand_dims(diagonal, axis=-1), unit)
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        """The sum of a matrix and of a diagonal one."""
+        return matrix + self.diagonal_matrix(diagonal)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        """Add `values` to `buffer[key]`, once for each time an element is named."""
+        return scatter_add_generic(self.xp, buffer, key, values)
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        """Whether `array`, which was taken from `source`, may share its buffer."""
+        return True
+
+
+_factories: dict[str, Callable[[Any, type], Backend]] = {}
+by_type: dict[type, Backend] = {}
+# By identity, since the namespaces of wrappers are equal; each with its key, so that it lives on
+by_namespace: dict[int, tuple[Any, Backend]] = {}
+lock: threading.RLock = threading.RLock()
+
+
+def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:
+    """Name the factory that describes an array library where it differs from the standard.
+
+    A library that follows the standard needs none. Call it before the first array of the library
+    is met.
+
+    Parameters
+    ----------
+    library
+        The name of the library: that of its top-level module.
+    factory
+        Called with the library's namespace and the type of the array, when the first one is met.
+        It returns a `Backend`, mostly of a class of its own.
+
+    Raises
+    ------
+    ValueError
+        Arrays of the library are known already, by another description.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> class MyBackend(gw.Backend):
+    ...     def __init__(self, xp, kind):
+    ...         super().__init__("mylib", xp, frozenset({kind}))
+    ...     def owns_buffer(self, array):
+    ...         return array.base is None
+    >>> gw.register_backend("mylib", MyBackend)
+    """
+    with lock:
+        if any(backend.name == library for backend in by_type.values()):
+            raise ValueError(
+                f"arrays of {library} are known already. Fix: call register_backend before the "
+                "first array of the library is given to gradwrap."
+            )
+        _factories[library] = factory
+
+
+def find_backend(kind: type) -> Backend | None:
+    """The backend whose arrays have type `kind`, if one has been met."""
+    return by_type.get(kind)
+
+
+def backend_of(array: Any) -> Backend:
+    """The library an array belongs to.
+
+    Raises
+    ------
+    NotAnArrayError
+        `array` is not of a library that follows the standard.
+    """
+    backend = by_type.get(type_of(array))
+    if backend is not None:
+        return backend
+    try:
+        xp = array_api_compat.array_namespace(array)
+    except TypeError:
+        raise NotAnArrayError(
+            f"{type(array).__name__} is not an array of a library that follows the Python Array "
+            "API standard. Fix: pass a numpy.ndarray, a cupy.ndarray, ..."
+        ) from None
+    return _enter(xp, type_of(array))
+
+
+def library_of(value: Any) -> Backend | None:
+    """The library of an array, or of a wrapper of one; None for anything else."""
+    known = find_backend(type_of(value))
+    if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return known
+    try:
+        return backend_of(value)
+    except NotAnArrayError:
+        return None
+
+
+def is_array(value: Any) -> bool:
+    """Tell if a value is an array of a library, or a wrapper of one."""
+    return library_of(value) is not None
+
+
+def is_floating(value: Any) -> bool:
+    """Tell if a value is an array that can be differentiated."""
+    library = library_of(value)
+    return library is not None and library.is_float(value)
+
+
+def backend_of_namespace(xp: Any) -> Backend:
+    """The backend that serves a namespace, such as `numpy` or `array_api_strict`."""
+    known = by_namespace.get(id(xp))
+    if known is not None:
+        return known[1]
+    sample = xp.empty(0)
+    native = array_api_compat.array_namespace(sample)
+    backend = by_type.get(type_of(sample)) or _enter(native, type_of(sample))
+    with lock:
+        by_namespace[id(xp)] = (xp, backend)
+    return backend
+
+
+def _enter(xp: Any, kind: type) -> Backend:
+    library = xp.__name__.removeprefix("array_api_compat.").split(".")[0]
+    with lock:
+        known = by_namespace.get(id(xp))
+        backend = None if known is None else known[1]
+        if backend is None:
+            factory = _factories.get(library)
+            if factory is None:
+                backend = Backend(library, xp, frozenset({kind}))
+            else:
+                backend = factory(xp, kind)
+            by_namespace[id(xp)] = (xp, backend)
+        for array_type in backend.array_types | {kind}:
+            by_type[array_type] = backend
+    return backend
+
+
+def known_classes() -> list[Any]:
+    """The classes of wrappers that have been made."""
+    with lock:
+        backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
+        return [known for b in backends for known in b.wrapper_classes.values()]
+
+
+def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
+    """Give every gradient a buffer of its own, which its owner may write to.
+
+    A formula may hand on the cotangent it was given, or a view of it; so two gradients can
+    come out as one array.
+    """
+    taken = {id(start) for start in starts}
+    for position, gradient in enumerate(gradients):
+        if gradient is None or isinstance(gradient, AnyWrapper):
+            gradients[position] = snapshot(gradient)
+            continue
+        backend = backend_of(gradient)
+        if id(gradient) in taken or not backend.owns_buffer(gradient):
+            gradients[position] = backend.copy(gradient)
+        taken.add(id(gradients[position]))
+
+
+# Wrappers as arrays ------------------------------------------------------------------------------
+
+
+class WrappedBackend(Backend):
+    """Variables as the data of other variables: the backend of a transform inside a transform."""
+
+    has_operators = False
+
+    def __init__(self, inner: Any) -> None:
+        base: Backend = inner._backend
+        super().__init__(base.name, inner._namespace, frozenset({inner}))
+        self._base = base
+        self.node: Any = base.node
+        self.depth: int = base.depth + 1
+        self.native_types: frozenset[type] = base.native_types
+        self.plain_types: frozenset[type] = base.plain_types
+        self.namespaces: NamespaceByType = AlwaysNamespace(inner._namespace)
+        self._inner: Any = inner
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, self._inner)
+
+    def device(self, array: Any) -> Any:
+        return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
+
+    def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
+        return self._base.dtype_kind(dtype)
+
+    def is_numeric(self, array: Any) -> bool:
+        return self._base.is_numeric(array)
+
+    def rule_of(self, op: Op) -> Any:
+        return self._base.rule_of(op)
+
+    def adapt(self, op: Op, rule: Any) -> Callable[..., Any]:
+        call: Callable[..., Any] = self._inner._bind(op).call
+        return call
+
+    def class_attributes(self) -> dict[str, Any]:
+        return self._base.class_attributes()
+
+    def copy(self, array: Any) -> Any:
+        return self.xp.copy(array)
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return self._base.may_be_view(array._data, source._data)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
+
+
+class AlwaysNamespace(NamespaceByType):
+    """The wrapped namespace, whatever the type of the cotangent: it takes native arrays too."""
+
+    def __init__(self, namespace: Any) -> None:
+        super().__init__(namespace)
+        self._wrapped = namespace
+
+    def __missing__(self, kind: type) -> Any:
+        return self._wrapped
+
+
+def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
+    """The class of the wrappers of a kind (`Variable`, `Dual`, `Batched`) of a backend's arrays."""
+    known = backend.wrapper_classes.get(kind)
+    if known is not None:
+        return known
+    with lock:
+        if kind not in backend.wrapper_classes:
+            attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
+            made: Any = type(kind.__name__, (kind,), attributes)
+            made._backend = backend
+            made._bindings = {}
+            made._kind = kind
+            made._sibling = classmethod(_sibling)
+            made._around = classmethod(_around)
+            made._namespace = made._namespace_class(made, f"gradwrap.{backend.name}")
+            made._open_doors()
+            by_type[made] = WrappedBackend(made)
+            backend.wrapper_classes[kind] = made
+    return backend.wrapper_classes[kind]
+
+
+def _sibling(cls: Any, kind: type[Any]) -> type[Any]:
+    """The class of another kind of wrapper of the same arrays."""
+    return wrapper_class(kind, cls._backend)
+
+
+def _around(cls: Any, inner: type[Any]) -> type[Any]:
+    """The class of this kind whose data are of the class `inner`: a transform inside another."""
+    backend = find_backend(inner)
+    assert backend is not None
+    known = backend.wrapper_classes.get(cls._kind)
+    return wrapper_class(cls._kind, backend) if known is None else known
+
+
+def rebind(op: Op) -> None:
+    """Forget what was compiled for an operation whose rules have changed."""
+    for cls in known_classes():
+        cls._bindings.pop(op, None)
+        cls._forget_functions(op)
+        cls._namespace._rebind(op.name)
+        cls._forget_operators()

@@ -1,0 +1,1 @@
+"""The rows of the table, their kinds, and the register that finds them by name."""

@@ -1,0 +1,145 @@
+"""The table: operations by name, a generic rule for each, and what differs on a backend."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+    from gradwrap.core.table.rule import Rule
+
+GENERIC = "*"
+
+
+class Op:
+    """A named operation and its rules, one per backend that differs from the generic one.
+
+    `version` counts the changes, so that bindings made before a rule was registered are renewed.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rules: dict[str, Rule] = {}
+        self.version = 0
+
+    def rule_for(self, backend: str) -> Rule | None:
+        """The rule of `backend`, or else the generic one."""
+        return self.rules.get(backend) or self.rules.get(GENERIC)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+_ops: dict[str, Op] = {}
+_op_of_function: dict[Hashable, Op] = {}
+modules_waiting: list[str] = []
+_functions_later: dict[str, Callable[[Any], None]] = {}
+_lock = threading.Lock()
+_changes = 0
+
+
+def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
+    """Enter rules into the table, under their names; the module that does it is their chapter."""
+    chapter = sys._getframe(1).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    with _lock:
+        for rule in rules:
+            rule.chapter = chapter
+            op = _ops.get(rule.name)
+            if op is None:
+                op = _ops[rule.name] = Op(rule.name)
+            op.rules[backend] = rule
+            op.version += 1
+
+
+def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
+    """Change rules of an operation that may be in use."""
+    global _changes  # noqa: PLW0603  all threads are to see it
+    with _lock:
+        op.rules = {**op.rules, **rules}
+        op.version += 1
+        _changes += 1
+
+
+def changes() -> int:
+    """The number of times that a rule has been changed.
+
+    What is made from rules and kept, without a lock, is taken back by the code that made it if
+    this number has grown meanwhile: it may be out of date.
+    """
+    return _changes
+
+
+def register_function(function: Hashable, op: Op) -> None:
+    """Let `op` answer for a library's function wherever it is called on tracked arrays."""
+    with _lock:
+        _op_of_function[function] = op
+
+
+def load_later(*modules: str) -> None:
+    """Name modules that enter further rules: imported when an unknown name is asked for."""
+    with _lock:
+        modules_waiting.extend(modules)
+
+
+def load_all() -> None:
+    """Import the modules that were left for later."""
+    for module in tuple(modules_waiting):
+        import_module(module)  # waits for a thread that is at it
+        with _lock:
+            if module in modules_waiting:
+                modules_waiting.remove(module)
+
+
+def find_op(name: str) -> Op | None:
+    """The operation of that name, dotted for extensions (`linalg.inv`)."""
+    op = _ops.get(name)
+    if op is None and modules_waiting:
+        load_all()
+        op = _ops.get(name)
+    return op
+
+
+def op_of_symbol(symbol: str, arity: int) -> Op:
+    """The operation that a row has the symbol of an operator for, of one or two arrays."""
+    for op in tuple(_ops.values()):
+        rule = op.rules.get(GENERIC)
+        if rule is not None and rule.symbol == symbol and len(rule.arrays) == arity:
+            return op
+    raise KeyError(symbol)
+
+
+def op_of_function(function: Any) -> Op | None:
+    """The operation that was registered for a library's function."""
+    try:
+        return _op_of_function.get(function)
+    except TypeError:  # not hashable, so never registered
+        return None
+
+
+def register_functions_later(module: str, enter: Callable[[Any], None]) -> None:
+    """Name a module whose functions `enter` registers, once somebody else has imported it."""
+    with _lock:
+        _functions_later[module] = enter
+
+
+def search_function(function: Any) -> Op | None:
+    """Like `op_of_function`, also for a function of a module that was imported meanwhile."""
+    found = op_of_function(function)
+    if found is None:
+        for name in [name for name in _functions_later if name in sys.modules]:
+            enter = _functions_later.get(name)
+            if enter is not None:  # else another thread was here
+                enter(sys.modules[name])
+                _functions_later.pop(name, None)
+        found = op_of_function(function)
+    return found
+
+
+def ops() -> Iterator[Op]:
+    """All named operations, in the order of the tables."""
+    load_all()
+    return iter(tuple(_ops.values()))

@@ -1,0 +1,1 @@
+"""Values of any kind: arrays in trees, their spaces, and how they are compared."""
