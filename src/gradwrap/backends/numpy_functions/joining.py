@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import flat, sizes
+from gradwrap.backends.numpy_functions.converting import flat
 from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import (
     cast,
