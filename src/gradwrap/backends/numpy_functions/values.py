@@ -100,11 +100,11 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
     axes = as_axes(axis if axis is None else sizes(axis), f.ndim)
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
-    spacings = [1.0] * len(axes) if not varargs else list(varargs)
-    if len(varargs) == 1 and len(axes) > 1:
-        if np.ndim(native(varargs[0])):
+    spacings: list[Any] = list(varargs) or [1.0]
+    if len(spacings) == 1 and len(axes) > 1:
+        if np.ndim(native(spacings[0])):
             raise ValueError("distances must be either scalars or one for each axis")
-        spacings = list(varargs) * len(axes)
+        spacings *= len(axes)
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     found = tuple(
