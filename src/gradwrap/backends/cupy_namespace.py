@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 else:
     import cupy
 
+operators: Any = operator
+"""Python's operators, whose types pyright does not know."""
 CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
 
@@ -40,8 +42,8 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
         clip=_clip,
         fft=fft,
         linalg=linalg,
-        matmul=operator.matmul,  # cupy.matmul without the Python around it
-        pow=operator.pow,  # cupy.power does not know that x**2 is a square
+        matmul=operators.matmul,  # cupy.matmul without the Python around it
+        pow=operators.pow,  # cupy.power does not know that x**2 is a square
         sign=_sign,
         to_device=moved,
     )
