@@ -164,11 +164,9 @@ def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, ke
             "Fix: write it with functions that have one, "
             "or .detach() the argument if its gradient is not wanted."
         )
-    if isinstance(out, AnyWrapper):
-        return numpy_protocol.into(
-            out, cls._plain(kernel(native(self), axis, dtype, None, keepdims))
-        )
-    return cls._plain(kernel(native(self), axis, dtype, out, keepdims))
+    to_variable = isinstance(out, AnyWrapper)
+    found = cls._plain(kernel(native(self), axis, dtype, None if to_variable else out, keepdims))
+    return numpy_protocol.into(out, found) if to_variable else found
 
 
 # Which function of NumPy a kernel is --------------------------------------------------------------
