@@ -67,10 +67,6 @@ def _written_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any
     return xp.flip(of_x, axis=axes), of_value
 
 
-def _tangent_of_written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
-    return _written(xp, zeros_of(xp, x_meta), t, key)
-
-
 def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
     return read(xp, g, key)
 
@@ -84,6 +80,9 @@ def indexing_rules() -> list[Rule]:
             "setitem",
             _written_cotangents,
             native=_written,
-            jvps=(lambda xp, t, key: _written(xp, t, 0, key), _tangent_of_written),
+            jvps=(
+                lambda xp, t, key: _written(xp, t, 0, key),
+                lambda xp, t, x_meta, key: _written(xp, zeros_of(xp, x_meta), t, key),
+            ),
         ),
     ]

@@ -132,7 +132,7 @@ def as_numpys(
     bound = inspect.Signature(list(theirs.values())).bind(*args, **kwargs).arguments
     positional: list[Any] = []
     named: dict[str, Any] = {}
-    for (name, parameter), (at, _) in zip(theirs.items(), enumerate(theirs), strict=True):
+    for at, (name, parameter) in enumerate(theirs.items()):
         if name not in bound:
             continue
         value = bound[name]

@@ -8,6 +8,7 @@ broadcast.
 from __future__ import annotations
 
 import functools
+import operator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 else:
     import cupy
 
+operators: Any = operator
+"""Python's operators, whose types pyright does not know."""
 CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
 
@@ -32,29 +35,19 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
     linalg = module_like(xp.linalg, pinv=_pinv, solve=_solve)
     fft = module_like(xp.fft, fftfreq=_placed(xp.fft.fftfreq), rfftfreq=_placed(xp.fft.rfftfreq))
     if has_several_devices:
-        made.__dict__.update({name: _placed(getattr(xp, name)) for name in CREATION})
-        made.__dict__.update({name: _placed_like(getattr(xp, name)) for name in CREATION_LIKE})
+        for name in (*CREATION, *CREATION_LIKE):
+            made.__dict__[name] = _placed(getattr(xp, name), like=name in CREATION_LIKE)
     made.__dict__.update(
         asarray=_asarray,
         clip=_clip,
         fft=fft,
         linalg=linalg,
-        matmul=_matmul,
-        pow=_pow,
+        matmul=operators.matmul,  # cupy.matmul without the Python around it
+        pow=operators.pow,  # cupy.power does not know that x**2 is a square
         sign=_sign,
         to_device=moved,
     )
     return made
-
-
-def _matmul(x1: Any, x2: Any, /) -> Any:
-    """As `cupy.matmul`, without the Python around it."""
-    return x1 @ x2
-
-
-def _pow(x1: Any, x2: Any, /) -> Any:
-    """As `cupy.power`, which does not know that x**2 is a square."""
-    return x1**x2
 
 
 def _on(device: Any) -> Any:
@@ -62,24 +55,15 @@ def _on(device: Any) -> Any:
     return nullcontext() if device is None else cupy.cuda.Device(device)
 
 
-def _placed(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function that makes its array on the device it is given."""
+def _placed(make: Callable[..., Any], *, like: bool = False) -> Callable[..., Any]:
+    """A creation function that makes its array on the device of its argument, or of an array."""
 
     @functools.wraps(make)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if like and device is None and args:
+            device = args[0].data.device_id
         with _on(device):
             return make(*args, **kwargs)
-
-    return made
-
-
-def _placed_like(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function that makes its array on the device of another array."""
-
-    @functools.wraps(make)
-    def made(x: Any, /, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        with _on(x.data.device_id if device is None else device):
-            return make(x, *args, **kwargs)
 
     return made
 

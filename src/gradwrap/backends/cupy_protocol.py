@@ -80,11 +80,13 @@ def elementwise_kernel(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any
         if call is not None:
             return call(*args)
     function = COUNTERPARTS.get(kernel) or BY_NAME.get(kernel.name)
-    if isinstance(function, np.ufunc):
-        found = _as_ufunc(cls, function, kernel, args, kwargs)
-    elif function is not None:
-        kwargs = _with_outputs(kernel, args, kwargs)
-        found = protocol.call_function(cls, function, args[: kernel.nin], kwargs)
+    if function is not None:
+        options = _with_outputs(kernel, args, kwargs)
+        inputs = args[: kernel.nin]
+        if isinstance(function, np.ufunc):  # whose rules and messages are right here too
+            found = protocol.call_ufunc(cls, function, "__call__", inputs, options)
+        else:
+            found = protocol.call_function(cls, function, inputs, options)
     else:
         found = _as_kernel(cls, kernel, args, kwargs)
     if found is NotImplemented:
@@ -103,14 +105,6 @@ def _with_outputs(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if kwargs.get("out") is not None:
         raise ValueError("Cannot specify 'out' as both a positional and a keyword argument")
     return {**kwargs, "out": outputs[0] if len(outputs) == 1 else outputs}
-
-
-def _as_ufunc(
-    cls: Any, ufunc: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Call NumPy's ufunc of the same name, whose rules and messages are right here too."""
-    kwargs = _with_outputs(kernel, args, kwargs)
-    return protocol.call_ufunc(cls, ufunc, "__call__", args[: kernel.nin], kwargs)
 
 
 def _as_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -136,7 +130,7 @@ def _recorded_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[
         numpy_protocol.check_targets(kernel.name, out)
     op = search_function(kernel)
     if op is None or op.rule_for(cls._backend.name) is None:
-        raise NoRuleError(_no_rule(cls, kernel))
+        raise numpy_protocol.no_rule(cls, f"the kernel {kernel.name}", kernel.nin, kernel)
     kwargs = {k: v for k, v in kwargs.items() if k not in DEFAULTS or v is not DEFAULTS[k]}
     if kwargs:
         raise NoRuleError(
@@ -148,20 +142,6 @@ def _recorded_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[
 
 
 DEFAULTS = {"dtype": None, "casting": None}
-
-
-def _no_rule(cls: Any, kernel: Any) -> str:
-    params = getattr(kernel, "in_params", None)
-    if params is None:
-        names = ["x"] if kernel.nin == 1 else [f"x{i + 1}" for i in range(kernel.nin)]
-    else:
-        names = [param.name for param in params]
-    formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
-    return (
-        f"the kernel {kernel.name} on {cls._backend.name} arrays has no rule, and an argument is "
-        f"tracked. Fix: gradwrap.defvjp(kernel, {formulas}), with the kernel itself, gives it one, "
-        "or .detach() the argument if its gradient is not wanted."
-    )
 
 
 # Reductions ---------------------------------------------------------------------------------------
@@ -184,11 +164,9 @@ def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, ke
             "Fix: write it with functions that have one, "
             "or .detach() the argument if its gradient is not wanted."
         )
-    if isinstance(out, AnyWrapper):
-        return numpy_protocol.into(
-            out, cls._plain(kernel(native(self), axis, dtype, None, keepdims))
-        )
-    return cls._plain(kernel(native(self), axis, dtype, out, keepdims))
+    to_variable = isinstance(out, AnyWrapper)
+    found = cls._plain(kernel(native(self), axis, dtype, None if to_variable else out, keepdims))
+    return numpy_protocol.into(out, found) if to_variable else found
 
 
 # Which function of NumPy a kernel is --------------------------------------------------------------

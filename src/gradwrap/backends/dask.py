@@ -198,13 +198,13 @@ def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _mean(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    return _sum(xp, g * _over(xp, _count(xp, x, axis, keepdims)), x, axis, keepdims)
+    return _sum(xp, g * _share(xp, x, axis, keepdims), x, axis, keepdims)
 
 
 def _var(  # noqa: PLR0913  a formula's parameters
     xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool
 ) -> Any:
-    scale = 2.0 * _over(xp, _count(xp, x, axis, True) - correction)
+    scale = 2.0 * _share(xp, x, axis, True, correction)
     deviation = x - xp.mean(x, axis=axis, keepdims=True)
     return kept(xp, g, x.ndim, axis, keepdims) * (scale * deviation)
 
@@ -218,21 +218,13 @@ def _std(  # noqa: PLR0913  a formula's parameters
     return _var(xp, slope, x, axis, correction, keepdims)
 
 
-def _count(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """The number of elements along the axes; an array, to be computed, where it is not known."""
-    known: Any = 1
-    for a in as_axes(axis, x.ndim):
-        known *= x.shape[a]
-    if not math.isnan(known):
-        return known
-    return xp.sum(xp.ones_like(x), axis=axis, keepdims=keepdims)
-
-
-def _over(xp: Any, count: Any) -> Any:
-    """1 / count; NaN where nothing is left to divide by."""
-    if hasattr(count, "dtype"):
-        return xp.where(count > 0, 1.0 / count, float("nan"))
-    return 1.0 / count if count > 0 else float("nan")
+def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) -> Any:
+    """1 over the number of elements along the axes, computed where it is not known; NaN over 0."""
+    known = math.prod(x.shape[a] for a in as_axes(axis, x.ndim)) - correction
+    if math.isnan(known):
+        count = xp.sum(xp.ones_like(x), axis=axis, keepdims=keepdims) - correction
+        return xp.where(count > 0, 1.0 / count, math.nan)
+    return 1.0 / known if known > 0 else math.nan
 
 
 register(

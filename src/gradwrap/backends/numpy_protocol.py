@@ -98,7 +98,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
-        raise _no_rule(cls, ufunc.__name__, ufunc.nin)
+        raise no_rule(cls, ufunc.__name__, ufunc.nin)
     return cls._bind(op).call(*inputs)
 
 
@@ -152,19 +152,22 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
                 return cls._plain(on_data(function, args, kwargs))
             if implementation is None:
                 path = f"{function.__module__}.{function.__name__}"
-                raise _no_rule(cls, path.replace("numpy.", "np.", 1))
+                raise no_rule(cls, path.replace("numpy.", "np.", 1))
         return implementation(xp, *args, **kwargs)
 
     return call
 
 
-def _no_rule(cls: Any, path: str, count: int = 1) -> NoRuleError:
-    """The error for a function of so many arrays, of which one is tracked."""
-    names = ("x",) if count == 1 else tuple(f"x{i + 1}" for i in range(count))
+def no_rule(cls: Any, path: str, count: int = 1, kernel: Any = None) -> NoRuleError:
+    """The error for a function, or a kernel, of so many arrays, of which one is tracked."""
+    params = getattr(kernel, "in_params", None)
+    names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
+    names = names if params is None else [param.name for param in params]
     formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
+    function, itself = (path, "") if kernel is None else ("kernel", ", with the kernel itself,")
     return NoRuleError(
         f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
-        f"Fix: gradwrap.defvjp({path}, {formulas}) gives it one, "
+        f"Fix: gradwrap.defvjp({function}, {formulas}){itself} gives it one, "
         "or .detach() the argument if its gradient is not wanted."
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,9 +57,7 @@ def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
     parts = xp.unstack(array, axis=axis)
     if not parts:
         return xp.asarray(ufunc.reduce(native(array), axis=axis, keepdims=keepdims))
-    total = parts[0]
-    for part in parts[1:]:
-        total = ufunc(total, part)
+    total = functools.reduce(ufunc, parts)
     return xp.expand_dims(total, axis=axis) if keepdims else total
 
 
@@ -72,10 +72,8 @@ def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = Non
         return running_extremum(xp, array, axis, ufunc)
     if ufunc.nin != 2 or ufunc.nout != 1:
         raise NoRuleError(f"np.{ufunc.__name__}.accumulate has no rule.")
-    totals: list[Any] = []
-    for part in xp.unstack(array, axis=axis):
-        totals.append(ufunc(totals[-1], part) if totals else part)
-    return xp.stack(totals, axis=axis)
+    totals = itertools.accumulate(xp.unstack(array, axis=axis), ufunc)
+    return xp.stack(list(totals), axis=axis)
 
 
 def outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
@@ -102,11 +100,7 @@ def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
     target[...] = ufunc(target, added)
 
 
-PERFORM: dict[str, Callable[..., Any]] = {
-    "reduce": reduce,
-    "accumulate": accumulate,
-    "outer": outer,
-}
+PERFORM: dict[str, Callable[..., Any]] = {f.__name__: f for f in (reduce, accumulate, outer)}
 
 
 # Several outputs, and matrices --------------------------------------------------------------------

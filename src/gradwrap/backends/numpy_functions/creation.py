@@ -33,28 +33,35 @@ def linspace(
     return (points, step) if retstep else points
 
 
-@implements("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)")
-def logspace(
-    xp: Any, start: Any, stop: Any, num: int, endpoint: bool, base: Any, dtype: Any, axis: int
+@implements(
+    "logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)",
+    "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)",
+)
+def spaced_in_logarithm(
+    xp: Any,
+    name: str,
+    start: Any,
+    stop: Any,
+    num: int,
+    endpoint: bool,
+    base: Any = None,
+    **out: Any,
 ) -> Any:
-    exponents = linspace(xp, start, stop, num, endpoint)
-    return _laid_out(xp, xp.pow(xp.asarray(base), exponents), dtype, axis)
-
-
-def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
-    return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
-
-
-@implements("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)", arrays=2)
-def geomspace(
-    xp: Any, start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int
-) -> Any:
-    """Space the logarithms evenly; both ends have one sign."""
+    """Space the logarithms evenly; both ends of `geomspace` have one sign."""
+    if name == "logspace":
+        return _laid_out(
+            xp, xp.pow(xp.asarray(base), linspace(xp, start, stop, num, endpoint)), **out
+        )
+    start, stop = xp.asarray(start), xp.asarray(stop)
     signs = np.sign(native(start))
     if np.any(signs * np.sign(native(stop)) <= 0):
         raise ValueError("Geometric sequence cannot include zero, or change its sign")
     found = xp.exp(linspace(xp, xp.log(start * signs), xp.log(stop * signs), num, endpoint))
-    return _laid_out(xp, found * signs, dtype, axis)
+    return _laid_out(xp, found * signs, **out)
+
+
+def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
+    return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
 
 
 @implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')")
@@ -68,21 +75,15 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tupl
 @implements(
     "zeros_like ones_like(a, dtype=None, order='K', subok=True, shape=None, *, device=None)",
     "empty_like(prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None)",
+    "full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)",
 )
-def like(xp: Any, name: str, dtype: Any, shape: Any, **array: Any) -> Any:
-    a = next(iter(array.values()))
-    if shape is None:
+def like(xp: Any, name: str, dtype: Any, shape: Any, **rest: Any) -> Any:
+    a, *filling = (rest[word] for word in ("a", "prototype", "fill_value") if word in rest)
+    if shape is None and not filling:
         return getattr(xp, name)(a, dtype=dtype)
-    dtype = a.dtype if dtype is None else dtype
-    return getattr(xp, name.removesuffix("_like"))(sizes(shape), dtype=dtype)
-
-
-@implements(
-    "full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)"
-)
-def full_like(xp: Any, a: Any, fill_value: Any, dtype: Any, shape: Any) -> Any:
     dtype = a.dtype if dtype is None else np.dtype(dtype)
-    return xp.full(a.shape if shape is None else sizes(shape), fill_value, dtype=dtype)
+    shape = a.shape if shape is None else sizes(shape)
+    return getattr(xp, name.removesuffix("_like"))(shape, *filling, dtype=dtype)
 
 
 def _like_one_example(x: Any) -> Any:

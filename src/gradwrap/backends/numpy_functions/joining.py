@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import flat, sizes
+from gradwrap.backends.numpy_functions.converting import flat
 from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import (
     cast,
@@ -138,16 +138,15 @@ def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
     return xp.reshape(a, (-1,))[function(positions, **options)]
 
 
-@implements("resize(a, new_shape)", arrays=1)
-def resize(xp: Any, a: Any, new_shape: Any) -> Any:
-    """Repeat the elements as often as the new shape needs."""
-    return gathered(xp, np.resize, a, new_shape=sizes(new_shape))
-
-
 @implements(
+    "resize(a, new_shape)",
     "lib.stride_tricks.sliding_window_view"
-    "(x, window_shape, axis=None, *, subok=False, writeable=False)"
+    "(x, window_shape, axis=None, *, subok=False, writeable=False)",
+    arrays=1,
 )
-def sliding_window_view(xp: Any, x: Any, **options: Any) -> Any:
-    """Take the elements of each window."""
-    return gathered(xp, np.lib.stride_tricks.sliding_window_view, x, **options)
+def repeated(xp: Any, name: str, **options: Any) -> Any:
+    """Repeat the elements as often as the new shape, or the windows, need."""
+    a = options.pop("a" if name == "resize" else "x")
+    return gathered(
+        xp, getattr(np.lib.stride_tricks, name, None) or getattr(np, name), a, **options
+    )

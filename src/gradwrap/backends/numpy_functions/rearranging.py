@@ -38,11 +38,9 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any) -> Any:
     check_constant("np.roll", shift=shift)
     shift = on_host(shift)
     if axis is None:
-        total = int(np.sum(shift))
-        return xp.roll(a, total)
-    pairs = np.broadcast(shift, axis)
-    shifts, axes = zip(*((int(s), int(i)) for s, i in pairs), strict=True)
-    return xp.roll(a, tuple(shifts), axis=tuple(axes))
+        return xp.roll(a, int(np.sum(shift)))
+    shifts, axes = zip(*((int(s), int(i)) for s, i in np.broadcast(shift, axis)), strict=True)
+    return xp.roll(a, shifts, axis=axes)
 
 
 on_values("argpartition lexsort")
@@ -70,8 +68,7 @@ def unique(xp: Any, ar: Any, return_index: bool, axis: Any, sorted: bool, **name
     if not sorted:  # which older versions do not know
         named["sorted"] = False
     values = native(ar)
-    results = untyped.unique(values, return_index=True, **named)
-    _, places, *rest = results
+    _, places, *rest = untyped.unique(values, return_index=True, **named)
     taken = xp.reshape(ar, (-1,))[places]
     found: list[Any] = [taken, *([places] if return_index else []), *rest]
     return tuple(found) if len(found) > 1 else found[0]
@@ -84,13 +81,17 @@ for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
 @implements("take(a, indices, axis=None, out=None, mode='raise')", arrays=1)
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
     a, axis = flat(xp, a, axis), axis or 0
-    places: Any = _places(indices)
-    n = a.shape[axis]
-    if mode != "raise":
-        places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
+    places: Any = _within(_places(indices), a.shape[axis], mode)
     if isinstance(places, NUMPYS_OWN) and not places.ndim:
         places = int(places)
     return a[(slice(None),) * (axis % a.ndim) + (places,)]
+
+
+def _within(places: Any, n: int, mode: str) -> Any:
+    """Bring places out of bounds to one of the `n` elements, as the mode says."""
+    if mode == "raise":
+        return places
+    return places % n if mode == "wrap" else np.clip(places, 0, n - 1)
 
 
 def _places(indices: Any) -> Any:
@@ -137,16 +138,13 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any) -> Any:
 
 @implements("piecewise(x, condlist, funclist, *args, **kw)", arrays=1)
 def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    conditions: list[Any]
-    if isinstance(condlist, LIST) and condlist and np.ndim(native(condlist[0])):
-        conditions = [on_host(c).astype(bool) for c in condlist]
-    elif not isinstance(condlist, SEQUENCE):
-        whole = on_host(condlist).astype(bool)
-        conditions = [whole] if whole.ndim == x.ndim else list(whole)
-    elif x.ndim == 0:
-        conditions = [on_host(c).astype(bool) for c in condlist]
-    else:
-        conditions = [on_host(condlist).astype(bool)]
+    parts = condlist
+    is_sequence = isinstance(condlist, SEQUENCE)
+    are_arrays = isinstance(condlist, LIST) and condlist and np.ndim(native(condlist[0]))
+    if not are_arrays and (x.ndim or not is_sequence):
+        whole = on_host(condlist)
+        parts = [whole] if is_sequence or whole.ndim == x.ndim else whole
+    conditions: list[Any] = [on_host(part).astype(bool) for part in parts]
     if len(funclist) == len(conditions) + 1:
         conditions.append(~np.any(conditions, axis=0))
     if len(funclist) != len(conditions):
@@ -170,9 +168,7 @@ def choose(xp: Any, a: Any, choices: Any, mode: str) -> Any:
     places = on_host(a)
     parts = [xp.asarray(choice) for choice in choices]
     shape = np.broadcast_shapes(places.shape, *(part.shape for part in parts))
-    if mode != "raise":
-        n = len(parts)
-        places = places % n if mode == "wrap" else np.clip(places, 0, n - 1)
+    places = _within(places, len(parts), mode)
     stacked = xp.stack([xp.broadcast_to(part, shape) for part in parts], axis=-1)
     places = np.broadcast_to(places, shape)[..., None]
     return xp.take_along_axis(stacked, constant(xp, places), axis=-1)[..., 0]
@@ -229,8 +225,6 @@ def apply_over_axes(xp: Any, func: Any, a: Any, axes: Any) -> Any:
     for axis in sizes(axes):
         reduced = func(a, axis)
         if reduced.ndim != a.ndim:
-            shape = list(a.shape)
-            shape[axis] = 1
-            reduced = xp.reshape(reduced, tuple(shape))
+            reduced = xp.expand_dims(reduced, axis=axis)
         a = reduced
     return a

@@ -152,8 +152,8 @@ SPELLED: dict[Any, Spelling] = {}
 """From a function of NumPy's to its spelling."""
 
 
-def enter(text: str, **options: Any) -> list[Any]:
-    """Enter a text, and return the functions that the installed NumPy has of those it names."""
+def enter(text: str, *, always: bool = False, **options: Any) -> None:
+    """Enter a text for the functions that the installed NumPy has of those it names."""
     entered: list[Any] = []
     for name in text[: text.index("(")].split():
         owner, function = named(name)
@@ -163,7 +163,8 @@ def enter(text: str, **options: Any) -> list[Any]:
             known: dict[str, Any] = {"code": COMPLETED.get(function), **options}
             SPELLED[function] = Spelling(name, text, **known)
             entered.append(function)
-    return entered
+    if always:
+        ALWAYS.update(entered)
 
 
 def named(name: str) -> tuple[Any, Any]:
@@ -181,9 +182,7 @@ def enter_rows() -> None:
             continue
         for text in rule.numpy:
             whole = text if "(" in text else f"{text}({rule.signature_text})"
-            entered = enter(whole, path=op.name, rule=rule)
-            if rule.views is not None:
-                ALWAYS.update(entered)
+            enter(whole, always=rule.views is not None, path=op.name, rule=rule)
 
 
 def _passed(parameters: Any) -> Iterator[str]:

@@ -64,21 +64,21 @@ def _ranked(xp: Any, ordered: Any, places: Any, *, by_row: bool) -> Any:
 
 
 @implements(
-    "median nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)", arrays=1
-)
-def median(xp: Any, name: str, a: Any, axis: Any, keepdims: Any) -> Any:
-    """The middle of the sorted elements, or the mean of the middle two."""
-    return _quantiles(xp, a, 0.5, axis, "linear", keepdims, skip_nan=name == "nanmedian")
-
-
-@implements(
+    "median nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)",
     "quantile percentile nanquantile nanpercentile"
     "(a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False, *, "
     "weights=None, interpolation=None)",
     arrays=1,
 )
 def quantile(
-    xp: Any, name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any
+    xp: Any,
+    name: str,
+    a: Any,
+    axis: Any,
+    keepdims: Any,
+    q: Any = 0.5,
+    method: str = "linear",
+    weights: Any = None,
 ) -> Any:
     if weights is not None:
         raise NoRuleError(f"np.{name} with weights= has no rule. Fix: omit weights=.")

@@ -12,7 +12,6 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import (
-    ALWAYS,
     COMPLETED,
     SPELLED,
     Implementation,
@@ -61,9 +60,7 @@ def implements(*texts: str, arrays: int = 0, always: bool = False) -> Callable[[
 
     def mark(code: F) -> F:
         for text in texts:
-            entered = enter(text, code=code, arrays=arrays)
-            if always:
-                ALWAYS.update(entered)
+            enter(text, always=always, code=code, arrays=arrays)
         return code
 
     return mark
@@ -82,9 +79,7 @@ def completes(*functions: Any) -> Callable[[F], F]:
 def standard(path: str, *texts: str, always: bool = False) -> None:
     """Enter functions that are one of the standard's without a row of its own."""
     for text in texts:
-        entered = enter(text, path=path)
-        if always:
-            ALWAYS.update(entered)
+        enter(text, always=always, path=path)
 
 
 def counting(n: int) -> NDArray[np.intp]:

@@ -100,11 +100,11 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
     axes = as_axes(axis if axis is None else sizes(axis), f.ndim)
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
-    spacings = [1.0] * len(axes) if not varargs else list(varargs)
-    if len(varargs) == 1 and len(axes) > 1:
-        if np.ndim(native(varargs[0])):
+    spacings: list[Any] = list(varargs) or [1.0]
+    if len(spacings) == 1 and len(axes) > 1:
+        if np.ndim(native(spacings[0])):
             raise ValueError("distances must be either scalars or one for each axis")
-        spacings = list(varargs) * len(axes)
+        spacings *= len(axes)
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     found = tuple(
@@ -169,10 +169,10 @@ def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: An
         inside = xp.clip(x, knots[0], knots[-1])
         share = (inside - low) / xp.where(native(span) == 0, 1.0, span)
         found = fp[places] + share * (fp[places + 1] - fp[places])
-    if left is not None:
-        found = xp.where(native(x) < native(knots)[0], left, found)
-    if right is not None:
-        found = xp.where(native(x) > native(knots)[-1], right, found)
+    x, knots = native(x), native(knots)
+    for outside, value in ((x < knots[0], left), (x > knots[-1], right)):
+        if value is not None:
+            found = xp.where(outside, value, found)
     return found
 
 
