@@ -11,7 +11,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.calls.batch import Batched
 from gradwrap.core.levels.levels import new_level
-from gradwrap.transforms.batches import batch_of, unit_batch
+from gradwrap.transforms.batch import batch_of, unit_batch
 from lambdas import is_a, rows
 
 if TYPE_CHECKING:

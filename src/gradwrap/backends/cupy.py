@@ -17,7 +17,7 @@ from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
 from gradwrap.backends.numpy import SCALAR_TYPES
 from gradwrap.core.library.backend import Backend
-from gradwrap.core.library.devices import to_device
+from gradwrap.core.library.compat import to_device
 from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
 from gradwrap.core.observing.places import placers
 from gradwrap.core.table.registry import register

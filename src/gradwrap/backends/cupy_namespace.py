@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.cupy_streams import moved
-from gradwrap.core.library.exchanged_namespace import module_like
+from gradwrap.core.library.compat import module_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable

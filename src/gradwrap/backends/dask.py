@@ -14,7 +14,7 @@ import numpy as np
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules
 from gradwrap.core.library.backend import Backend
-from gradwrap.core.library.exchanged_namespace import module_like
+from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import TUPLE

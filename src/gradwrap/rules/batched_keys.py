@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.levels.wrapper import batched_parts, data_of
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.values.dynamic import LIST, TUPLE
 from gradwrap.errors import BatchedValueError
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import general, joint
 from gradwrap.core.table.registry import register

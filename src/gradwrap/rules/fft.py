@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.table.kinds import linear
 from gradwrap.core.table.registry import register
 from gradwrap.errors import NoRuleError

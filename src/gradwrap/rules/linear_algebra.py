@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import joint, linear, multilinear
 from gradwrap.core.table.registry import find_op, register

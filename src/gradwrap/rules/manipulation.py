@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.array.views import PERMUTATION
 from gradwrap.core.array.wrapping import untracked_copy
 from gradwrap.core.levels.wrapper import unwrapped_key
-from gradwrap.core.library.devices import to_device
+from gradwrap.core.library.compat import to_device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import linear
 from gradwrap.core.table.registry import register

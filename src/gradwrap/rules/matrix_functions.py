@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import general, joint, nondifferentiable
 from gradwrap.core.table.registry import register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.table.kinds import general, linear, nondifferentiable, reduction
 from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import (

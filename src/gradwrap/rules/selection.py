@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.array.views import INDEX
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.library.scatter import Scattered, is_basic_key
 from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondifferentiable

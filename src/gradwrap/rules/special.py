@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
 

@@ -14,6 +14,8 @@ from gradwrap.transforms.reverse import vjp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.values.tree import TreeDef
+
 
 MODES = ("fwd", "rev")
 
@@ -27,13 +29,15 @@ class FlatFunction:
 
     def __init__(self, fun: Callable[..., Any], args: Sequence[Any], what: str) -> None:
         self.fun = fun
+        self.leaves: list[Any]
+        self.treedef: TreeDef
         self.leaves, self.treedef = flatten(tuple(args))
         self.places: list[int] = [i for i, leaf in enumerate(self.leaves) if is_floating(leaf)]
         self.arrays: list[Any] = [np.asarray(self.leaves[i]) for i in self.places]
         if not self.arrays:
             raise ValueError(f"{what}: no argument is a floating-point array. Fix: cast one.")
 
-        self.is_coarse = any(array.real.dtype.itemsize < 8 for array in self.arrays)
+        self.is_coarse: bool = any(array.real.dtype.itemsize < 8 for array in self.arrays)
         """A single-precision array is among the arguments."""
 
     def tolerance(self, rtol: float | None) -> float:

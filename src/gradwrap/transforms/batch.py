@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
+from gradwrap.core.calls.batch import Batch, Batched
 from gradwrap.core.levels.levels import differentiating, new_level
 from gradwrap.core.levels.wrapper import data_of, is_at, snapshot
-from gradwrap.core.library.backend import backend_of, is_array, own_buffers
+from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.space import Meta
 from gradwrap.core.values.tree import broadcast_prefix, flatten, path_of, unflatten
 from gradwrap.errors import VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
@@ -18,7 +21,6 @@ from gradwrap.transforms.arguments import (
     without_inner,
     wrapped_untracked,
 )
-from gradwrap.transforms.batches import batch_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +29,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Axes: TypeAlias = Any
 """An axis, None, or a pytree of them that is a prefix of the arguments (of the results)."""
+
+import_module("gradwrap.rules.batching")  # the table; nobody else needs it
 
 
 def vmap(
@@ -272,3 +276,22 @@ def _common_size(fun: Callable[..., Any], sizes: Sequence[tuple[int, Callable[[]
             "is the same for all examples."
         )
     return size
+
+
+def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
+    """All examples along the first axis of an array, each seen as one array."""
+    backend = backend_of(data)
+    meta = backend.meta(data, level)
+    size, *shape = meta.shape
+    one = Meta(tuple(shape), meta.dtype, meta.device, level, meta.is_complex)
+    cls: Any = wrapper_class(Batched, backend)
+    return cls(data, Batch(one, size, fallback))  # type: ignore[no-any-return]  # a class is Any here
+
+
+def unit_batch(vector: Any, level: int) -> Batched[Any]:
+    """The unit vectors of the space of a vector."""
+    backend = backend_of(vector)
+    meta = backend.meta(vector, level)
+    batch = Batch(meta, meta.shape[0], "loop", backend.ones_like(vector), is_unit=True)
+    cls: Any = wrapper_class(Batched, backend)
+    return cls._of_diagonal(batch)  # type: ignore[no-any-return]  # a class is Any here

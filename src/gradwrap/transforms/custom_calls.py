@@ -18,7 +18,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.batches import batch_of
+from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, split
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from gradwrap.core.values.tree import TreeDef, unflatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import one_or_tuple
 from gradwrap.transforms.arguments import default_scalar, unwrapped
-from gradwrap.transforms.batches import batch_of, unit_batch
+from gradwrap.transforms.batch import batch_of, unit_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

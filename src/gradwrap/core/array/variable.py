@@ -14,16 +14,15 @@ from gradwrap.core.array import inplace, protocol
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.graph_methods import GraphMethods
-from gradwrap.core.array.nested import stack_nested
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.views import link
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, native
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -142,8 +141,21 @@ class Variable(
 
     @classmethod
     def _stacked(cls, values: Any) -> Any:
-        """Make one array of nested lists, which may hold variables."""
-        return stack_nested(cls, values)
+        """Make one array of nested lists: stacked where they hold variables, copied otherwise."""
+        is_nested = isinstance(values, SEQUENCE)
+        if not holds_wrapper(values):
+            return cls(cls._backend.asarray(values)) if is_nested else values
+        if not is_nested:
+            return values
+        parts = [cls._stacked(part) for part in values]
+        shapes = {tuple(getattr(part, "shape", ())) for part in parts}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"Nested arrays of different shapes {sorted(shapes)} cannot make one array. "
+                "Fix: give them one shape, or use concat."
+            )
+        xp: Any = next(part for part in parts if isinstance(part, AnyWrapper))._namespace
+        return xp.stack([xp.asarray(part) for part in parts])
 
     @classmethod
     def _open_doors(cls) -> None:

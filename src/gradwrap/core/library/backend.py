@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.levels.wrapper import AnyWrapper, snapshot
-from gradwrap.core.library.devices import device
-from gradwrap.core.library.exchanged_namespace import module_like
+from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.scatter import scatter_add_generic
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import Meta

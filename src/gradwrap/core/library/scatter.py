@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.devices import device
+from gradwrap.core.library.compat import device
 from gradwrap.core.values.dynamic import SLICE, TUPLE, type_of
 
 

@@ -75,12 +75,6 @@ class _Kind(Kind):
         """The term that follows from the kind."""
         return None
 
-    def real_only(self, rule: Rule) -> bool:
-        return False
-
-    def batch(self, rule: Rule) -> Batching:
-        return "loop"
-
     def describe(self, rule: Rule) -> str:
         if rule.jvps:
             return "own"

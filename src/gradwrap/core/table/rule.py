@@ -132,11 +132,11 @@ class Kind:
 
     def real_only(self, rule: Rule) -> bool:
         """Tell if the terms of `push` hold for real arrays only."""
-        raise NotImplementedError
+        return False
 
     def batch(self, rule: Rule) -> Batching:
         """How the operation is performed on a batch, where the row does not say."""
-        raise NotImplementedError
+        return "loop"
 
     def describe(self, rule: Rule) -> str:
         """Where the tangent comes from, for the page of operations."""
