@@ -41,7 +41,7 @@ def written(level: str, name: str, *, nested: bool = False) -> Call:
     kind, writer = LEVELS[level]
     cls: Any = wrapper_class(kind, VARIABLE._backend)
     if nested:
-        cls = cls._around(VARIABLE)
+        cls = cls._class_holding(VARIABLE)
     op: Any = find_op(name)
     return writer(cls._bind(op), lambda *_: None)
 

@@ -40,7 +40,7 @@ class Split(NamedTuple):
 
 def split(arguments: Sequence[Any]) -> Split:
     """Take the arguments of a call apart."""
-    values = [settled(one) for one in arguments]
+    values = [current_value(one) for one in arguments]
     level = max(map(level_of, values), default=UNTRACKED)
     if level == UNTRACKED:
         return Split(level, None, (None,) * len(values), values)
@@ -51,14 +51,14 @@ def split(arguments: Sequence[Any]) -> Split:
     return Split(level, wrapper, nodes, data)
 
 
-def settled(value: Any) -> Any:
+def current_value(value: Any) -> Any:
     """A value as it is now, without the outer wrappers that track nothing."""
     return snapshot(stripped(value))
 
 
 def output_of(value: Any, like: Sequence[Any]) -> Any:
     """An output of a user's function: a number with a fraction is an array in its library."""
-    value = settled(value)
+    value = current_value(value)
     if type(value) in (float, complex):
         backend = next((backend_of(one) for one in like if is_array(one)), None)
         return default_scalar(value) if backend is None else backend.xp.asarray(value)[()]

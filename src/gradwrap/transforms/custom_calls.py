@@ -19,7 +19,7 @@ from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batch import batch_of
-from gradwrap.transforms.calls import Split, dual, refuse_tracked, settled, split
+from gradwrap.transforms.calls import Split, current_value, dual, refuse_tracked, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,16 +156,16 @@ def pull_by_transposing(
 ) -> tuple[list[Any], Pull]:
     """The outputs, and the pull that follows from a push, which is recorded on fresh tangents."""
     level = new_level()
-    settled_outs: list[Any] = []
+    outputs: list[Any] = []
 
     def push(tangents: Sequence[Any]) -> Sequence[Any]:
         outs, pushed = forward(tangents)
         refuse_tracked(outs, level, f"{name} returned an output made from")
-        settled_outs.extend(settled(out) for out in outs)
-        return in_spaces_of([out if is_floating(out) else None for out in settled_outs], pushed)
+        outputs.extend(current_value(out) for out in outs)
+        return in_spaces_of([out if is_floating(out) else None for out in outputs], pushed)
 
     like = [one if wanted else None for one, wanted in zip(inputs, needed, strict=True)]
-    return settled_outs, record_linear(push, like, level).pull
+    return outputs, record_linear(push, like, level).pull
 
 
 # Under vmap ---------------------------------------------------------------------------------------

@@ -122,8 +122,8 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
         if array.size:
             first = untyped.unravel_index(inside.argmax(), inside.shape)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        around = np.zeros(array.shape, native(array).dtype)
-        out = xp.asarray(np.pad(around, pad_width, **kwargs))
+        zeros = np.zeros(array.shape, native(array).dtype)
+        out = xp.asarray(np.pad(zeros, pad_width, **kwargs))
         key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
         out[tuple(key)] = array
         return out

@@ -262,7 +262,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     node = variable._node
     if node is not None and node.meta.level < level:
         inner = type(variable)(variable._data, node)
-        variable.__class__ = type_of(variable)._around(type(inner))
+        variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._data, variable._node = inner, None
     mine = getattr(value, "_node", None)
     if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
@@ -270,7 +270,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
         inner = type(variable)(variable._data)
-        variable.__class__ = type_of(variable)._around(type(inner))
+        variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._data = inner
 
 

@@ -67,7 +67,7 @@ class Variable(
     _level: type[Call] = Tape
     _namespace_class: Any = WrappedNamespace
     _sibling: Any = None
-    _around: Any = None
+    _class_holding: Any = None
     _bindings: Any = None
     _ufunc_calls: Any = None
     _function_calls: Any = None

@@ -77,8 +77,8 @@ def untracked_copy(x: Any) -> Variable[Any]:
         return variable_class(backend_of(data))(data)
     below = data_of(mapped)
     stopped = untracked_copy(below) if isinstance(below, AnyWrapper) else below
-    around: type[Variable[Any]] = mapped._around(type(stopped))
-    return around(stopped, mapped._node)
+    holding: type[Variable[Any]] = mapped._class_holding(type(stopped))
+    return holding(stopped, mapped._node)
 
 
 def wrap_namespace(xp: Any) -> Namespace[Any]:

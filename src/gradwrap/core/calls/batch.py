@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
-from gradwrap.core.calls.general import around, namespace_of, perform, untracked
+from gradwrap.core.calls.general import bound_for_result, namespace_of, perform, untracked
 from gradwrap.core.calls.loop import looped, stacked, tell
 from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
@@ -364,7 +364,7 @@ class Batched(Variable[A]):
         """Perform an operation on all examples at once."""
         if level == UNTRACKED:
             out = perform(bound, data, statics)
-            return untracked(around(bound, out), out)
+            return untracked(bound_for_result(bound, out), out)
         batch, out = perform_batched(bound, level, data, nodes, statics)
         return cls._of_batch(level, batch, out)
 
@@ -377,7 +377,7 @@ class Batched(Variable[A]):
         backend = backend_of(out)
         meta = backend.meta(out, level)
         meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
-        made = cls._around(type(out))
+        made = cls._class_holding(type(out))
         return made(out, Batch(meta, batch.size, batch.fallback))
 
     @classmethod

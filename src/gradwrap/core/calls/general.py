@@ -151,7 +151,7 @@ def interpret(  # noqa: PLR0913  all there is to a call
     if bound.check and not is_silent:
         refuse_without_formula(bound, nodes)
     out = perform(bound, data, statics)
-    bound = around(bound, out)
+    bound = bound_for_result(bound, out)
     if is_silent or not bound.rule.differentiable:
         return untracked(bound, out)
     return derive(bound, level, data, nodes, statics, out)
@@ -167,12 +167,12 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
     return bound.forward(function, *arguments)
 
 
-def around(bound: BoundOp, out: Any) -> BoundOp:
+def bound_for_result(bound: BoundOp, out: Any) -> BoundOp:
     """The same operation on arrays of the class of a result: what is to wrap it."""
     first = out[0] if isinstance(out, SEQUENCE) and out else out
     if not isinstance(first, AnyWrapper):
         return bound
-    return bound.variable_class._around(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
+    return bound.variable_class._class_holding(type(first))._bind(bound.op)  # type: ignore[no-any-return]  # a class is Any here
 
 
 def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:

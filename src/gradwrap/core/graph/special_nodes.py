@@ -59,7 +59,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     if create_graph:
         edges = rewrapped(node, edges)
     if inspection is not None and not op.selects:
-        edges = inspection.around(node, edges)
+        edges = inspection.inspected_edges(node, edges)
     if node.meta.is_complex and op.holomorphic:
         edges = conjugated(edges)
         g, owned = conjugate(xp, g), True

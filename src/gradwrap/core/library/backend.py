@@ -448,7 +448,7 @@ def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
             made._bindings = {}
             made._kind = kind
             made._sibling = classmethod(_sibling)
-            made._around = classmethod(_around)
+            made._class_holding = classmethod(_class_holding)
             made._namespace = made._namespace_class(made, f"gradwrap.{backend.name}")
             made._open_doors()
             by_type[made] = WrappedBackend(made)
@@ -461,7 +461,7 @@ def _sibling(cls: Any, kind: type[Any]) -> type[Any]:
     return wrapper_class(kind, cls._backend)
 
 
-def _around(cls: Any, inner: type[Any]) -> type[Any]:
+def _class_holding(cls: Any, inner: type[Any]) -> type[Any]:
     """The class of this kind whose data are of the class `inner`: a transform inside another."""
     backend = find_backend(inner)
     assert backend is not None

@@ -41,7 +41,7 @@ class Inspection:
         self._selected_by: dict[int, str] = {}
         self.began_finite: bool = asked.finite and all(is_finite(g) for _, g in roots)
 
-    def around(self, node: Node, edges: Any) -> Any:
+    def inspected_edges(self, node: Node, edges: Any) -> Any:
         """The edges of a node, with formulas whose results are inspected."""
         if self._wanted.finite:
             self._follow(node, edges)
