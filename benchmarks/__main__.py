@@ -38,7 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [
         _row(entry, times, peers)
         for entry in WORKLOADS
-        if (entry.name in times if isinstance(entry, Workload) else entry.large in times)
+        if ({entry.name} if isinstance(entry, Workload) else {entry.small, entry.large})
+        <= times.keys()
     ]
     text = "\n\n".join([_machine(peers, options.quick), table(head, rows)])
     remarks = [f"- {note}" for note in [*notes, *failures]]

@@ -174,12 +174,12 @@ def without_inner(tree: Any, level: int) -> Any:
     A function may keep what an inner one computed, in a list or an array that both write to.
     """
 
-    def settle(leaf: Any) -> Any:
+    def peeled(leaf: Any) -> Any:
         while level_of(leaf) > level:
             leaf = leaf._data
         return snapshot(leaf)
 
-    return map_leaves(settle, tree)
+    return map_leaves(peeled, tree)
 
 
 def stop_gradient(x: T) -> T:

@@ -299,7 +299,7 @@ def backend_of(array: Any) -> Backend:
 
 def library_of(value: Any) -> Backend | None:
     """The library of an array, or of a wrapper of one; None for anything else."""
-    known = find_backend(type_of(value))
+    known = by_type.get(type_of(value))
     if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
         return known
     try:
@@ -310,7 +310,7 @@ def library_of(value: Any) -> Backend | None:
 
 def is_array(value: Any) -> bool:
     """Tell if a value is an array of a library, or a wrapper of one."""
-    return library_of(value) is not None
+    return type_of(value) in by_type or library_of(value) is not None
 
 
 def is_floating(value: Any) -> bool:
