@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.calls.batch import Batch, Batched
@@ -29,8 +28,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Axes: TypeAlias = Any
 """An axis, None, or a pytree of them that is a prefix of the arguments (of the results)."""
-
-import_module("gradwrap.rules.batching")  # the table; nobody else needs it
 
 
 def vmap(

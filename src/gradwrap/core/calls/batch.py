@@ -96,9 +96,9 @@ class _Moves:
         self.word: str = said if isinstance(said, str) else ""
         self.function: Callable[..., Any] | None = None if isinstance(said, str) else said
         if self.word not in ("", "align", "last", "loop"):
-            while _module_waiting:
-                import_module(_module_waiting[-1])  # waits for a thread that is at it
-                _module_waiting.clear()
+            for module in tuple(_module_waiting):  # another thread may clear it meanwhile
+                import_module(module)  # waits for a thread that is at it
+            _module_waiting.clear()
             self.function = _functions.get(self.word)
             if self.function is None:
                 raise RuleDefinitionError(
@@ -132,16 +132,17 @@ class Batches(Call):
 
     def scope(self) -> dict[str, Any]:
         bound = self.bound
+        xp = namespace_of(bound, ())  # of the data, native or those of the transforms outside
         return super().scope() | {
             "NUMBERS": PYTHON_SCALARS,
-            "aligned": functools.partial(aligned, _namespace(bound)),
+            "aligned": functools.partial(aligned, xp),
             "batch_of": bound.variable_class._of_batch,
             "like_batch": _like,
             "moved": self.moves.function,
             "on_diagonals": on_diagonals(bound),
             "op": functools.partial(bound.forward, bound.native),
-            "repeated": functools.partial(_repeated, _namespace(bound)),
-            "xp": _namespace(bound),
+            "repeated": functools.partial(_repeated, xp),
+            "xp": xp,
         }
 
     def unpack(self, index: int) -> list[str]:
@@ -233,11 +234,6 @@ class Batches(Call):
         if self.moves.word == "align":
             return [self.result("like_batch(V, out, batch)")]
         return [self.result("batch_of(level, batch, out)")]
-
-
-def _namespace(bound: BoundOp) -> Any:
-    """The namespace of the data, native or those of the transforms outside."""
-    return bound.namespaces[next(iter(bound.backend.native_types))]
 
 
 def _like(cls: Any, out: Any, batch: Batch) -> Any:

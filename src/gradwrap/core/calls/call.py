@@ -3,7 +3,7 @@
 The usual case: every array argument is a wrapper of one class and one level, a native array or a
 Python number. For it, a function is written once per operation and class, as `dataclasses` and
 `namedtuple` do: arguments are unpacked into locals, and nothing is looked up by name. Everything
-else goes `elsewhere`, to the general call in `gradwrap.core.calls.record`.
+else goes `elsewhere`, to the general call in `gradwrap.core.calls.general`.
 
 The frame is the same at each level: signature, unpacking, the key, the native call, views. A level
 (`Tape`, `Forward`, `Batches`, each beside its unusual call) adds what it asks before the call and

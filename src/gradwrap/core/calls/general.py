@@ -176,7 +176,7 @@ def bound_for_result(bound: BoundOp, out: Any) -> BoundOp:
 
 
 def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
-    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    """The namespace that takes all of the arrays: of the deepest wrapper, or the library's own."""
     deepest: Any = None
     for array in arrays:
         kind = type_of(array)
