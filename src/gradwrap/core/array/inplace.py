@@ -61,7 +61,7 @@ def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
 
     A write that is not recorded leaves the variable where it is in the graph.
     """
-    variable._data = value._data
+    variable._value = value._value
     if recorded:
         before = variable._node
         variable.__class__, variable._node = type(value), value._node
@@ -86,7 +86,7 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
         )
     # the transpose of a permutation of elements is its inverse
     formula = rule.formulas[0]
-    words = {"x_meta": base._backend.meta(base._data, TAPE_LEVEL), "out": value}
+    words = {"x_meta": base._backend.meta(base._value, TAPE_LEVEL), "out": value}
     words.update(zip(rule.statics, statics, strict=True))
     saved = [words[name] for name in formula.saved]
     _assign(base, formula.function(base._namespace, value, *saved), recorded=recorded)
@@ -103,7 +103,7 @@ def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
 
 def replace_data(variable: Any, array: Any) -> None:
     """Let a variable hold another array where it is in the graph."""
-    variable._data = array
+    variable._value = array
     _hold(variable, variable, recorded=False)
 
 
@@ -130,7 +130,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     is_mapped = any(True for _ in batched_parts([variable, value, key]))
     if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
-            variable._backend.write(variable._data, key, native(value))
+            variable._backend.write(variable._value, key, native(value))
             _hold(variable, variable, recorded=False)
         else:
             changed = type_of(variable)._bind(op).apply(variable, value, key)
@@ -142,7 +142,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         _nest(variable, value, level)
         bound = type_of(variable)._bind(op)
         node = record_in_place(bound, variable, value, key, level)
-        _hold(variable, type_of(variable)(variable._data, node), recorded=True)
+        _hold(variable, type_of(variable)(variable._value, node), recorded=True)
     else:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
@@ -200,11 +200,11 @@ def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     *outer, lowest = layers(variable)
     backend = lowest._backend
     if outer:
-        variable[...] = change(backend.copy(lowest._data), native(other))
-    elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
-        replace_data(variable, change(variable._data, native(other)))
+        variable[...] = change(backend.copy(lowest._value), native(other))
+    elif _owns_buffer(variable) or not hasattr(type_of(variable._value), "__setitem__"):
+        replace_data(variable, change(variable._value, native(other)))
     else:
-        changed = change(backend.copy(variable._data), native(other))
+        changed = change(backend.copy(variable._value), native(other))
         _assign(variable, type(variable)(changed), recorded=False)
 
 
@@ -261,28 +261,28 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     """
     node = variable._node
     if node is not None and node.meta.level < level:
-        inner = type(variable)(variable._data, node)
+        inner = type(variable)(variable._value, node)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
-        variable._data, variable._node = inner, None
+        variable._value, variable._node = inner, None
     mine = getattr(value, "_node", None)
     if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
-        value = value._data
+        value = value._value
     depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
-        inner = type(variable)(variable._data)
+        inner = type(variable)(variable._value)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
-        variable._data = inner
+        variable._value = inner
 
 
 class _Holder:
-    __slots__ = ("_data",)
+    __slots__ = ("_value",)
 
     def __init__(self, data: Any) -> None:
-        self._data = data
+        self._value = data
 
 
 def _references(variable: Any) -> int:
-    return getrefcount(variable._data)
+    return getrefcount(variable._value)
 
 
 _OWN_REFERENCES = _references(_Holder([]))
@@ -295,15 +295,15 @@ def _owns_buffer(variable: Any) -> bool:
     others = _references(variable) - _OWN_REFERENCES
     if others:
         others -= _own_views(variable, variable)
-    return not others and bool(variable._backend.owns_buffer(variable._data))
+    return not others and bool(variable._backend.owns_buffer(variable._value))
 
 
 def _own_views(variable: Any, root: Any) -> int:
     """The number of living views of the array of `root` whose own arrays only they refer to."""
     count = 0
     for view in living_views(variable):
-        base = getattr(view._data, "base", None)
-        if base is root._data and _references(view) == _OWN_REFERENCES:
+        base = getattr(view._value, "base", None)
+        if base is root._value and _references(view) == _OWN_REFERENCES:
             count += 1
         count += _own_views(view, root)
     return count

@@ -75,7 +75,7 @@ class Variable(
     __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
 
     def __init__(self, data: Any, node: Any = None) -> None:
-        self._data = data
+        self._value = data
         self._node = node
 
     # The library's class -----------------------------------------------------------------------
@@ -174,12 +174,12 @@ class Variable(
     # The array as a sequence -------------------------------------------------------------------
 
     def __len__(self) -> int:
-        if not self._data.shape:
+        if not self._value.shape:
             raise TypeError("len() of a 0-d array")
-        return self._data.shape[0]  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.shape[0]  # type: ignore[no-any-return]  # Any: a native array
 
     def __iter__(self) -> Iterator[Self]:
-        if not self._data.shape:
+        if not self._value.shape:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 

@@ -26,7 +26,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
     if (
         type(result) is cls
         and type(source) is cls
-        and cls._backend.may_be_view(result._data, source._data)
+        and cls._backend.may_be_view(result._value, source._value)
         and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
     ):
         result._view = (source, bound.op, statics)

@@ -418,7 +418,7 @@ class WrappedBackend(Backend):
         return self.xp.copy(array)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return self._base.may_be_view(array._data, source._data)
+        return self._base.may_be_view(array._value, source._value)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
