@@ -258,7 +258,8 @@ RULES = [
         only_real=True,
         convention="passes the gradient at its bounds",
         numpy="clip(a, a_min=NoValue, a_max=NoValue, out=None, *, min=NoValue, max=NoValue, "
-        "**kwargs) -> a, bound(a_min, min), bound(a_max, max) when is_recorded(a)",
+        "**kwargs) -> as_wide(xp, a, bound(a_min, min), bound(a_max, max)), bound(a_min, min), "
+        "bound(a_max, max) when is_recorded(a)",
     ),
     general(
         "sort",
