@@ -9,7 +9,7 @@ from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_columns
-from gradwrap.transforms.jacobian_space import as_asked
+from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad
 from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp, typed_as_jacobian
@@ -202,8 +202,9 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
         outputs, treedef = flatten(out)
         treedefs = [tracked.treedef for tracked in recording.tracked]
-        found = blocks(recording, outputs, holomorphic, chunk_size)
-        found = unflatten(treedef, as_asked(found, treedefs, argnums))
+        arrays = arrays_among(outputs, treedef)
+        asked = as_asked(blocks(recording, arrays, holomorphic, chunk_size), treedefs, argnums)
+        found = unflatten(treedef, with_none(outputs, asked))
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of
