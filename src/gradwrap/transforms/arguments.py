@@ -109,7 +109,7 @@ def track(value: Any, level: int, what: str = "argument") -> Variable[Any]:
 
 def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
     """An array that can be differentiated (a number is one), and its library."""
-    if is_integer(value) or (isinstance(value, NUMBERS) and find_backend(type(value)) is None):
+    if isinstance(value, NUMBERS) and find_backend(type(value)) is None:
         if isinstance(value, bool):
             raise NonDifferentiableInputError(
                 f"{what} is a bool; only floating-point and complex values can be "
@@ -141,7 +141,7 @@ def default_scalar(value: complex) -> Any:
     """A Python number as a NumPy scalar, which is a float (complex) too."""
     import numpy as np
 
-    return np.complex128(value) if isinstance(value, complex) else np.float64(value)
+    return np.float64(value) if isinstance(value, (int, float)) else np.complex128(value)
 
 
 def as_original(gradient: Any, original: Any) -> Any:

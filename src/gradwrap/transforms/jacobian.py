@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.tree import flatten, unflatten
+from gradwrap.transforms.argnums import check_transform
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_columns
 from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
@@ -64,6 +65,7 @@ def jacrev(
     array([[2., 0.],
            [0., 4.]])
     """
+    check_transform("jacrev", fun, argnums)
     return _from_recording(fun, argnums, has_aux, by_rows, holomorphic, chunk_size)
 
 
@@ -94,6 +96,8 @@ def jacfwd(
            [0., 4.]])
     """
 
+    check_transform("jacfwd", fun, argnums)
+
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         return forward_columns(fun, argnums, args, kwargs, has_aux, holomorphic, chunk_size)
@@ -121,6 +125,7 @@ def jacobian(
     array([[3., 2.],
            [1., 1.]])
     """
+    check_transform("jacobian", fun, argnums)
     return _from_recording(fun, argnums, has_aux, by_fewer, holomorphic, chunk_size)
 
 
@@ -145,6 +150,7 @@ def hessian(
     array([[6., 4.],
            [4., 0.]])
     """
+    check_transform("hessian", fun, argnums)
     inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 

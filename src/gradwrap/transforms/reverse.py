@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
-from gradwrap.transforms.argnums import one_or_tuple
+from gradwrap.transforms.argnums import check_transform, one_or_tuple
 from gradwrap.transforms.recording import (
     Recording,
     checked_cotangents,
@@ -79,6 +79,8 @@ def grad(
     {'w': np.float64(4.0), 'b': np.float64(12.0)}
     """
 
+    check_transform("grad", fun, argnums)
+
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
@@ -107,6 +109,8 @@ def value_and_grad(
     >>> gw.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
     (np.float64(5.0), array([2., 4.]))
     """
+
+    check_transform("value_and_grad", fun, argnums)
 
     @functools.wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -155,6 +159,8 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     >>> gw.elementwise_grad(np.square)(np.array([1.0, 2.0, 3.0]))
     array([2., 4., 6.])
     """
+
+    check_transform("elementwise_grad", fun, argnums)
 
     @functools.wraps(fun)
     def derivative(*args: Any, **kwargs: Any) -> Any:
