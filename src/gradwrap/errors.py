@@ -28,6 +28,10 @@ class TrackedValueError(GradwrapError, TypeError):
     """A tracked value was about to leave the graph silently."""
 
 
+class NoLengthError(GradwrapError, TypeError, AttributeError):
+    """A number has no length; it is an AttributeError so that `hasattr(x, "__len__")` is false."""
+
+
 class OutArgumentError(GradwrapError, TypeError):
     """`out=` names a buffer that cannot hold a tracked result."""
 

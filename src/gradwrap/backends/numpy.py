@@ -135,10 +135,16 @@ class NumPyBackend(Backend):
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
 
+    def batch_first(self, array: Any, axis: int) -> Any:
+        moved = np.moveaxis(array, axis, 0)
+        return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable)
 
     def laid_out(self, array: Any, like: Any) -> Any:
+        if like is None:
+            return np.asarray(array, order="C")
         steps = like.strides
         if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
             return array

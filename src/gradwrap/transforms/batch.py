@@ -136,7 +136,7 @@ class _Entering:
             first = _checked_in_axis(leaf, one, path)
             self.starts.append(leaf)
             self._sizes.append((int(leaf.shape[first]), path))
-            data = backend_of(leaf).xp.moveaxis(leaf, first, 0) if first else leaf
+            data = backend_of(leaf).batch_first(leaf, first) if first else leaf
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
         return unflatten(treedef, entered)
 

@@ -439,12 +439,3 @@ class Batched(Variable[A]):
                 "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
             )
         return super().__bool__()
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a 0-d array")
-        return self.shape[0]
-
-    def __iter__(self) -> Any:
-        """The elements along the first axis of each example."""
-        return (self[i] for i in range(len(self)))

@@ -213,6 +213,10 @@ class Backend:
         """
         return False
 
+    def batch_first(self, array: Any, axis: int) -> Any:
+        """Many arrays along an axis, moved in front; each is dense, as what is computed of it."""
+        return self.xp.moveaxis(array, axis, 0)
+
     def diagonal_matrix(self, diagonal: Any) -> Any:
         """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
         length = diagonal.shape[0]
@@ -239,7 +243,7 @@ class Backend:
         return True
 
     def laid_out(self, array: Any, like: Any) -> Any:
-        """The array in the memory order of another one of its shape; copied if it has another."""
+        """The array in the memory order of another one of its shape, or that of C for None."""
         return array
 
 
