@@ -39,6 +39,7 @@ from gradwrap.core.calls.loop import looped, stacked, tell
 from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Meta, size_of
@@ -422,15 +423,16 @@ class Batched(Variable[A]):
             return f"Batched({self._value!r}, not mapped)"
         return f"Batched({self._value!r}, size={self._node.size})"
 
-    def _untracked_data(self, what: str, fix: str) -> Any:
+    def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
         if self._node is not None:
-            raise BatchedValueError(
+            error = BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
                 "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
                 "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
                 "with None in in_axes."
             )
-        return super()._untracked_data(what, fix)
+            raise refused(current_caller(), error)
+        return super()._untracked_data(what, fix, into=into)
 
     def __bool__(self) -> bool:
         if self._node is not None:
