@@ -31,6 +31,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.setters import set_shape
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
@@ -402,6 +403,10 @@ class Batched(Variable[A]):
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes of one example."""
         return tuple(self._value.shape) if self._node is None else self._node.meta.shape
+
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...]) -> None:
+        set_shape(self, shape)
 
     @property
     def dtype(self) -> Any:
