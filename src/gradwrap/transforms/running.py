@@ -19,6 +19,11 @@ FIX = (
     "or .item() (a number) if no gradient is wanted."
 )
 
+SUBCLASS = (
+    "pass a plain array, np.asarray(a), in place of an array a of a class that has an "
+    "__array_ufunc__ of its own."
+)
+
 
 def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function under a transform, and let no error of Python or NumPy leave it bare."""
@@ -60,7 +65,8 @@ def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | Non
     caller = caller_of(error)
     place = f"in {name_of(fun)}" if caller is None else str(caller)
     ours = TrackedAttributeError if is_attribute else TrackedCodeError
+    fix = SUBCLASS if "__array_ufunc__" in text else FIX
     return ours(
         f"{text.rstrip('.')}. This {kind.__name__} was raised {place}, which ran on tracked values "
-        f"(gradwrap.Variable). Fix: {remedy(caller, FIX)}"
+        f"(gradwrap.Variable). Fix: {remedy(caller, fix)}"
     )

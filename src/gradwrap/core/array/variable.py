@@ -132,7 +132,7 @@ class Variable(
     def _is_foreign(cls, value: Any) -> bool:
         """Tell if an operator leaves a value of this type to the other operand."""
         kind = type_of(value)
-        return not (
+        return cls._backend.answers_itself(kind) or not (
             isinstance(value, (Variable, list, tuple, bool, int, float, complex))
             or find_backend(kind) is not None
             or cls._backend.is_array(value)
