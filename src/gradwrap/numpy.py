@@ -67,11 +67,43 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         return xp.reshape(xp.asarray(results), shape)
 
 
+class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]
+    """NumPy's class, also for a variable."""
+
+    def __init__(self, arr: Any) -> None:
+        variable = _first_variable([arr])
+        if variable is None:
+            super().__init__(arr)
+        else:
+            self.iter = variable.__array_namespace__().asarray(arr).flat
+
+
+class _NdIterType(type):
+    """The class of what stands for `nditer`, which cannot be derived from."""
+
+    def __call__(cls, op: Any, *args: Any, **kwargs: Any) -> Any:
+        if _first_variable([op]) is not None:
+            raise _NoRuleError(
+                "np.nditer has no derivative: it gives parts of plain memory. "
+                "Fix: for i in np.ndindex(x.shape), with x[i]; or functions of whole arrays."
+            )
+        return _numpy.nditer(op, *args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _numpy.nditer)
+
+
+class _NdIter(metaclass=_NdIterType):
+    __doc__ = _numpy.nditer.__doc__
+
+
 _OURS: dict[str, Any] = {
     **_creation_functions(_numpy),
     **_joining(_numpy),
     "fft": _Submodule(_numpy.fft, lambda found, name: _taking_lists(found, f"fft.{name}")),
     "linalg": _Submodule(_numpy.linalg, lambda found, name: _taking_lists(found, f"linalg.{name}")),
+    "ndenumerate": _NdEnumerate,
+    "nditer": _NdIter,
     "vectorize": _Vectorize,
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import leaving
+from gradwrap.core.values.dynamic import TUPLE
 
 
 class Conversions:
@@ -20,9 +21,14 @@ class Conversions:
     _node: Any
     _backend: Any
     _namespace: Any
+    flat: Any
+    __getitem__: Any
 
-    def item(self) -> Any:
-        """The one element as a Python number: the explicit way out of the graph."""
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number, the only one by default: the explicit way out."""
+        if index:
+            given = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
+            return (self.flat[given[0]] if len(given) == 1 else self[given]).item()
         data = native(self)
         if hasattr(data, "item"):
             return data.item()

@@ -19,11 +19,11 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, native
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NoRuleError, TrackedValueError
+from gradwrap.errors import NoRuleError, TrackedAttributeError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -238,9 +238,15 @@ class Variable(
                 return object.__getattribute__(self, name)
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+                raise self._no_attribute(name)
             setattr(Variable, name, method)  # from now on found at once; any thread's is as good
             return MethodType(method, self)
+
+    def _no_attribute(self, name: str) -> TrackedAttributeError:
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_") and hasattr(innermost(self), name):
+            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
+        return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
