@@ -89,6 +89,10 @@ class NumPyBackend(Backend):
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
 
+    def answers_itself(self, kind: type) -> bool:
+        answer = getattr(kind, "__array_ufunc__", None)
+        return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
+
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():
             if module.startswith(start):

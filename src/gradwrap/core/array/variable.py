@@ -23,7 +23,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, i
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NoLengthError, NoRuleError, TrackedValueError
+from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,7 +132,7 @@ class Variable(
     def _is_foreign(cls, value: Any) -> bool:
         """Tell if an operator leaves a value of this type to the other operand."""
         kind = type_of(value)
-        return not (
+        return cls._backend.answers_itself(kind) or not (
             isinstance(value, (Variable, list, tuple, bool, int, float, complex))
             or find_backend(kind) is not None
             or cls._backend.is_array(value)
@@ -247,9 +247,15 @@ class Variable(
                 return object.__getattribute__(self, name)
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+                raise self._no_attribute(name)
             setattr(Variable, name, method)  # from now on found at once; any thread's is as good
             return MethodType(method, self)
+
+    def _no_attribute(self, name: str) -> TrackedAttributeError:
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_") and hasattr(innermost(self), name):
+            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
+        return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})

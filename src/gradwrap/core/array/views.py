@@ -77,7 +77,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         and (bound.rule.views != SELECTION or cls._backend.tells_views)
     ):
         result._view = View(source, bound.op, statics)
-        _remember(source, result)
+        remember(source, result)
     return result
 
 
@@ -92,7 +92,7 @@ def _selects_copy(key: Any, result: Any) -> bool:
 # Reading and writing ------------------------------------------------------------------------------
 
 
-def _remember(source: Any, view: Any) -> None:
+def remember(source: Any, view: Any) -> None:
     """Keep a view that holds what its source holds, until the source is written to."""
     views: Any = getattr(source, "_views", None)
     if views is None:
@@ -153,7 +153,7 @@ def take_again(view: Any) -> None:
     if how.recorded:
         view.__class__ = type(again)
         view._node = again._node
-        _remember(source, view)
+        remember(source, view)
 
 
 def positions(variable: Any, view: View) -> tuple[Any, ...]:

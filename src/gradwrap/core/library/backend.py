@@ -86,6 +86,10 @@ class Backend:
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
+    def answers_itself(self, kind: type) -> bool:
+        """Tell if arrays of a type answer for operations with tracked arrays themselves."""
+        return False
+
     def check_converting(self, module: str) -> None:
         """Raise if a module that converts a tracked array to a plain one makes such arrays."""
 
@@ -419,6 +423,9 @@ class WrappedBackend(Backend):
 
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
+
+    def answers_itself(self, kind: type) -> bool:
+        return self._base.answers_itself(kind)
 
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
