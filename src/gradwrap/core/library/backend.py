@@ -7,7 +7,7 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import operator
 import threading
 from types import MappingProxyType
@@ -294,6 +294,13 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
                 "first array of the library is given to gradwrap."
             )
         _factories[library] = factory
+
+
+def is_library(name: str) -> bool:
+    """Tell if a name is that of a known library, or of a module that is installed."""
+    if name in _factories or any(backend.name == name for backend in by_type.values()):
+        return True
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
 def find_backend(kind: type) -> Backend | None:
