@@ -216,7 +216,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     recording = Recording(fun, range(len(primals)), primals, {})
     outputs, treedef = flatten(recording.out)
     linear = recording.linear_map(outputs).transposed()
-    value = recording.unwrapped(recording.out)
+    value = recording.handed_out(recording.out)
     tracked = recording.tracked
     names = [argument_name(fun, place) for place in range(len(primals))]
 

@@ -205,10 +205,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     recording = Recording(fun, range(len(primals)), primals, {})
     out, aux = out_and_aux(recording.name, recording.out, has_aux)
     outputs, treedef = flatten(out)
-    value = recording.unwrapped(out)
+    value = recording.handed_out(out)
 
     def vjp_fun(cotangent: Any) -> tuple[Any, ...]:
         given = checked_cotangents(cotangent, outputs, treedef)
         return tuple(recording.pull(outputs, given, keep=True))
 
-    return (value, vjp_fun, recording.unwrapped(aux)) if has_aux else (value, vjp_fun)
+    return (value, vjp_fun, recording.handed_out(aux)) if has_aux else (value, vjp_fun)
