@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_buffers import kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def _is_number(kind: Any) -> bool:
@@ -42,6 +43,18 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
+def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    return x.copy() if min is None and max is None else np.clip(x, min, max)
+
+
+def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return np.trace(x, offset, -2, -1, dtype)
+
+
+OWN: Mapping[str, Callable[..., Any]] = MappingProxyType({"clip": _clip, "linalg.trace": _trace})
+"""NumPy's functions in place of array_api_compat's, whose results have another memory order."""
+
+
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
@@ -62,6 +75,9 @@ class NumPyBackend(Backend):
         )
         return direct
 
+    def native(self, path: str) -> Callable[..., Any] | None:
+        return OWN.get(path) or super().native(path)
+
     def is_array(self, value: object) -> bool:
         if type(value) in self.array_types:
             return True
@@ -73,6 +89,10 @@ class NumPyBackend(Backend):
     def check_type(self, kind: type) -> None:
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
+
+    def answers_itself(self, kind: type) -> bool:
+        answer = getattr(kind, "__array_ufunc__", None)
+        return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
 
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():
@@ -104,19 +124,42 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any) -> Any:
-        return np.array(array)
+    def copy(self, array: Any, order: str = "K") -> Any:
+        return np.array(array, order=order)
+
+    kept: Any = staticmethod(kept)
 
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
+    tells_views = True
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
             return False
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        moved = np.moveaxis(array, axis, 0)
+        return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+
+    def is_writeable(self, view: Any) -> bool:
+        return bool(view.flags.writeable)
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        if like is None:
+            return np.asarray(array, order="C")
+        steps = like.strides
+        if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
+            return array
+        made = _empty_in_order_of(like, array)
+        if made.strides == array.strides and type(array) is type(like):
+            return array
+        made[...] = array
+        return made
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         return np.diag(diagonal)
@@ -127,11 +170,33 @@ class NumPyBackend(Backend):
         return total
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if not isinstance(buffer, NDARRAY):
+            buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values
         else:
             np.add.at(buffer, key, values)
         return buffer
+
+
+def _empty_in_order_of(like: Any, array: Any) -> Any:
+    """An array as another one, in the memory order of `like`, its strides included if they can.
+
+    In front of the axes of `like` it may have those of a batch.
+    """
+    if array.ndim > like.ndim:
+        batch = array.shape[: array.ndim - like.ndim]
+        steps = np.empty_like(like).strides
+        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
+        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
+        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
+        return made.transpose(*range(len(batch)), *back)
+    made = np.empty_like(like, array.dtype)
+    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
+        return made
+    low, high = np.lib.array_utils.byte_bounds(like)
+    start = like.__array_interface__["data"][0] - low
+    return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
 
 
 def _is_mask(key: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gradwrap.core.array.views import IMAG, REAL
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
 from gradwrap.core.table.rule import passes, zero
@@ -54,6 +56,28 @@ def _log_of_number(x: Any) -> complex:
 
         return cmath.log(x)
     return math.log(x) if x > 0 else math.nan
+
+
+def _with_part(xp: Any, x: Any, value: Any, part: str) -> Any:
+    """Return a copy of complex `x` whose real or imaginary part is `value`."""
+    if hasattr(value, "dtype") and is_complex(xp, value):
+        value = xp.real(value)
+    if len(getattr(value, "shape", ())) >= len(x.shape) and value.shape != x.shape:
+        x = x + xp.zeros(value.shape, dtype=x.dtype)  # a batch of values, or of arrays
+    changed = xp.asarray(x, copy=True)
+    if backend_of(changed).tells_views:
+        getattr(xp, part)(changed)[...] = value
+        return changed
+    value = xp.astype(xp.broadcast_to(xp.asarray(value), x.shape), x.dtype)
+    return value + 1j * xp.imag(x) if part == REAL else xp.real(x) + 1j * value
+
+
+def _with_real(xp: Any, x: Any, value: Any) -> Any:
+    return _with_part(xp, x, value, REAL)
+
+
+def _with_imag(xp: Any, x: Any, value: Any) -> Any:
+    return _with_part(xp, x, value, IMAG)
 
 
 def _over_square(xp: Any, x: Any, x1: Any, x2: Any) -> Any:
@@ -236,7 +260,13 @@ RULES = [
         diagonal="x",
     ),
     elementwise(
-        "real", "x", lambda xp, g: g, same=False, holomorphic=False, jvp=lambda xp, t: xp.real(t)
+        "real",
+        "x",
+        lambda xp, g: g,
+        same=False,
+        holomorphic=False,
+        jvp=lambda xp, t: xp.real(t),
+        views=REAL,
     ),
     elementwise(
         "imag",
@@ -246,6 +276,33 @@ RULES = [
         holomorphic=False,
         only_complex=True,
         jvp=lambda xp, t: xp.imag(t),
+        views=IMAG,
+    ),
+    elementwise(
+        "with_real",
+        "x value",
+        lambda xp, g: _with_real(xp, g, 0.0),
+        lambda xp, g: xp.real(g),
+        native=_with_real,
+        same=False,
+        holomorphic=False,
+        only_complex=True,
+        jvp=(lambda xp, t: _with_real(xp, t, 0.0), lambda xp, t, x: _with_real(xp, x * 0.0, t)),
+        selects=True,
+        samples=("x(2, 3), x(2, 3)", "x(2, 3), x(3)"),
+    ),
+    elementwise(
+        "with_imag",
+        "x value",
+        lambda xp, g: _with_imag(xp, g, 0.0),
+        lambda xp, g: xp.imag(g),
+        native=_with_imag,
+        same=False,
+        holomorphic=False,
+        only_complex=True,
+        jvp=(lambda xp, t: _with_imag(xp, t, 0.0), lambda xp, t, x: _with_imag(xp, x * 0.0, t)),
+        selects=True,
+        samples=("x(2, 3), x(2, 3)", "x(2, 3), x(3)"),
     ),
     elementwise(
         "sign",

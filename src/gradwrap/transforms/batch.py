@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gradwrap.core.calls.batch import Batch, Batched
 from gradwrap.core.calls.loop import stacked
-from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
@@ -21,6 +21,7 @@ from gradwrap.transforms.arguments import (
     without_inner,
     wrapped_untracked,
 )
+from gradwrap.transforms.running import run
 from gradwrap.transforms.typed import typed_as_vmap
 
 if TYPE_CHECKING:
@@ -91,13 +92,12 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
-        with differentiating():
-            try:
-                returned = entering.fun(*entering.args, **entering.kwargs)
-            except BatchedIndexError:
-                if fallback == "error":
-                    raise
-                returned = entering.by_example()
+        try:
+            returned = run(entering.fun, entering.args, entering.kwargs)
+        except BatchedIndexError:
+            if fallback == "error":
+                raise
+            returned = entering.by_example()
         returned = without_inner(returned, level)
         return _out_of(returned, out_axes, entering)
 
@@ -134,7 +134,7 @@ class _Entering:
         for index in range(self.size):
             parts = [example(leaf, self.level, index) for leaf in leaves]
             args, kwargs = unflatten(treedef, wrapped_untracked(parts))
-            row, structure = flatten(without_inner(self.fun(*args, **kwargs), self.level))
+            row, structure = flatten(without_inner(run(self.fun, args, kwargs), self.level))
             rows.append([stripped(leaf) for leaf in row])
         columns = zip(*rows, strict=True) if rows else [()]
         found = [stacked(name_of(self.fun), column) for column in columns]
@@ -159,7 +159,7 @@ class _Entering:
             first = _checked_in_axis(leaf, one, path)
             self.starts.append(leaf)
             self._sizes.append((int(leaf.shape[first]), path))
-            data = backend_of(leaf).xp.moveaxis(leaf, first, 0) if first else leaf
+            data = backend_of(leaf).batch_first(leaf, first) if first else leaf
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
         return unflatten(treedef, entered)
 

@@ -95,7 +95,6 @@ def jacfwd(
     array([[2., 0.],
            [0., 4.]])
     """
-
     check_transform("jacfwd", fun, argnums)
 
     @functools.wraps(fun)

@@ -32,6 +32,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.setters import set_shape
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
@@ -40,6 +41,7 @@ from gradwrap.core.calls.loop import looped, stacked, tell
 from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Meta, size_of
@@ -393,7 +395,7 @@ class Batched(Variable[A]):
     if not TYPE_CHECKING:  # as in `Variable`
 
         def __getattr__(self, name: str) -> Any:
-            if name == "_value":
+            if name == "_value" and self._node.diagonal is not None:
                 self._value = made = self._backend.diagonal_matrix(self._node.diagonal)
                 return made
             return super().__getattr__(name)
@@ -402,6 +404,10 @@ class Batched(Variable[A]):
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes of one example."""
         return tuple(self._value.shape) if self._node is None else self._node.meta.shape
+
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...]) -> None:
+        set_shape(self, shape)
 
     @property
     def dtype(self) -> Any:
@@ -423,15 +429,16 @@ class Batched(Variable[A]):
             return f"Batched({self._value!r}, not mapped)"
         return f"Batched({self._value!r}, size={self._node.size})"
 
-    def _untracked_data(self, what: str, fix: str) -> Any:
+    def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
         if self._node is not None:
-            raise BatchedValueError(
+            error = BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
                 "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
                 "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
                 "with None in in_axes."
             )
-        return super()._untracked_data(what, fix)
+            raise refused(current_caller(), error)
+        return super()._untracked_data(what, fix, into=into)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused, of a NumPy function's index so that `vmap` can go on."""
@@ -450,12 +457,3 @@ class Batched(Variable[A]):
                 "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
             )
         return super().__bool__()
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a 0-d array")
-        return self.shape[0]
-
-    def __iter__(self) -> Any:
-        """The elements along the first axis of each example."""
-        return (self[i] for i in range(len(self)))
