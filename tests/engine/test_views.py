@@ -175,6 +175,12 @@ def test_what_is_read_only_in_numpy_is_refused(view: Callable[[Any], Any]) -> No
 
 # Memory order -------------------------------------------------------------------------------------
 
+
+def first_of_meshgrid(x: Any) -> Any:
+    grids: Any = np.meshgrid(x[0], x[1])
+    return grids[0]
+
+
 ORDERS: dict[str, Callable[[Any], Any]] = {
     "clip": fn(lambda x: np.clip(x, -0.5, 0.5)),
     "pad": fn(lambda x: np.pad(x, 1)),
@@ -182,7 +188,7 @@ ORDERS: dict[str, Callable[[Any], Any]] = {
     "select": fn(lambda x: np.select([x > 0], [x], 0.0)),
     "insert": fn(lambda x: np.insert(x, 1, 5.0, axis=0)),
     "delete": fn(lambda x: np.delete(x, 1, axis=0)),
-    "meshgrid": fn(lambda x: np.meshgrid(x[0], x[1])[0]),
+    "meshgrid": first_of_meshgrid,
     "full_like": fn(lambda x: np.full_like(x, 2.0)),
     "zeros_like": fn(lambda x: np.zeros_like(x, order="F")),
     "copy": fn(lambda x: x.copy()),

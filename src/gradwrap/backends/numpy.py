@@ -43,8 +43,11 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
+untyped: Any = np
+
+
 def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
-    return x.copy() if min is None and max is None else np.clip(x, min, max)
+    return x.copy() if min is None and max is None else untyped.clip(x, min, max)
 
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
@@ -124,7 +127,7 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: Any = "K") -> Any:
         return np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
