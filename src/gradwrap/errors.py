@@ -39,6 +39,10 @@ class TrackedAttributeError(GradwrapError, AttributeError, TypeError):
     """An attribute that arrays of NumPy have, and tracked values have not, was asked for or set."""
 
 
+class NoLengthError(GradwrapError, TypeError, AttributeError):
+    """A number has no length; it is an AttributeError so that `hasattr(x, "__len__")` is false."""
+
+
 class OutArgumentError(GradwrapError, TypeError):
     """`out=` names a buffer that cannot hold a tracked result."""
 
@@ -118,6 +122,10 @@ class BackwardError(GradwrapError, RuntimeError, ValueError):
 
 class BatchedValueError(GradwrapError, TypeError, ValueError):
     """A single value was requested from an array that `vmap` maps over."""
+
+
+class BatchedIndexError(BatchedValueError):
+    """A function of NumPy's was about to convert an index that `vmap` maps over."""
 
 
 class VmapAxesError(GradwrapError, ValueError, TypeError):

@@ -19,11 +19,11 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, is_scalar, native
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NoRuleError, TrackedAttributeError, TrackedValueError
+from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,15 +173,24 @@ class Variable(
 
     # The array as a sequence -------------------------------------------------------------------
 
-    def __len__(self) -> int:
-        if not self._value.shape:
-            raise TypeError("len() of a 0-d array")
-        return self._value.shape[0]  # type: ignore[no-any-return]  # Any: a native array
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+
+    else:
+
+        @property
+        def __len__(self) -> Callable[[], int]:
+            """The length of the first axis; a number has none, which `hasattr` tells."""
+            if is_scalar(self):
+                kind = type(innermost(self)).__name__
+                raise NoLengthError(f"object of type {kind!r} has no len()")
+            return MethodType(_length, self)
 
     def __iter__(self) -> Iterator[Self]:
-        if not self._value.shape:
+        if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(len(self)))
+        return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
         return bool(self._namespace.any(self == value))
@@ -201,7 +210,7 @@ class Variable(
         return format(native(self), spec) if spec else str(self)
 
     def __copy__(self) -> Self:
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy of the data that keeps its place in the graph."""
@@ -273,8 +282,9 @@ class Variable(
         return self._call("reshape", _integers(shape), copy=copy)
 
     def copy(self, order: str = "C") -> Self:
-        """A copy that is part of the graph."""
-        return self._call("copy")
+        """A copy that is part of the graph, in NumPy's memory order of that letter."""
+        copied = self._call("copy", order=order)
+        return copied[()] if is_scalar(self) else copied
 
     clone = copy
 
@@ -287,6 +297,13 @@ def variable_class(backend: Backend) -> type[Variable[Any]]:
 
 if TYPE_CHECKING:
     Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
+
+
+def _length(variable: Any) -> int:
+    shape: tuple[int, ...] = variable.shape
+    if not shape:
+        raise TypeError("len() of unsized object")
+    return shape[0]
 
 
 def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
