@@ -293,6 +293,17 @@ def test_no_message_advises_what_is_in_use() -> None:
     assert advice not in str(error_of(executed(inside, np)))
 
 
+def test_functions_of_python_for_each_element() -> None:
+    def squared(a: Any) -> Any:
+        return a * a if a > 1 else a
+
+    error = error_of(lambda x: np.sum(np.frompyfunc(squared, 1, 1)(x)))
+    assert isinstance(error, NoRuleError)
+    assert "Fix: np.vectorize(function) of gradwrap.numpy" in str(error)
+    found = gw.grad(fn(lambda x: np.sum(gnp.vectorize(squared)(x))))(X)
+    np.testing.assert_allclose(found, [1.0, 2.4, 4.0])
+
+
 # Attributes and methods ---------------------------------------------------------------------------
 
 
