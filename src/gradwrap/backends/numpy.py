@@ -140,7 +140,11 @@ class NumPyBackend(Backend):
         if type(array) is not np.ndarray:
             return False
         base = array.base
-        return array is source or (base is not None and (base is source or base is source.base))
+        if base is None or base is source or array is source:
+            return base is not None or array is source
+        if type(base) is not NDARRAY:  # that of windows is neither
+            return np.may_share_memory(array, source)
+        return base is source.base
 
     def batch_first(self, array: Any, axis: int) -> Any:
         moved = np.moveaxis(array, axis, 0)

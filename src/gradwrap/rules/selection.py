@@ -34,6 +34,8 @@ def setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 
 def setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
     """Return the cotangents of `x`, which is zero at `key`, and of the value written there."""
+    if not g.shape:
+        g = xp.asarray(g, copy=True)  # a number of NumPy cannot be written to
     of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
     return _write(g, key, 0), of_value
 
