@@ -93,7 +93,7 @@ class NumPyBackend(Backend):
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         answer = getattr(kind, "__array_ufunc__", None)
         return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
 
