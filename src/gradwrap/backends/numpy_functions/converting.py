@@ -11,6 +11,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
 
+NDARRAY: type[Any] = np.ndarray
 NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
 
 

@@ -65,6 +65,7 @@ class Attributes(Wrapper):
         @property
         def shape(self) -> tuple[int, ...]:
             """The lengths of the axes; assigning to it gives the array another shape in place."""
+            ...
 
         @shape.setter
         def shape(self, shape: int | tuple[int, ...]) -> None: ...
