@@ -73,7 +73,7 @@ class Recording:
             result = self.unwrapped(leaf)
             if result is leaf or isinstance(result, AnyWrapper) or not is_array(result):
                 return result
-            return backend_of(result).copy(result)
+            return backend_of(result).copy(result) if hasattr(result, "__setitem__") else result
 
         return map_leaves(own, tree)
 
