@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from gradwrap.core.array.inplace import handed_out
 from gradwrap.core.levels.wrapper import layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import TrackedValueError
@@ -47,7 +48,7 @@ class Conversions:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""
-        data = self._untracked_data(
+        self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
             "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
             "np.array, np.asarray), which holds tracked values in a function under a transform, "
@@ -56,7 +57,7 @@ class Conversions:
         )
         import numpy as np
 
-        return np.array(data, dtype=dtype, copy=copy)
+        return np.array(handed_out(self), dtype=dtype, copy=copy)
 
     def __dlpack__(
         self,

@@ -200,11 +200,12 @@ class Backend:
     def copy(self, array: Any) -> Any:
         return self.xp.asarray(array, copy=True)
 
-    def kept(self, array: Any, level: int) -> Any:  # noqa: ARG002  for those that share
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:  # noqa: ARG002  for those that share
         """Return an array of the caller's with the content that it has now, to save it.
 
         A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
-        one `level` may share what it takes. Anything else is returned as it is.
+        one `level` may share what it takes. `briefly` is for the arguments of one call, which
+        nobody should write to meanwhile. Anything else is returned as it is.
         """
         return self.copy(array) if type_of(array) in self.array_types else array
 
@@ -425,8 +426,10 @@ class WrappedBackend(Backend):
     def copy(self, array: Any) -> Any:
         return self.xp.copy(array)
 
-    def kept(self, array: Any, level: int) -> Any:
-        return array if isinstance(array, AnyWrapper) else self._base.kept(array, level)
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
+        if isinstance(array, AnyWrapper):
+            return array
+        return self._base.kept(array, level, briefly)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

@@ -21,7 +21,7 @@ from gradwrap.core.levels.levels import (
 )
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
-from gradwrap.core.library.buffers import Content, Guarded, callers, shown
+from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
     from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.library.backend import Backend
     from gradwrap.core.library.buffers import Stack
 
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
@@ -130,17 +131,30 @@ UNNOTED = Observation(())
 
 
 def kept_value(value: Any, level: int) -> Any:
-    """The form in which an argument is saved: an array of any library, or a nest of them."""
-    if isinstance(value, SEQUENCE):
-        parts = [kept_value(part, level) for part in value]
-        if type(value) is tuple and all(map(operator.is_, parts, value)):
-            return value
-        return rebuilt(value, parts)
-    library = library_of(value)
+    """The form in which an operation saves an argument, unless a watch wants it as it is."""
     watch: Watch | None = current_watch()
-    if library is None or (watch is not None and watch.keeps):
+    return value if watch is not None and watch.keeps else kept_parts(value, level)
+
+
+def kept_parts(value: Any, level: int) -> Any:
+    """The form in which an array of any library is saved, or a nest of them."""
+    library = library_of(value)
+    if library is not None:
+        return library.kept(value, level)
+    if not isinstance(value, SEQUENCE):
         return value
-    return library.kept(value, level)
+    parts = [kept_parts(part, level) for part in value]
+    if type(value) is tuple and all(map(operator.is_, parts, value)):
+        return value
+    return rebuilt(value, parts)
+
+
+def kept_shared(backend: Backend, value: Any, level: int) -> Any:
+    """The form in which the data of a wrapper are saved, which may be the caller's array."""
+    watch: Watch | None = current_watch()
+    if id(buffer_of(value)) not in shared or (watch is not None and watch.keeps):
+        return value
+    return backend.kept(value, level)
 
 
 def kept_tree(tree: Any, level: int) -> Any:
