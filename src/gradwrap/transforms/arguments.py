@@ -152,7 +152,7 @@ def as_original(gradient: Any, original: Any) -> Any:
     return gradient
 
 
-def wrapped_untracked(tree: Any, hold: Hold = lambda backend, array: backend.to_hold(array)) -> Any:
+def wrapped_untracked(tree: Any, hold: Hold = lambda _, array: array) -> Any:
     """Wrap the arrays of a tree, not tracked; all else passes through untouched."""
     return map_leaves(lambda leaf: _wrap_leaf(leaf, hold), tree)
 
@@ -163,7 +163,7 @@ def _wrap_leaf(leaf: Any, hold: Hold) -> Any:
     backend = backend_of(leaf)
     if not backend.is_numeric(leaf):
         return leaf
-    return variable_class(backend)(hold(backend, leaf))
+    return variable_class(backend)(hold(backend, backend.to_hold(leaf)))
 
 
 def unwrapped(tree: Any, level: int) -> Any:

@@ -75,7 +75,6 @@ class Recording:
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """An argument with the content that it has now, whatever its owner writes to it."""
-        array = backend.to_hold(array)
         kept = backend.kept(array, self.level, not self._lasting)
         if kept is array:
             return array
@@ -89,10 +88,9 @@ class Recording:
 
     def _check_arguments(self) -> None:
         """Refuse to go back if an argument was overwritten since the function was called."""
-        if self._guarded:
-            reader = next_sequence_number()
-            for one in self._guarded:
-                one.checked(self.name, reader)
+        reader = next_sequence_number()
+        for one in self._guarded:
+            one.checked(self.name, reader)
 
     def unwrapped(self, tree: Any) -> Any:
         """A result of the function, as the caller of the transform gets it."""
@@ -115,7 +113,8 @@ class Recording:
 
     def linear_map(self, outputs: Sequence[Any]) -> LinearMap:
         """The derivative of outputs with respect to the leaves of the tracked arguments."""
-        self._check_arguments()
+        if self._guarded:
+            self._check_arguments()
         leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
         return LinearMap([None if leaf is None else leaf[0] for leaf in leaves], outputs)
 
@@ -128,7 +127,8 @@ class Recording:
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if is_at(output, self.level)
         ]
-        self._check_arguments()
+        if self._guarded:
+            self._check_arguments()
         arrived = backward_pass(roots, retain_graph=keep)
         if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
             leaf_hooks(arrived)

@@ -43,7 +43,7 @@ class Tape(Call):
             "several": _several,
             "kept": bound.backend.kept,
             "kept_parts": kept_parts,
-            "kept_shared": partial(kept_shared, bound.backend),
+            "kept_shared": partial(kept_shared, bound.backend.kept),
             "shared": shared,
             "exposed": exposed,
             "Guarded": Guarded,
@@ -90,7 +90,10 @@ class Tape(Call):
         """
         rule = self.rule
         lines: list[str] = []
+        sharing: list[str] = []
         formulas = [f for f in map(rule.formula_of, indices) if f is not None]
+        has_base = all(hasattr(kind, "base") for kind in self.bound.backend.array_types)
+        is_view = "{}_d.base is not None" if has_base else "True"
         for name in dict.fromkeys(name for formula in formulas for name in formula.saved):
             if name in rule.arrays and rule.variadic:
                 pairs = f"zip({name}_d, {name}_n)"
@@ -99,23 +102,22 @@ class Tape(Call):
                     f"if holds_guarded(tuple({name}_d)): by = guarding(bound)",
                 ]
             elif name in rule.arrays:
+                test = f"type({name}_n) is not Node or {is_view.format(name)} or exposed"
                 keep = f"{name}_d = kept{{}}({name}_d, {level})"
                 guard = f"    if type({name}_d) is Guarded: by = guarding(bound)"
-                own = f'type({name}_n) is Node and getattr({name}_d, "base", None) is None'
-                own = f"{own} and not exposed"
-                if name not in tracked:
+                if name in tracked:
+                    sharing += [f"if {test}:", f"    {keep.format('_shared')}", guard]
+                else:
                     lines += [f"if type({name}) is not V:", f"    {keep.format('')}", guard]
-                lines += [
-                    f"{'if' if name in tracked else 'elif'} shared and not ({own}):",
-                    f"    {keep.format('_shared')}",
-                    guard,
-                ]
+                    lines += [f"elif shared and ({test}):", f"    {keep.format('_shared')}", guard]
             elif self._may_be_array(name):
                 lines += [
                     f"{name}_k = {name} if type({name}) in IMMUTABLE else "
                     f"kept_parts({name}, {level})",
                     f"if {name}_k is not {name} and holds_guarded({name}_k): by = guarding(bound)",
                 ]
+        if sharing:
+            lines += ["if shared:", *indented(sharing)]
         return (["by = bound", *lines], "by") if lines else ([], "bound")
 
     def _may_be_array(self, name: str) -> bool:
@@ -348,7 +350,7 @@ class Values:
         data = self._data[index]
         if self._nodes[index] is None:
             return kept_value(data, self._level)
-        return kept_shared(self._bound.backend, data, self._level) if shared else data
+        return kept_shared(kept_value, data, self._level) if shared else data
 
     def _meta(self, index: int) -> Any:
         node = self._nodes[index]

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
     from gradwrap.core.calls.bound import BoundOp
-    from gradwrap.core.library.backend import Backend
     from gradwrap.core.library.buffers import Stack
 
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
@@ -149,12 +148,10 @@ def kept_parts(value: Any, level: int) -> Any:
     return rebuilt(value, parts)
 
 
-def kept_shared(backend: Backend, value: Any, level: int) -> Any:
-    """The form in which the data of a wrapper are saved, which may be the caller's array."""
-    watch: Watch | None = current_watch()
-    if id(buffer_of(value)) not in shared or (watch is not None and watch.keeps):
-        return value
-    return backend.kept(value, level)
+def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
+    """The form in which `keep` saves the data of a wrapper, if they are the caller's array."""
+    is_shared = id(value) in shared or id(buffer_of(value)) in shared
+    return keep(value, level) if is_shared else value
 
 
 def kept_tree(tree: Any, level: int) -> Any:
@@ -204,7 +201,7 @@ class Packed:
         return array
 
 
-class _Copied(Content):
+class Copied(Content):
     """The content of an array of any library, as a copy."""
 
     __slots__ = ()
@@ -221,14 +218,14 @@ class _Copied(Content):
         return bool(backend.xp.all(same))
 
 
-_copied: weakref.WeakValueDictionary[int, _Copied] = weakref.WeakValueDictionary()
+_copied: weakref.WeakValueDictionary[int, Copied] = weakref.WeakValueDictionary()
 
 
 def _guarded(place: Stack, array: Any) -> Guarded:
     """Guard an array; all who save it while it has these values share the copy."""
     known = _copied.get(id(array))
     if known is None or known.array is not array or not known.is_unchanged():
-        known = _copied[id(array)] = _Copied(array)
+        known = _copied[id(array)] = Copied(array)
     return Guarded(array, known, place)
 
 
