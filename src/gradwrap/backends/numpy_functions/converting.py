@@ -42,7 +42,8 @@ def bound(first: Any, second: Any) -> Any:
 def as_wide(xp: Any, a: Any, *bounds: Any) -> Any:
     """An array cast to the dtype that it has together with its bounds, as NumPy's `clip` does."""
     a = xp.asarray(a)
-    if a.dtype.kind == "f" and all(type(value) in NARROW for value in bounds):
+    kind = getattr(a.dtype, "kind", None)  # other libraries do not promote here
+    if kind is None or (kind == "f" and all(type(value) in NARROW for value in bounds)):
         return a
     bounds = tuple(np.asarray(value) if isinstance(value, SEQUENCE) else value for value in bounds)
     kinds = (getattr(value, "dtype", value) for value in bounds if value is not None)
