@@ -89,6 +89,9 @@ class NumPyBackend(Backend):
         self.check_type(type(value))
         return True
 
+    def is_at_hand(self, array: Any) -> bool:
+        return True
+
     def check_type(self, kind: type) -> None:
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
