@@ -1,0 +1,538 @@
+"""Run a program under gradwrap's transforms, and compare with NumPy."""
+
+from __future__ import annotations
+
+import re
+import signal
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradwrap as gw
+import gradwrap.numpy as drop_in
+from gradwrap.errors import GradwrapError
+from tests.fuzz.reference import (
+    PLAIN,
+    Reference,
+    Unreliable,
+    differences,
+    is_differentiable,
+    quiet,
+    refer,
+    shifted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.fuzz.programs import Program
+
+SECONDS = 20  # after which a program hangs
+
+
+class Mismatch(Exception):  # noqa: N818  named for what it reports
+    """gradwrap's result is not NumPy's."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a program under a transform."""
+
+    verdict: str
+    """`right`, `refused`, `failed`, or `skipped`."""
+    transform: str
+    kind: str = ""
+    detail: str = ""
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What tells this failure or refusal from others."""
+        return self.kind, normal(self.detail)
+
+
+def normal(text: str) -> str:
+    """Return a message without its numbers and names."""
+    text = re.sub(r"'?\b(Variable|Dual|Batched)\b'?", "a wrapper", text)
+    text = re.sub(r"\b[axksvit]\d+\b", "a", text)
+    text = re.sub(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", "#", text)
+    text = re.sub(r"\([#, ]*\)|\[[#, ]*\]", "(#)", text)
+    return text[:160]
+
+
+# Comparisons ------------------------------------------------------------------------------------
+
+
+def is_coarse(values: Sequence[Any]) -> bool:
+    return any(
+        isinstance(v, (np.ndarray, np.generic)) and v.dtype in (np.float32, np.complex64)
+        for v in values
+    )
+
+
+def compare_values(found: Any, expected: Any, name: str, tolerance: float) -> None:
+    """Raise an error unless two results have one shape, dtype and value."""
+    one, other = np.asarray(found), np.asarray(expected)
+    if one.shape != other.shape:
+        raise Mismatch("wrong shape", f"{name} is {one.shape}, NumPy's {other.shape}")
+    if one.dtype != other.dtype:
+        raise Mismatch("wrong dtype", f"{name} is {one.dtype}, NumPy's {other.dtype}")
+    if one.dtype.kind not in "fciub":
+        raise Mismatch("wrong dtype", f"{name} is {one.dtype}")
+    scale = 1.0 + np.max(np.abs(other[np.isfinite(other)]), initial=0.0)
+    if not np.allclose(one, other, rtol=tolerance, atol=tolerance * scale, equal_nan=True):
+        raise Mismatch("wrong value", f"{name} is {one!r}, NumPy's {other!r}")
+
+
+def compare_types(found: Any, expected: Any, name: str) -> None:
+    """Raise an error unless both are NumPy scalars, or both arrays of one memory order."""
+    if isinstance(expected, (np.ndarray, np.generic)) and type(found) is not type(expected):
+        raise Mismatch(
+            "wrong type",
+            f"{name} is a {type(found).__name__}, NumPy's a {type(expected).__name__}",
+        )
+
+
+def layout(value: Any) -> Any:
+    """Return the strides of an array along the axes that have more than one element."""
+    if not isinstance(value, np.ndarray) or value.size == 0:
+        return None
+    return tuple(s if n > 1 else 0 for s, n in zip(value.strides, value.shape, strict=True))
+
+
+def compare_slopes(found: Any, expected: Any, what: str, coarse: bool) -> None:
+    """Raise an error unless a derivative is the numerical one."""
+    one, other = np.asarray(found), np.asarray(expected)
+    if one.shape != other.shape:
+        raise Mismatch("wrong derivative's shape", f"{what} is {one.shape}, not {other.shape}")
+    tolerance = 2e-2 if coarse else 2e-5
+    scale = 1.0 + np.max(np.abs(other), initial=0.0)
+    if not np.all(np.abs(one - other) <= tolerance * scale):
+        raise Mismatch("wrong derivative", f"{what} is {one!r}, numerically {other!r}")
+
+
+# A run ------------------------------------------------------------------------------------------
+
+
+class Run:
+    """A program on gradwrap, with what NumPy says of it."""
+
+    def __init__(self, program: Program, reference: Reference) -> None:
+        self.program = program
+        self.reference = reference
+        namespace = {"np": drop_in if program.drop_in else np, "checkpoint": gw.checkpoint}
+        self.function = program.compiled(namespace)
+        self.args = program.values()
+        self.before = [np.array(a) for a in self.args]
+        self.coarse = is_coarse([*self.args, *reference.values])
+        if re.search(r"float32|complex64", program.source):
+            self.coarse = True
+        self.places = [i for i, v in enumerate(reference.values) if is_differentiable(v)]
+        self.layouts: list[Any] = []
+
+    def recorded(self, *args: Any) -> Any:
+        """Run the function, and note the layout that its results have inside."""
+        values = self.function(*args)
+        self.layouts = [layout(gw.unwrap(value)) for value in values]
+        return values
+
+    def weights(self) -> list[Any]:
+        """Return a cotangent for each result that has a derivative."""
+        random = np.random.default_rng(self.program.seed + 1)
+        made: list[Any] = []
+        for i in self.places:
+            like = np.asarray(self.reference.values[i])
+            weight = random.uniform(-1.0, 1.0, like.shape)
+            if like.dtype.kind == "c":
+                weight = weight + 1j * random.uniform(-1.0, 1.0, like.shape)
+            made.append(weight.astype(like.dtype))
+        return made
+
+    def loss(self, *args: Any) -> Any:
+        """Return a number made of all results."""
+        values = self.function(*args)
+        total: Any = 0.0
+        for i, weight in zip(self.places, self.weights(), strict=True):
+            product = values[i] * np.conj(weight)
+            total = total + np.sum(np.real(product) if np.iscomplexobj(weight) else product)
+        return total
+
+    # what it should be
+
+    def slope(self) -> float:
+        """Return the derivative of the loss along the directions."""
+        pairs = zip(self.weights(), (self.reference.slopes[i] for i in self.places), strict=True)
+        return float(sum(np.sum((np.conj(w) * s).real) for w, s in pairs))
+
+    def total(self) -> float:
+        """Return the loss on NumPy."""
+        pairs = zip(self.weights(), (self.reference.values[i] for i in self.places), strict=True)
+        return float(sum(np.sum((np.conj(w) * v).real) for w, v in pairs))
+
+    # comparisons
+
+    def check_gradients(self, gradients: Sequence[Any], expected: float, scale: float) -> None:
+        for i, (gradient, arg) in enumerate(zip(gradients, self.args, strict=True)):
+            one, other = np.asarray(gradient), np.asarray(arg)
+            if one.shape != other.shape or one.dtype != other.dtype:
+                raise Mismatch(
+                    "wrong gradient's type",
+                    f"of x{i}: {one.dtype}{one.shape}, not {other.dtype}{other.shape}",
+                )
+        found = sum(
+            np.sum((np.conj(np.asarray(g)) * d).real)
+            for g, d in zip(gradients, self.reference.directions, strict=True)
+        )
+        tolerance = (2e-2 if self.coarse else 2e-5) * (1.0 + scale)
+        if not abs(found - expected) <= tolerance:
+            raise Mismatch("wrong gradient", f"{found!r} along a direction, numerically {expected!r}")
+
+    def scale(self) -> float:
+        """Return the size of the terms that the derivative of the loss is a sum of."""
+        return float(
+            sum(
+                np.sum(np.abs(w * self.reference.slopes[i]))
+                for w, i in zip(self.weights(), self.places, strict=True)
+            )
+        )
+
+    def check_values(self, values: Sequence[Any], *, types: bool = True) -> None:
+        for name, found, expected in zip(
+            self.program.results, values, self.reference.values, strict=True
+        ):
+            if isinstance(expected, (float, complex)) and not isinstance(expected, np.generic):
+                expected = np.asarray(expected)  # noqa: PLW2901
+            compare_values(found, expected, name, 1e-4 if self.coarse else 1e-9)
+            if types:
+                compare_types(found, expected, name)
+
+    def check_layouts(self) -> None:
+        for name, found, value in zip(
+            self.program.results, self.layouts, self.reference.values, strict=True
+        ):
+            if found is not None and found != layout(value):
+                raise Mismatch(
+                    "wrong strides", f"{name} has {found}, NumPy's {layout(value)}"
+                )
+
+    def check_untouched(self) -> None:
+        for i, (arg, before) in enumerate(zip(self.args, self.before, strict=True)):
+            if not np.array_equal(arg, before):
+                raise Mismatch("user's array changed", f"x{i}")
+
+
+# The transforms ---------------------------------------------------------------------------------
+
+
+def by_vjp(run: Run) -> None:
+    values, pull = gw.vjp(run.recorded, *run.args)
+    run.check_untouched()
+    run.check_values(values)
+    run.check_layouts()
+    cotangents: list[Any] = [None] * len(values)
+    for i, weight in zip(run.places, run.weights(), strict=True):
+        is_scalar = not isinstance(values[i], np.ndarray)
+        cotangents[i] = weight[()] if is_scalar else weight
+    gradients = pull(tuple(cotangents))
+    run.check_gradients(gradients, run.slope(), run.scale())
+    run.check_untouched()
+
+
+def by_jvp(run: Run) -> None:
+    values, slopes = gw.jvp(run.recorded, tuple(run.args), tuple(run.reference.directions))
+    run.check_untouched()
+    run.check_values(values)
+    run.check_layouts()
+    check_tangents(run, slopes)
+
+
+def check_tangents(run: Run, slopes: Sequence[Any]) -> None:
+    for i in run.places:
+        compare_slopes(
+            slopes[i], run.reference.slopes[i], f"{run.program.results[i]}'s tangent", run.coarse
+        )
+
+
+def by_linearize(run: Run) -> None:
+    values, push = gw.linearize(run.function, *run.args)
+    run.check_values(values)
+    check_tangents(run, push(*run.reference.directions))
+
+
+def by_value_and_grad(run: Run) -> None:
+    value, gradients = gw.value_and_grad(run.loss, tuple(range(len(run.args))))(*run.args)
+    compare_loss(run, value)
+    run.check_gradients(gradients, run.slope(), run.scale())
+    run.check_untouched()
+
+
+def compare_loss(run: Run, value: Any) -> None:
+    expected = run.total()
+    size = 1.0 + sum(float(np.sum(np.abs(run.reference.values[i]))) for i in run.places)
+    if not abs(value - expected) <= (1e-4 if run.coarse else 1e-9) * size:
+        raise Mismatch("wrong value", f"the loss is {value!r}, NumPy's {expected!r}")
+
+
+def by_tape(run: Run) -> None:
+    leaves: list[Any] = [gw.wrap(np.asarray(a), requires_grad=True) for a in run.args]
+    loss: Any = run.loss(*leaves)
+    compare_loss(run, gw.unwrap(loss))
+    gradients = [np.zeros(a.shape, a.dtype) for a in leaves]
+    if gw.wrap(loss).requires_grad:
+        loss.backward()
+        gradients = [
+            zero if leaf.grad is None else leaf.grad
+            for leaf, zero in zip(leaves, gradients, strict=True)
+        ]
+    run.check_gradients(gradients, run.slope(), run.scale())
+    run.check_untouched()
+
+
+def by_checkpoint(run: Run) -> None:
+    whole = gw.checkpoint(run.loss)
+    value, gradients = gw.value_and_grad(whole, tuple(range(len(run.args))))(*run.args)
+    compare_loss(run, value)
+    run.check_gradients(gradients, run.slope(), run.scale())
+
+
+def contracted(run: Run, jacobians: Any) -> None:
+    """Compare a tuple of Jacobians for each result with the slopes."""
+    for i in run.places:
+        found: Any = 0.0
+        for jacobian, direction in zip(jacobians[i], run.reference.directions, strict=True):
+            found = found + np.tensordot(jacobian, direction, np.ndim(direction))
+        compare_slopes(
+            found, run.reference.slopes[i], f"{run.program.results[i]}'s Jacobian", run.coarse
+        )
+
+
+def _is_real(run: Run) -> bool:
+    if run.reference.error is not None:
+        return True
+    values = [*run.args, *(run.reference.values[i] for i in run.places)]
+    return not any(np.iscomplexobj(v) for v in values) and len(run.places) == len(
+        run.reference.values
+    )
+
+
+def by_jacrev(run: Run) -> None:
+    if _is_real(run):
+        contracted(run, gw.jacrev(run.function, tuple(range(len(run.args))))(*run.args))
+
+
+def by_jacfwd(run: Run) -> None:
+    if _is_real(run):
+        contracted(run, gw.jacfwd(run.function, tuple(range(len(run.args))))(*run.args))
+
+
+def second_slopes(run: Run) -> list[Any]:
+    """Return the differences of gradwrap's own gradients, which have been checked."""
+    gradient = gw.grad(run.loss, tuple(range(len(run.args))))
+
+    def at(step: float) -> list[Any]:
+        args = [
+            shifted(a, d, step)
+            for a, d in zip(run.program.values(), run.reference.directions, strict=True)
+        ]
+        return [np.asarray(g) for g in gradient(*args)]
+
+    return differences(at)
+
+
+def check_second(run: Run, found: Sequence[Any]) -> None:
+    for i, (one, other) in enumerate(zip(found, second_slopes(run), strict=True)):
+        compare_slopes(one, other, f"the second derivative by x{i}", run.coarse)
+
+
+def by_hvp(run: Run) -> None:
+    if run.coarse or any(np.iscomplexobj(a) for a in run.args):
+        return
+    found = gw.hvp(run.loss, tuple(run.args), tuple(run.reference.directions))
+    check_second(run, found)
+
+
+def by_grad_of_grad(run: Run) -> None:
+    if run.coarse or any(np.iscomplexobj(a) for a in run.args):
+        return
+    numbers = tuple(range(len(run.args)))
+
+    def along(*args: Any) -> Any:
+        gradients = gw.grad(run.loss, numbers)(*args)
+        pairs = zip(gradients, run.reference.directions, strict=True)
+        return sum((np.sum(g * d) for g, d in pairs), 0.0)
+
+    check_second(run, gw.grad(along, numbers)(*run.args))
+
+
+def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
+    """Return three examples, the batches of their arguments, and the batches' axes."""
+    random = np.random.default_rng(run.program.seed + 2)
+    rows: list[list[Any]] = [[], [], []]
+    batches: list[Any] = []
+    axes: list[Any] = []
+    for i, arg in enumerate(run.args):
+        like = np.asarray(arg)
+        axis = int(random.integers(-like.ndim - 1, like.ndim + 1))
+        if i and random.random() < 0.3:
+            batches.append(arg)
+            axes.append(None)
+            for row in rows:
+                row.append(like.copy("K"))
+            continue
+        each = [
+            (like + step * random.uniform(-0.2, 0.2, like.shape)).astype(like.dtype)
+            for step in (0, 1, 1)
+        ]
+        batches.append(np.stack(each, axis=axis))
+        axes.append(axis)
+        for row, value in zip(rows, each, strict=True):
+            row.append(value)
+    return rows, batches, tuple(axes)
+
+
+def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return NumPy's results for each example; it may not take other branches to an error."""
+    plain = run.program.compiled(PLAIN)
+    found: list[Any] = []
+    for row in rows:
+        try:
+            found.append(plain(*(np.copy(value, order="K") for value in row)))
+        except Exception:
+            if run.reference.error is None:
+                raise Unreliable from None
+            raise
+    return found
+
+
+def by_vmap(run: Run) -> None:
+    rows, batches, axes = examples(run)
+    if run.reference.error is not None:
+        gw.vmap(run.function, in_axes=axes, fallback="loop")(*batches)
+        return
+    wanted = on_examples(run, rows)
+    kept = [np.array(batch) for batch in batches]
+    names = run.program.results
+    columns = list(zip(*wanted, strict=True))
+    if any(len({np.shape(v) for v in column}) > 1 for column in columns):
+        raise Unreliable
+    found = gw.vmap(run.function, in_axes=axes, fallback="loop")(*batches)
+    for name, one, column in zip(names, found, columns, strict=True):
+        expected = np.stack([np.asarray(v) for v in column])
+        compare_values(one, expected, name, 1e-4 if run.coarse else 1e-9)
+    for i, (batch, before) in enumerate(zip(batches, kept, strict=True)):
+        if not np.array_equal(batch, before):
+            raise Mismatch("user's array changed", f"x{i}")
+
+
+def by_vmap_of_grad(run: Run) -> None:
+    rows, batches, axes = examples(run)
+    numbers = tuple(range(len(run.args)))
+    gradient = gw.grad(run.loss, numbers)
+    if run.reference.error is None:
+        on_examples(run, rows)
+    wanted = [gradient(*row) for row in rows]
+    found = gw.vmap(gradient, in_axes=axes, fallback="loop")(*batches)
+    for i, (one, column) in enumerate(zip(found, zip(*wanted, strict=True), strict=True)):
+        compare_slopes(one, np.stack(column), f"the gradients by x{i}", run.coarse)
+
+
+TRANSFORMS: dict[str, Callable[[Run], None]] = {
+    "vjp": by_vjp,
+    "jvp": by_jvp,
+    "linearize": by_linearize,
+    "value_and_grad": by_value_and_grad,
+    "tape": by_tape,
+    "checkpoint": by_checkpoint,
+    "jacrev": by_jacrev,
+    "jacfwd": by_jacfwd,
+    "hvp": by_hvp,
+    "grad_of_grad": by_grad_of_grad,
+    "vmap": by_vmap,
+    "vmap_of_grad": by_vmap_of_grad,
+}
+
+
+# Outcomes ---------------------------------------------------------------------------------------
+
+
+class Hanging(BaseException):
+    """A program has not ended in time."""
+
+
+def _stop(number: int, frame: object) -> None:
+    raise Hanging
+
+
+def judge(program: Program) -> list[Outcome]:
+    """Run a program under its transforms, and say what came of each."""
+    previous = signal.signal(signal.SIGALRM, _stop)
+    signal.alarm(SECONDS)
+    try:
+        try:
+            reference = refer(program)
+        except Unreliable:
+            return [Outcome("skipped", "reference", "kink")]
+        return [_outcome(program, reference, name) for name in program.transforms]
+    except Hanging:
+        return [Outcome("failed", "all", "hangs", f"after {SECONDS} s")]
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def _outcome(program: Program, reference: Reference, transform: str) -> Outcome:
+    try:
+        with quiet():
+            TRANSFORMS[transform](Run(program, reference))
+    except Unreliable:
+        return Outcome("skipped", transform, "kink")
+    except Mismatch as mismatch:
+        return Outcome("failed", transform, mismatch.kind, mismatch.detail)
+    except GradwrapError as error:
+        return _of_ours(error, reference, transform)
+    except Exception as error:
+        if reference.error is not None and is_of_class(error, reference.error):
+            return Outcome("right", transform)
+        return Outcome("failed", transform, "unclear error", told(error))
+    if reference.error is not None:
+        return Outcome(
+            "failed", transform, "no error", f"NumPy raises {told(reference.error)}"
+        )
+    return Outcome("right", transform)
+
+
+def _of_ours(error: GradwrapError, reference: Reference, transform: str) -> Outcome:
+    message = f"{type(error).__name__}: {error}"
+    if reference.error is None:
+        if "Fix:" not in message:
+            return Outcome("failed", transform, "no remedy", message)
+        return Outcome("refused", transform, type(error).__name__, message)
+    if is_of_class(error, reference.error):
+        return Outcome("right", transform)
+    return Outcome(
+        "failed",
+        transform,
+        "other error than NumPy's",
+        f"{message}; NumPy's {told(reference.error)}",
+    )
+
+
+def is_of_class(error: Exception, expected: Exception) -> bool:
+    """Tell if code that catches NumPy's error, or the built-in one it derives from, catches this."""
+    classes = type(expected).__mro__
+    builtin = next(cls for cls in classes if cls.__module__ == "builtins")
+    return isinstance(error, builtin)
+
+
+def told(error: Exception) -> str:
+    """Return an error with the place in gradwrap, or in the program, that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "gradwrap" in frame.filename and "tests" not in frame.filename]
+    place = f" ({ours[-1].filename.rpartition('gradwrap/')[2]}: {ours[-1].name})" if ours else ""
+    return f"{type(error).__name__}: {error}{place}"

@@ -1,0 +1,131 @@
+"""What NumPy says of a program: its results, their layout, and their derivatives by differences."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tests.fuzz.programs import Program
+
+PLAIN: dict[str, Any] = {"np": np, "checkpoint": lambda function: function}
+STEP = 1e-4
+
+
+class Unreliable(Exception):  # noqa: N818  it is no error: the program is left out
+    """Differences of values do not tell the derivative: a kink, or values too large."""
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let NumPy compute without warnings."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@dataclass
+class Reference:
+    """The results on NumPy or the error, and the derivative along directions of the arguments."""
+
+    values: tuple[Any, ...]
+    error: Exception | None
+    directions: list[Any]
+    slopes: list[Any]
+
+
+def is_differentiable(value: Any) -> bool:
+    return isinstance(value, (float, complex)) or (
+        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
+    )
+
+
+def directions_of(args: Sequence[Any], seed: int) -> list[Any]:
+    """Return a random direction for each argument."""
+    random = np.random.default_rng(seed)
+    found: list[Any] = []
+    for arg in args:
+        like = np.asarray(arg)
+        along = random.uniform(-1.0, 1.0, like.shape)
+        if like.dtype.kind == "c":
+            along = along + 1j * random.uniform(-1.0, 1.0, like.shape)
+        made = along.astype(like.dtype)
+        found.append(made if isinstance(arg, np.ndarray) else made[()])
+    return found
+
+
+def refer(program: Program) -> Reference:
+    """Run a program on NumPy, and differentiate it by differences of its double precision."""
+    args = program.values()
+    directions = directions_of(args, program.seed)
+    with quiet():
+        try:
+            values = program.compiled(PLAIN)(*args)
+        except Exception as error:
+            return Reference((), error, directions, [])
+        return Reference(values, None, directions, slopes_of(program, directions))
+
+
+def slopes_of(program: Program, directions: Sequence[Any]) -> list[Any]:
+    """Return the derivative of each result along the directions; None for integers."""
+    twin = program.precise()
+    run = twin.compiled(PLAIN)
+
+    def at(step: float) -> list[Any]:
+        args = twin.values(precise=True)
+        moved = [shifted(a, d, step) for a, d in zip(args, directions, strict=True)]
+        return [keep(value) for value in run(*moved)]
+
+    return differences(at)
+
+
+def shifted(arg: Any, direction: Any, step: float) -> Any:
+    """Return an argument moved along its direction, in the same memory order."""
+    if not isinstance(arg, np.ndarray):
+        return type(arg)(arg + step * direction)
+    moved: Any = arg.copy("K")
+    moved += step * direction
+    return moved
+
+
+def keep(value: Any) -> Any:
+    """Return a result as it is now, or None if it has no derivative."""
+    return np.array(value) if is_differentiable(value) else None
+
+
+def differences(at: Callable[[float], list[Any]]) -> list[Any]:
+    """Return the derivative at 0 of a function of a number; raise an error at a kink."""
+    middle = at(0.0)
+    h = STEP
+    coarse, fine = (
+        [(at(step), at(-step)) for step in (start, 2 * start)] for start in (h, h / 3)
+    )
+    found: list[Any] = []
+    for i, center in enumerate(middle):
+        if center is None:
+            found.append(None)
+            continue
+        samples = [side[i] for pairs in (coarse, fine) for pair in pairs for side in pair]
+        if any(s is None or s.shape != center.shape for s in samples):
+            raise Unreliable
+        one, two = (
+            (4 * first(pairs[0], i, s) - first(pairs[1], i, 2 * s)) / 3
+            for pairs, s in ((coarse, h), (fine, h / 3))
+        )
+        bends = [pairs[0][0][i] - 2 * center + pairs[0][1][i] for pairs in (coarse, fine)]
+        scale = 1.0 + np.max(np.abs(one), initial=0.0)
+        kink = np.abs(9 * bends[1] - bends[0]) / h
+        if not (np.all(np.abs(one - two) <= 1e-6 * scale) and np.all(kink <= 1e-4 * scale)):
+            raise Unreliable
+        found.append(one)
+    return found
+
+
+def first(pair: tuple[list[Any], list[Any]], i: int, step: float) -> Any:
+    return (pair[0][i] - pair[1][i]) / (2 * step)
