@@ -15,7 +15,7 @@ class Conversions:
 
     __slots__ = ()
 
-    _data: Any
+    _value: Any
     _node: Any
     _backend: Any
     _namespace: Any
@@ -106,7 +106,7 @@ class Conversions:
         return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
 
     def __bool__(self) -> bool:
-        return bool(self._data)
+        return bool(self._value)
 
 
 def _exchangeable(data: Any) -> Any:

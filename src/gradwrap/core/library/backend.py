@@ -221,9 +221,20 @@ class Backend:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
+    tells_views = False
+    """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
+
+    def is_writeable(self, view: Any) -> bool:
+        """Tell if the library lets a view be written to."""
+        return True
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        """The array in the memory order of another one of its shape; copied if it has another."""
+        return array
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
@@ -417,8 +428,12 @@ class WrappedBackend(Backend):
     def copy(self, array: Any) -> Any:
         return self.xp.copy(array)
 
+    @property
+    def tells_views(self) -> bool:  # type: ignore[override]  # of the library
+        return self._base.tells_views
+
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return self._base.may_be_view(array._data, source._data)
+        return self._base.may_be_view(array._value, source._value)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         return buffer + self.xp.scatter(values, key, tuple(buffer.shape), buffer.dtype)
