@@ -26,6 +26,18 @@ BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce
 
 
+MASKED = (
+    "masked arrays have no derivative: how their masks combine is not recorded. "
+    "Fix: keep the mask as an array of bools, and use np.where(mask, fill, x)."
+)
+MATRIX = (
+    "np.matrix has no derivative: its products, shapes and reductions are not those of arrays. "
+    "Fix: use arrays (np.asarray(matrix)), whose product of matrices is a @ b."
+)
+REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
+"""Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""
+
+
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
@@ -51,7 +63,21 @@ class NumPyBackend(Backend):
         return direct
 
     def is_array(self, value: object) -> bool:
-        return isinstance(value, (np.ndarray, np.generic))
+        if type(value) in self.array_types:
+            return True
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return False
+        self.check_type(type(value))
+        return True
+
+    def check_type(self, kind: type) -> None:
+        for base in kind.__mro__:
+            self.check_converting(f"{base.__module__}.{base.__name__}")
+
+    def check_converting(self, module: str) -> None:
+        for start, words in REFUSED.items():
+            if module.startswith(start):
+                raise NonDifferentiableInputError(words)
 
     def device(self, array: Any) -> Any:
         return "cpu"

@@ -83,6 +83,12 @@ class Backend:
         """Tell if `value` is an array (or array scalar) of this library."""
         return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
 
+    def check_type(self, kind: type) -> None:
+        """Raise if arrays of a type have no derivative, though the library is known."""
+
+    def check_converting(self, module: str) -> None:
+        """Raise if a module that converts a tracked array to a plain one makes such arrays."""
+
     def device(self, array: Any) -> Any:
         return device(array)
 
@@ -355,6 +361,7 @@ def _enter(xp: Any, kind: type) -> Backend:
             else:
                 backend = factory(xp, kind)
             by_namespace[id(xp)] = (xp, backend)
+        backend.check_type(kind)
         for array_type in backend.array_types | {kind}:
             by_type[array_type] = backend
     return backend
@@ -405,6 +412,9 @@ class WrappedBackend(Backend):
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, self._inner)
+
+    def check_type(self, kind: type) -> None:
+        self._base.check_type(kind)
 
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
