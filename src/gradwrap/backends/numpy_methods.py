@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
 
@@ -25,9 +26,11 @@ def _astype(
     """A cast; the variable itself where that is what NumPy would give."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
-    if not copy and dtype == x.dtype:
+    if not copy and dtype == x.dtype and order == "K":
         return x
-    return x._namespace.astype(x, dtype, copy=copy)
+    copy = copy or order != "K"
+    found = x._namespace.astype(x, dtype, copy=copy)
+    return found if order == "K" else in_order(found, order, x)
 
 
 def _flatten(x: Any, order: str = "C") -> Any:

@@ -19,7 +19,7 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, is_scalar, native
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
@@ -201,7 +201,7 @@ class Variable(
         return format(native(self), spec) if spec else str(self)
 
     def __copy__(self) -> Self:
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy of the data that keeps its place in the graph."""
@@ -267,8 +267,9 @@ class Variable(
         return self._call("reshape", _integers(shape), copy=copy)
 
     def copy(self, order: str = "C") -> Self:
-        """A copy that is part of the graph."""
-        return self._call("copy")
+        """A copy that is part of the graph, in NumPy's memory order of that letter."""
+        copied = self._call("copy", order=order)
+        return copied[()] if is_scalar(self) else copied
 
     clone = copy
 

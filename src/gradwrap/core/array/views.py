@@ -34,7 +34,7 @@ REAL = "real"
 IMAG = "imag"
 """Rows that give one part of complex numbers."""
 
-OUTDATED_SLOTS = frozenset({"_value", "_node"})
+OUTDATED_SLOTS: frozenset[str] = frozenset({"_value", "_node"})
 """The slots that an outdated view leaves empty until it is taken again."""
 PRUNE_FROM = 32
 
@@ -45,11 +45,11 @@ class View:
     __slots__ = ("op", "recorded", "source", "statics", "threshold")
 
     def __init__(self, source: Any, op: Op, statics: tuple[Any, ...]) -> None:
-        self.source = source
-        self.op = op
-        self.statics = statics
-        self.recorded = True
-        self.threshold = 0
+        self.source: Any = source
+        self.op: Op = op
+        self.statics: tuple[Any, ...] = statics
+        self.recorded: bool = True
+        self.threshold: int = 0
 
 
 def view_of(variable: Any) -> View | None:

@@ -144,6 +144,17 @@ def native(value: Any) -> Any:
     return value
 
 
+def lay_out(value: Any, like: Any) -> None:
+    """Give a value that nothing else holds the memory order of an array of its shape."""
+    *_, new = layers(value)
+    new._value = new._backend.laid_out(new._value, innermost(like))
+
+
+def is_scalar(value: Any) -> bool:
+    """Tell if the native value is a number of its library, which cannot be written to."""
+    return not hasattr(type_of(innermost(value)), "__setitem__")
+
+
 def snapshot(value: Any) -> Any:
     """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
     return value._snapshot() if isinstance(value, AnyWrapper) else value

@@ -203,7 +203,7 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str = "K") -> Any:
         return self.xp.asarray(array, copy=True)
 
     def owns_buffer(self, array: Any) -> bool:
@@ -227,7 +227,7 @@ class Backend:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
-    tells_views = False
+    tells_views: bool = False
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
@@ -435,8 +435,8 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any) -> Any:
-        return self.xp.copy(array)
+    def copy(self, array: Any, order: str = "K") -> Any:
+        return self.xp.copy(array, order=order)
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library
