@@ -218,6 +218,9 @@ ENDS_OF_LOSS = {
     "jacrev": "gw.jacrev(program, ALL)(*args())",
     "jacfwd": "gw.jacfwd(program, ALL)(*args())",
     "linearize": "gw.linearize(program, *args())[1](*(np.ones_like(a) for a in args()))",
+    "closure": "gw.value_and_grad(lambda x: loss(x, *args()[1:]))(args()[0])",
+    "create_graph": "gw.hvp(loss, tuple(args()), tuple(np.ones_like(a) for a in args()))  # by the tape",
+    "grad_of_vmap": "gw.grad(lambda *a: np.sum(gw.vmap(loss)(*a)), ALL)(*(np.stack([a, a]) for a in args()))",
     "tape": "loss(*(gw.wrap(np.asarray(a), requires_grad=True) for a in args())).backward()",
 }
 

@@ -72,7 +72,8 @@ def widened(source: str) -> str:
 def generate(seed: int) -> Program:
     """Return the program of a seed."""
     rng = random.Random(seed)
-    arguments = {f"x{i}": argument(rng) for i in range(rng.choice((1, 2, 2, 2, 3)))}
+    arguments = {"x0": argument(rng, real=True)}
+    arguments |= {f"x{i}": argument(rng) for i in range(1, rng.choice((1, 2, 2, 2, 3)))}
     drop_in = rng.random() < 0.35
     writer = Writer(rng, arguments, drop_in)
     wanted = rng.randint(2, 10)
@@ -90,35 +91,45 @@ def generate(seed: int) -> Program:
         results,
         tuple(arguments.items()),
         drop_in,
-        chosen_transforms(rng),
+        chosen_transforms(rng, "\n".join(writer.statements)),
         seed,
     )
 
 
-def chosen_transforms(rng: random.Random) -> tuple[str, ...]:
+def chosen_transforms(rng: random.Random, body: str) -> tuple[str, ...]:
     """Return the transforms that a program is run under."""
+    one_by_one = 0.3 if "if " in body or "while " in body else 1.0  # vmap refuses branches
     others = {
         "value_and_grad": 3,
         "tape": 3,
+        "create_graph": 1.5,
+        "closure": 3,
+        "written": 2,
         "jacrev": 1.5,
         "jacfwd": 1.5,
         "linearize": 1,
         "checkpoint": 2,
         "hvp": 2,
         "grad_of_grad": 2,
-        "vmap": 4,
-        "vmap_of_grad": 2,
+        "vmap": 4 * one_by_one,
+        "vmap_of_grad": 2 * one_by_one,
+        "grad_of_vmap": 2 * one_by_one,
     }
     return ("vjp", "jvp", *rng.choices(list(others), list(others.values()), k=1))
 
 
-def argument(rng: random.Random) -> str:
-    """Return the source of an argument: any shape, dtype and layout."""
+def argument(rng: random.Random, *, real: bool = False) -> str:
+    """Return the source of an argument: any shape, dtype and layout; integers unless `real`."""
     shape = rng.choice(SHAPES)
-    kind = rng.random()
+    kind = rng.uniform(0.08, 1.0) if real else rng.random()
     if kind < 0.03:
         return f"np.float64({number(rng)})"
-    if kind < 0.12:
+    if kind < 0.06:
+        return f"np.array({nested([str(rng.randrange(2)) for _ in range(count(shape))], shape)})"
+    if kind < 0.08:
+        chosen = [str(rng.random() < 0.5) for _ in range(count(shape))]
+        return f"np.array({nested(chosen, shape)})"
+    if kind < 0.15:
         values = [f"{number(rng)}{number(rng, sign=True)}j" for _ in range(count(shape))]
         return f"np.array({nested(values, shape)})"
     values = [number(rng) for _ in range(count(shape))]

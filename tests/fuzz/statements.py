@@ -58,7 +58,7 @@ def view(writer: Writer) -> str | None:
 
 def _targets(writer: Writer) -> list[tuple[str, Any]]:
     found = [(n, v) for n, v in writer.arrays() if isinstance(v, np.ndarray)]
-    if writer.rng.random() < 0.9:
+    if writer.rng.random() < 0.97:
         found = [(n, v) for n, v in found if is_writable(v) and n[0] != "k"]
     if writer.rng.random() < 0.8:
         found = [(n, v) for n, v in found if n[0] != "x"]
@@ -130,6 +130,9 @@ np.put({n}, [0, -1], {s}) | {n}.put([0], 0.7) | np.fill_diagonal({n}, {s}) | np.
 np.put_along_axis({n}, np.argsort({n}, axis=0)[:1], 0.5, axis=0) | np.clip({n}, -0.6137, 0.7219, out={n}) | {n}.clip(-0.6137, 0.7219, out={n})
 {n}.shape = ({n}.size,) | {n}[0], {n}[-1] = {n}[-1] * 1.0, {n}[0] * 1.0 | {n}[[0, -1]] = {n}[[-1, 0]] | {n}.partition(1) | np.multiply.at({n}, 0, 1.5)
 np.random.default_rng(0).shuffle({n}) | np.cumsum({n}, axis=0, out={n}) | np.negative({n}, where={n} > 0.1271, out={n}) | {n} **= 2 | {n} %= 0.7331
+{n}[{n} > 0.1271] = {n}[{n} > 0.1271] * 0.5 | {n}[np.where({n} > 0.1271)] *= 0.5 | {n}[np.argmax({n})] = {s} | {n}[{n} > 0.1271] = 0.3 | {n}[np.argsort({n})] = {n} * 1.0 | {n}[{n} < 0] *= -1
+{n}[np.arange(2), 0] += 0.5 | {n}[..., None][0] = 0.5 | {n}.T[0] = {s} | {n}.ravel()[0] = 0.5 | {n}.reshape(-1)[0] = {s} | {n}[::-1][0] = {s} | np.flip({n})[0] = {s} | np.diagonal({n})[0] = 0.5 | np.einsum("ii->i", {n})[:] = {s}
+np.swapaxes({n}, 0, -1)[0] *= 2 | {n}.squeeze()[...] *= 0.5 | np.real({n})[...] *= 0.5 | {n}.imag[...] = 0.5 | np.atleast_2d({n})[0] = 0.5 | np.split({n}, [1])[0][...] = {s} | {n}.view()[0] = 0.5 | np.broadcast_to({n}, {n}.shape)[0] = 0.5
 np.add({n}[1:], {n}[:-1], out={n}[1:]) | {n}[1:] += {n}[:-1] | {n}[::-1] *= {n} | {n} += {n}.T | {n}[:] = {n}[::-1] | {n} -= {n}.mean() | {n} *= {n}
 np.maximum({n}, 0.1317, out={n}) | np.matmul({n}, {n}, out={n}) | np.exp(np.tanh({n}), out={n}) | np.subtract({r}, {n}, out={n}) | {n}.resize(2) | np.sum({n}, axis=0, out={n}[0])
 """
@@ -275,6 +278,32 @@ def function(writer: Writer) -> str | None:
     return f"def {f}(t):\n{indented(body)}\n{a} = {called}"
 
 
+def walk(writer: Writer) -> str | None:
+    """Walk over an array's elements or rows, and write to them."""
+    rng = writer.rng
+    targets = [(n, v) for n, v in _targets(writer) if v.ndim]
+    if not targets:
+        return None
+    name, value = rng.choice(targets)
+    s, k = writer.scalar(), writer.new("s")
+    forms = [
+        f"for p in np.ndindex({name}.shape):\n    {name}[p] *= 0.9",
+        f"for p, r in enumerate({name}):\n    {name}[p] = r * {s}",
+        f"for r in {name}:\n    r *= 0.5",
+        f"for r in {name}:\n    r = r * 0.5\n    {name}[-1] = {name}[-1] + np.sum(r)",
+        f"for r in {name}.T:\n    r[...] += 0.3",
+        f"for r in {name}.flat:\n    {name}[0] = r",
+        f"{k}, *rest = {name}\n{k} = {k} * 2",
+        f"{k} = {name}[0]\n{name}[0] = {s}\n{k} = {k} + 1.0",
+        f"p = [r for r in {name}]\np[0] = p[0] * 2\np[-1] += 0.5\n{k} = p[0] + p[-1]",
+        f"try:\n    {name}[{value.shape[0]}] = 0.5\nexcept IndexError:\n    {name}[0] = 0.25",
+        f"{k} = 1.0\nwhile np.sum(np.abs({name})) * {k} > 0.5:\n    {k} = {k} * 0.5",
+        f"{k} = {{'p': {name}}}\n{k}['p'] *= 0.5\n{k} = {k}['p'] + 0.1",
+        f"{name}, t = {name} * 0.5, {name}\nt[0] = 0.3\n{k} = t + {name}",
+    ]
+    return rng.choice(forms)
+
+
 KINDS: dict[Callable[[Writer], str | None], float] = {
     assignment: 30,
     view: 14,
@@ -284,6 +313,7 @@ KINDS: dict[Callable[[Writer], str | None], float] = {
     buffer: 6,
     rewrite: 5,
     loop: 5,
+    walk: 5,
     collect: 3,
     branch: 3,
     function: 3,

@@ -104,7 +104,7 @@ class Writer:
             name
             for name, value in self.env.items()
             if isinstance(value, np.ndarray)
-            and name[0] == "i"
+            and NAMES.fullmatch(name)
             and value.size
             and (
                 (value.dtype.kind == "i" and -size <= value.min() <= value.max() < size)
