@@ -205,6 +205,7 @@ def words(program: Program) -> frozenset[str]:
 
 ENDS = {
     "vjp": "out, pull = gw.vjp(program, *args())\nprint(out)\nprint(pull(tuple(np.ones_like(o) for o in out)))",
+    "written": "a = args()\nout, pull = gw.vjp(program, *a)\nfor o in (*out, *a): o[...] = 0.37\nprint(pull(tuple(np.ones_like(o) for o in out)))",
     "jvp": "print(gw.jvp(program, tuple(args()), tuple(np.ones_like(a) for a in args())))",
     "vmap": "print(gw.vmap(program)(*(np.stack([a, a]) for a in args())))",
 }

@@ -356,8 +356,6 @@ real: x1 | z1 | c1
 imag: x1 | z1
 flat: x1
 base: x1
-shape: x1
-strides: q1
 all: x1 | x1, axis=0
 any: x1 | x1, axis=0
 argmax: x1 | v1 | x1, 1
@@ -365,7 +363,6 @@ argmin: x1 | v1
 argpartition: v1, 2
 argsort: x1 | v1 | x1, 0
 astype: x1, np.float32 | x1, complex | x1, float, copy=False | x1, np.float64, order='F' | f1, np.float64 | x1, int | c1, np.float32
-byteswap: x1
 choose: j1 % 2, [x1, 0.5]
 clip: x1, 0.3, 0.7 | x1, min=0.3 | x1, None, 0.7 | c1, 0.1, 0.9 | x1, max=v1
 compress: x1, n1, 1 | v1, [True, False]
@@ -379,7 +376,6 @@ dot: x1, v1 | s1, x1 | v1, k1 | v1, 2.0
 fill: v1, 0.5 | v1, c1
 flatten: x1 | q1 | x1, 'F' | q1, 'K' | e1
 getfield: x1, np.float64
-item: x1, 3 | e1 | x1, (1, 2)
 max: x1 | v1 | x1, 1 | x1, axis=0, keepdims=True | x1, where=m1, initial=0.0
 min: x1 | v1 | x1, 1
 mean: x1 | v1 | x1, 0 | x1, axis=(0, 1), keepdims=True | z1 | x1, where=m1
@@ -404,7 +400,6 @@ take: x1, [0, 5] | x1, [0, 1], 1 | v1, 2 | v1, [5], mode='wrap'
 to_device: x1, 'cpu'
 tobytes: v1
 tofile: v1, 'never-written'
-tolist: v1
 trace: s1 | x1, 1
 transpose: x1 | t1, 1, 2, 0 | t1, (1, 2, 0) | x1, None
 var: x1 | v1 | x1, 0 | x1, ddof=1
@@ -463,3 +458,10 @@ OTHERS: dict[str, str] = {
     ),
 }
 """Names that take no array with a derivative, and why."""
+
+OTHER_METHODS: dict[str, str] = {
+    "ways out of the graph, on purpose": "item tolist",
+    "facts about an array": "ctypes data device dtype flags itemsize nbytes ndim shape size strides",
+    "files, and other readings of the same bytes": "byteswap dump dumps",
+}
+"""The methods and attributes that are not called, and why."""
