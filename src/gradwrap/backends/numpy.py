@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_buffers import kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
@@ -89,6 +90,10 @@ class NumPyBackend(Backend):
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
 
+    def answers_itself(self, kind: type) -> bool:
+        answer = getattr(kind, "__array_ufunc__", None)
+        return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
+
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():
             if module.startswith(start):
@@ -122,6 +127,8 @@ class NumPyBackend(Backend):
     def copy(self, array: Any, order: str = "K") -> Any:
         return np.array(array, order=order)
 
+    kept: Any = staticmethod(kept)
+
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):
             return False
@@ -135,10 +142,16 @@ class NumPyBackend(Backend):
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
 
+    def batch_first(self, array: Any, axis: int) -> Any:
+        moved = np.moveaxis(array, axis, 0)
+        return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable)
 
     def laid_out(self, array: Any, like: Any) -> Any:
+        if like is None:
+            return np.asarray(array, order="C")
         steps = like.strides
         if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
             return array

@@ -11,6 +11,7 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
+from gradwrap.errors import InPlaceError, TrackedValueError
 
 Method = Callable[..., Any]
 
@@ -54,7 +55,7 @@ def _sort(
 
 def _view(x: Any, dtype: Any = None) -> Any:
     if dtype is not None and dtype != x.dtype:
-        raise TypeError(
+        raise TrackedValueError(
             f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
             "Fix: x.astype(dtype) converts the values."
         )
@@ -69,22 +70,62 @@ def _put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     IMPLEMENTATIONS[np.put](x._namespace, x, indices, values, mode)
 
 
+def _partition(x: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
+    x[...] = np.partition(x, kth, axis=axis)
+
+
+def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    return np.choose(x, choices, out, mode)
+
+
+def _of_data(name: str) -> Method:
+    """A method that reads the memory of the array: of one that is not tracked."""
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        data = x._untracked_data(
+            f"x.{name}()", f"call x.detach().{name}() if no gradient is wanted."
+        )
+        return getattr(data, name)(*args, **kwargs)
+
+    return method
+
+
+def _refused(name: str, reason: str, fix: str) -> Method:
+    """A method that would change the memory of the array behind the back of the graph."""
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        raise InPlaceError(f"x.{name}() {reason}. Fix: {fix}.")
+
+    return method
+
+
 OWN: dict[str, Method] = {
+    **{name: _of_data(name) for name in ("byteswap", "dump", "dumps", "getfield", "tobytes")},
     "astype": _astype,
+    "choose": _choose,
     "compress": _compress,
     "conj": _conj,
     "conjugate": _conj,
     "fill": _fill,
     "flatten": _flatten,
+    "partition": _partition,
     "put": _put,
+    "resize": _refused(
+        "resize",
+        "would change the number of elements in place",
+        "x = np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros",
+    ),
+    "setfield": _refused("setfield", "would write bytes of elements", "x[...] = value"),
+    "setflags": _refused(
+        "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
+    ),
     "sort": _sort,
+    "tofile": _of_data("tofile"),
     "view": _view,
 }
-WITHOUT = frozenset({"choose", "partition", "resize"})
-"""Methods that change the array, or are of integers."""
 NAMES: frozenset[str] = frozenset(OWN) | {
     name
-    for name in {*dir(np.ndarray), "ptp"} - WITHOUT
+    for name in {*dir(np.ndarray), "ptp"}
     if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(Variable, name)
 }
 

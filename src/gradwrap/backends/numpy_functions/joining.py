@@ -20,7 +20,7 @@ from gradwrap.backends.numpy_functions.table import (
     untyped,
 )
 from gradwrap.core.levels.wrapper import innermost, is_recorded, unwrapped_key
-from gradwrap.core.values.dynamic import LIST, SLICE
+from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
 from gradwrap.errors import NoRuleError
 
 
@@ -111,7 +111,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
 
 
 def _on_host(obj: Any) -> Any:
-    return unwrapped_key(obj) if isinstance(obj, SLICE) else on_host(obj)
+    return unwrapped_key(obj) if isinstance(obj, (SLICE, *SEQUENCE)) else on_host(obj)
 
 
 @implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)

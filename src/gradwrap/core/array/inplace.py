@@ -33,6 +33,7 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
     highest_level,
+    innermost,
     is_scalar,
     key_with_batches,
     lay_out,
@@ -76,6 +77,7 @@ def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
         before = variable._node
         variable.__class__, variable._node = type(value), value._node
         follow(variable, before)
+    variable._is_array = True
     outdate_views(variable, recorded=recorded)
 
 
@@ -95,7 +97,9 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     elif rule.views == PERMUTATION:
         # the transpose of a permutation of elements is its inverse
         formula = rule.formulas[0]
-        words = {"x_meta": base._backend.meta(base._value, TAPE_LEVEL), "out": value}
+        node = base._node
+        meta = base._backend.meta(base._value, TAPE_LEVEL) if node is None else node.meta
+        words = {"x_meta": meta, "out": value}
         words.update(zip(rule.statics, statics, strict=True))
         saved = [words[name] for name in formula.saved]
         set_item(base, ..., formula.function(base._namespace, value, *saved))
@@ -136,6 +140,11 @@ def _check_writable(variable: Any) -> None:
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     _check_writable(_root(variable))
+    if is_scalar(variable):
+        raise InPlaceError(
+            f"a {type_of(innermost(variable)).__name__} without axes is a number, which cannot be "
+            "written to, as in NumPy. Fix: x = np.where(condition, value, x) makes a new one."
+        )
     key = key_with_batches(key)
     if _is_own_part(variable, key, value):
         return
