@@ -9,21 +9,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-import gradwrap as gw
-import gradwrap.numpy as drop_in
-from gradwrap.errors import GradwrapError
 from tests.fuzz.reference import (
-    PLAIN,
     Reference,
     Unreliable,
     differences,
-    is_differentiable,
-    quiet,
     refer,
     shifted,
     slopes_of,
 )
+from tests.fuzz.values import NUMPY, is_array, is_differentiable, is_numpys, quiet
+
+import gradwrap as gw
+import gradwrap.numpy as drop_in
+from gradwrap.errors import GradwrapError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,10 +69,7 @@ def normal(text: str) -> str:
 
 
 def is_coarse(values: Sequence[Any]) -> bool:
-    return any(
-        isinstance(v, (np.ndarray, np.generic)) and v.dtype in (np.float32, np.complex64)
-        for v in values
-    )
+    return any(is_numpys(v) and v.dtype in (np.float32, np.complex64) for v in values)
 
 
 def compare_values(found: Any, expected: Any, name: str, tolerance: float) -> None:
@@ -93,7 +88,7 @@ def compare_values(found: Any, expected: Any, name: str, tolerance: float) -> No
 
 def compare_types(found: Any, expected: Any, name: str) -> None:
     """Raise an error unless both are NumPy scalars, or both arrays of one memory order."""
-    if isinstance(expected, (np.ndarray, np.generic)) and type(found) is not type(expected):
+    if is_numpys(expected) and type(found) is not type(expected):
         raise Mismatch(
             "wrong type",
             f"{name} is a {type(found).__name__}, NumPy's a {type(expected).__name__}",
@@ -102,7 +97,7 @@ def compare_types(found: Any, expected: Any, name: str) -> None:
 
 def layout(value: Any) -> Any:
     """Return the strides of an array along the axes that have more than one element."""
-    if not isinstance(value, np.ndarray) or value.size == 0:
+    if not is_array(value) or value.size == 0:
         return None
     return tuple(s if n > 1 else 0 for s, n in zip(value.strides, value.shape, strict=True))
 
@@ -176,11 +171,11 @@ class Run:
     def loss(self, *args: Any) -> Any:
         """Return a number made of all results."""
         values = self.function(*args)
-        total: Any = 0.0
+        terms: list[Any] = [0.0]
         for i, weight in zip(self.places, self.weights(), strict=True):
             product = values[i] * np.conj(weight)
-            total = total + np.sum(np.real(product) if np.iscomplexobj(weight) else product)
-        return total
+            terms.append(np.sum(np.real(product) if np.iscomplexobj(weight) else product))
+        return sum(terms)
 
     # what it should be
 
@@ -210,7 +205,9 @@ class Run:
         )
         tolerance = (2e-2 if self.coarse else 2e-5) * (1.0 + scale)
         if not abs(found - expected) <= tolerance:
-            raise Mismatch("wrong gradient", f"{found!r} along a direction, numerically {expected!r}")
+            raise Mismatch(
+                "wrong gradient", f"{found!r} along a direction, numerically {expected!r}"
+            )
 
     def scale(self) -> float:
         """Return the size of the terms that the derivative of the loss is a sum of."""
@@ -226,7 +223,7 @@ class Run:
         for name, found, expected in zip(
             self.program.results, values, self.reference.values, strict=True
         ):
-            if not isinstance(expected, (np.ndarray, np.generic)):  # a Python number
+            if not is_numpys(expected):  # a Python number
                 if not np.allclose(found, expected, rtol=tolerance):
                     raise Mismatch("wrong value", f"{name} is {found!r}, NumPy's {expected!r}")
                 continue
@@ -238,9 +235,7 @@ class Run:
             self.program.results, self.layouts, self.reference.values, strict=True
         ):
             if found is not None and found != layout(value):
-                raise Mismatch(
-                    "wrong strides", f"{name} has {found}, NumPy's {layout(value)}"
-                )
+                raise Mismatch("wrong strides", f"{name} has {found}, NumPy's {layout(value)}")
 
     def check_untouched(self) -> None:
         for i, (arg, before) in enumerate(zip(self.args, self.before, strict=True)):
@@ -260,7 +255,7 @@ def by_vjp(run: Run) -> None:
         None if isinstance(value, (bool, int)) else np.zeros_like(value) for value in values
     ]
     for i, weight in zip(run.places, run.weights(), strict=True):
-        is_scalar = not isinstance(values[i], np.ndarray)
+        is_scalar = not is_array(values[i])
         cotangents[i] = weight[()] if is_scalar else weight
     gradients = pull(tuple(cotangents))
     run.check_gradients(gradients, run.slope(), run.scale())
@@ -318,16 +313,15 @@ def by_create_graph(run: Run) -> None:
     loss: Any = run.loss(*args)
     if not gw.wrap(loss).requires_grad:
         return
-    found: Any = gw.autograd.grad(loss, leaves, create_graph=True, allow_unused=True)
-    total: Any = sum(
-        (np.sum(g * d) for g, d in zip(found, run.directions, strict=True) if g is not None), 0.0
-    )
-    second: list[Any] = [None for _ in leaves]
-    if gw.wrap(np.asarray(total) if isinstance(total, float) else total).requires_grad:
-        second = list(gw.autograd.grad(total, leaves, allow_unused=True))
+    found = gw.autograd.grad(loss, leaves, create_graph=True, allow_unused=True)
+    pairs = zip(found, run.directions, strict=True)
+    terms: list[Any] = [np.sum(g * d) for g, d in pairs if g is not None]
+    total: Any = gw.wrap(np.zeros(())) + sum(terms)
+    second: Any = [None for _ in leaves]
+    if total.requires_grad:
+        second = gw.autograd.grad(total, leaves, allow_unused=True)
     check_second(
-        run,
-        [np.zeros(a.shape) if g is None else g for g, a in zip(second, leaves, strict=True)],
+        run, [np.zeros(a.shape) if g is None else g for g, a in zip(second, leaves, strict=True)]
     )
 
 
@@ -354,7 +348,7 @@ def by_checkpoint(run: Run) -> None:
 
 
 def by_closure(run: Run) -> None:
-    """Differentiate by the first argument; the others are plain arrays that the function closes over."""
+    """Differentiate by the first argument; the function closes over the others, plain arrays."""
     if run.reference.error is None:
         directions = [run.reference.directions[0], *(None for _ in run.args[1:])]
         slopes = slopes_of(run.program, directions, run.reference.values)
@@ -373,9 +367,9 @@ def by_written(run: Run) -> None:
         None if isinstance(value, (bool, int)) else np.zeros_like(value) for value in values
     ]
     for i, weight in zip(run.places, run.weights(), strict=True):
-        cotangents[i] = weight if isinstance(values[i], np.ndarray) else weight[()]
+        cotangents[i] = weight if is_array(values[i]) else weight[()]
     for array in (*values, *run.args):
-        if is_differentiable(array) and isinstance(array, np.ndarray) and array.flags.writeable:
+        if is_differentiable(array) and is_array(array) and array.flags.writeable:
             array[...] = 0.37
     gradients = pull(tuple(cotangents))
     run.check_gradients(gradients, run.slope(), run.scale())
@@ -439,7 +433,7 @@ def by_hvp(run: Run) -> None:
 def by_grad_of_grad(run: Run) -> None:
     if run.coarse or any(np.iscomplexobj(a) for a in run.args):
         return
-    
+
     def along(*args: Any) -> Any:
         gradients = gw.grad(run.loss, run.numbers)(*args)
         pairs = zip(gradients, run.directions, strict=True)
@@ -477,7 +471,7 @@ def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
 
 def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
     """Return NumPy's results for each example; it may not take other branches to an error."""
-    plain = run.program.compiled(PLAIN)
+    plain = run.program.compiled(NUMPY)
     found: list[Any] = []
     for row in rows:
         try:
@@ -570,17 +564,21 @@ def judge(program: Program, reference: Reference | None = None) -> list[Outcome]
     """Run a program under its transforms, and say what came of each."""
     previous = signal.signal(signal.SIGALRM, _stop)
     signal.alarm(SECONDS)
+    outcomes: list[Outcome] = []
+    name = program.transforms[0]
     try:
         try:
             reference = reference or refer(program)
         except Unreliable:
             return [Outcome("skipped", "reference", "kink")]
-        return [_outcome(program, reference, name) for name in program.transforms]
+        for name in program.transforms:
+            outcomes.append(_outcome(program, reference, name))
     except Hanging:
-        return [Outcome("failed", "all", "hangs", f"after {SECONDS} s")]
+        return [Outcome("failed", name, "hangs", f"after {SECONDS} s")]
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, previous)
+    return outcomes
 
 
 def _outcome(program: Program, reference: Reference, transform: str) -> Outcome:
@@ -591,33 +589,26 @@ def _outcome(program: Program, reference: Reference, transform: str) -> Outcome:
         return Outcome("skipped", transform, "kink")
     except Mismatch as mismatch:
         return Outcome("failed", transform, mismatch.kind, mismatch.detail)
-    except GradwrapError as error:
-        return _of_ours(error, reference, transform)
     except Exception as error:
-        if reference.error is not None and is_of_class(error, reference.error):
-            return Outcome("right", transform)
-        notes = "".join(getattr(error, "__notes__", ()))
-        if "Fix:" in notes:  # NumPy's C code raises its own error, to which ours is added
-            return Outcome("refused", transform, type(error).__name__, notes)
-        return Outcome("failed", transform, "unclear error", told(error))
+        return _of_error(error, reference, transform)
     if reference.error is not None:
-        return Outcome(
-            "failed", transform, "no error", f"NumPy raises {told(reference.error)}"
-        )
+        return Outcome("failed", transform, "no error", f"NumPy raises {told(reference.error)}")
     return Outcome("right", transform)
 
 
-def _of_ours(error: GradwrapError, reference: Reference, transform: str) -> Outcome:
-    message = f"{type(error).__name__}: {error}"
+def _of_error(error: Exception, reference: Reference, transform: str) -> Outcome:
     if reference.error is not None and is_of_class(error, reference.error):
         return Outcome("right", transform)
-    if "Fix:" not in message:
-        return Outcome("failed", transform, "no remedy", message)
-    return Outcome("refused", transform, type(error).__name__, message)
+    # where NumPy's C code raises its own error, ours is a note
+    message = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+    if "Fix:" in message:
+        return Outcome("refused", transform, type(error).__name__, message)
+    kind = "no remedy" if isinstance(error, GradwrapError) else "unclear error"
+    return Outcome("failed", transform, kind, told(error))
 
 
 def is_of_class(error: Exception, expected: Exception) -> bool:
-    """Tell if code that catches NumPy's error, or the built-in one it derives from, catches this."""
+    """Tell if an error is of the built-in class that NumPy's derives from."""
     classes = type(expected).__mro__
     builtin = next(cls for cls in classes if cls.__module__ == "builtins")
     return isinstance(error, builtin)
@@ -626,6 +617,8 @@ def is_of_class(error: Exception, expected: Exception) -> bool:
 def told(error: Exception) -> str:
     """Return an error with the place in gradwrap, or in the program, that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "gradwrap" in frame.filename and "tests" not in frame.filename]
+    ours = [
+        frame for frame in frames if "gradwrap" in frame.filename and "tests" not in frame.filename
+    ]
     place = f" ({ours[-1].filename.rpartition('gradwrap/')[2]}: {ours[-1].name})" if ours else ""
     return f"{type(error).__name__}: {error}{place}"

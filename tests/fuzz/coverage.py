@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz.coverage` writes docs/numpy-coverage.md: what works of NumPy, call by call."""
+"""`python -m tests.fuzz.coverage`: call all of NumPy, and write docs/numpy-coverage.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from tests.fuzz.samples import OTHER_METHODS, OTHERS
 from tests.fuzz.sweep import Verdict, all_calls, try_call
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
 
 Shape = tuple[int, ...]
 
@@ -12,7 +15,9 @@ def basic_key(rng: random.Random, shape: Shape) -> str:
     parts: list[str] = []
     count = rng.randint(0, len(shape))
     split = rng.randint(0, count) if rng.random() < 0.35 else None
-    sizes = shape[:count] if split is None else (*shape[:split], *shape[len(shape) - count + split :])
+    sizes = (
+        shape[:count] if split is None else (*shape[:split], *shape[len(shape) - count + split :])
+    )
     for i, size in enumerate(sizes):
         if i == split:
             parts.append("...")
@@ -24,7 +29,7 @@ def basic_key(rng: random.Random, shape: Shape) -> str:
     return ", ".join(parts) if parts else rng.choice(("...", "()"))
 
 
-def advanced_key(rng: random.Random, shape: Shape, source: str) -> str:
+def advanced_key(rng: random.Random, shape: Shape, source: str) -> str:  # noqa: PLR0911  one for each form
     """Return a key with lists or arrays of integers, or masks, mixed with the basic ones."""
     kind = rng.random()
     if kind < 0.2:

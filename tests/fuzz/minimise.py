@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.fuzz.checks import Outcome, judge, normal
+from tests.fuzz.values import is_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +28,7 @@ SIMPLE = (
 
 def minimised(program: Program, outcome: Outcome) -> Program:
     """Return a smaller program that fails in the same way."""
-    names = (outcome.transform,) if outcome.transform != "all" else program.transforms
-    smallest = replace(program, transforms=names)
+    smallest = replace(program, transforms=(outcome.transform,))
     found = True
     while found:
         found = False
@@ -101,7 +101,7 @@ def renaming(names: dict[str, str]) -> ast.NodeTransformer:
     """Return a visitor that gives names other names."""
 
     class Renaming(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802  the name it is called by
+        def visit_Name(self, node: ast.Name) -> ast.Name:
             return ast.Name(names.get(node.id, node.id), node.ctx)
 
     return Renaming()
@@ -112,29 +112,34 @@ def with_body(program: Program, tree: ast.Module) -> Program:
 
 
 def smaller_trees(tree: ast.Module) -> Iterator[ast.Module]:
-    """Yield the tree without a statement, with a block's body alone, or a part of an expression."""
-    for path, node in places(tree, ()):
-        field, index = path[-1]
-        if isinstance(node, ast.stmt) and index is not None:
+    """Yield the tree without a statement, with a block's body alone, with smaller expressions."""
+    found = list(places(tree, ()))
+    for path, node in found:
+        if isinstance(node, ast.stmt):
             yield put(tree, path, [])
             if isinstance(node, (ast.If, ast.For, ast.While)):
                 yield put(tree, path, node.body)
-                if isinstance(node, ast.If):
-                    yield put(tree, path, node.orelse)
-    for path, node in places(tree, ()):
-        field, index = path[-1]
+                yield put(tree, path, node.orelse)
+    for path, node in found:
+        field, _ = path[-1]
         if isinstance(node, ast.keyword):
             yield put(tree, path, [])
         elif isinstance(node, ast.expr) and field not in {"target", "targets", "func"}:
-            for part in parts_of(node):
-                yield put(tree, path, part if index is None else [part])
-            if isinstance(node, ast.Subscript) or (field == "slice" and not is_constant(node)):
-                for simple in ("0", "...", ":"):
-                    key = path if field == "slice" else (*path, ("slice", None))
-                    yield put(tree, key, slice_of(simple))
-            if isinstance(node, ast.Tuple) and len(node.elts) > 1 and field == "slice":
-                for i in range(len(node.elts)):
-                    yield put(tree, (*path, ("elts", i)), [])
+            yield from smaller_expressions(tree, path, node)
+
+
+def smaller_expressions(tree: ast.Module, path: Path, node: ast.expr) -> Iterator[ast.Module]:
+    """Yield the tree with a part of an expression in its place, or with a simpler key."""
+    field, index = path[-1]
+    for part in parts_of(node):
+        yield put(tree, path, part if index is None else [part])
+    if isinstance(node, ast.Subscript) or (field == "slice" and not is_constant(node)):
+        key = path if field == "slice" else (*path, ("slice", None))
+        for simple in ("0", "...", ":"):
+            yield put(tree, key, slice_of(simple))
+    if isinstance(node, ast.Tuple) and len(node.elts) > 1 and field == "slice":
+        for i in range(len(node.elts)):
+            yield put(tree, (*path, ("elts", i)), [])
 
 
 def parts_of(node: ast.expr) -> list[ast.expr]:
@@ -163,12 +168,11 @@ def places(node: ast.AST, path: Path) -> Iterator[tuple[Path, ast.AST]]:
         if isinstance(value, ast.AST):
             yield (*path, (field, None)), value
             yield from places(value, (*path, (field, None)))
-        elif isinstance(value, list):
-            parts: list[Any] = value
-            for i in reversed(range(len(parts))):
-                if isinstance(parts[i], ast.AST):
-                    yield (*path, (field, i)), parts[i]
-                    yield from places(parts[i], (*path, (field, i)))
+        elif is_sequence(value):
+            for i in reversed(range(len(value))):
+                if isinstance(value[i], ast.AST):
+                    yield (*path, (field, i)), value[i]
+                    yield from places(value[i], (*path, (field, i)))
 
 
 def put(tree: ast.Module, path: Path, new: Any) -> ast.Module:
@@ -203,44 +207,63 @@ def words(program: Program) -> frozenset[str]:
 
 # Printing ---------------------------------------------------------------------------------------
 
+LOSS = "def loss(*args): return sum(np.sum(np.real(o)) for o in program(*args))"
+ONES = "def ones(values): return tuple(np.ones_like(v) for v in values)"
+TWICE = "def twice(values): return [np.stack([v, v]) for v in values]"
 ENDS = {
-    "vjp": "out, pull = gw.vjp(program, *args())\nprint(out)\nprint(pull(tuple(np.ones_like(o) for o in out)))",
-    "written": "a = args()\nout, pull = gw.vjp(program, *a)\nfor o in (*out, *a): o[...] = 0.37\nprint(pull(tuple(np.ones_like(o) for o in out)))",
-    "jvp": "print(gw.jvp(program, tuple(args()), tuple(np.ones_like(a) for a in args())))",
-    "vmap": "print(gw.vmap(program)(*(np.stack([a, a]) for a in args())))",
+    "vjp": "out, pull = gw.vjp(program, *args())\nprint(out, pull(ones(out)))",
+    "written": (
+        "a = args()\nout, pull = gw.vjp(program, *a)\nfor o in (*out, *a): o[...] = 0.37\n"
+        "print(pull(ones(out)))"
+    ),
+    "jvp": "print(gw.jvp(program, tuple(args()), ones(args())))",
+    "linearize": "print(gw.linearize(program, *args())[1](*ones(args())))",
+    "vmap": "print(gw.vmap(program)(*twice(args())))",
+    "jacrev": "print(gw.jacrev(program, ALL)(*args()))",
+    "jacfwd": "print(gw.jacfwd(program, ALL)(*args()))",
+    "value_and_grad": "print(gw.value_and_grad(loss, ALL)(*args()))",
+    "checkpoint": "print(gw.value_and_grad(gw.checkpoint(loss), ALL)(*args()))",
+    "closure": "print(gw.value_and_grad(lambda x: loss(x, *args()[1:]))(args()[0]))",
+    "hvp": "print(gw.hvp(loss, tuple(args()), ones(args())))",
+    "create_graph": (
+        "leaves = [gw.wrap(a, requires_grad=True) for a in args()]\n"
+        "found = gw.autograd.grad(loss(*(a.clone() for a in leaves)), leaves, create_graph=True)\n"
+        "print(gw.autograd.grad(sum(np.sum(g) for g in found), leaves))"
+    ),
+    "grad_of_grad": (
+        "def along(*args): return sum(np.sum(g) for g in gw.grad(loss, ALL)(*args))\n"
+        "print(gw.grad(along, ALL)(*args()))"
+    ),
+    "vmap_of_grad": "print(gw.vmap(gw.grad(loss, ALL))(*twice(args())))",
+    "grad_of_vmap": (
+        "def batch(*args): return np.sum(gw.vmap(loss)(*args))\n"
+        "print(gw.grad(batch, ALL)(*twice(args())))"
+    ),
+    "tape": (
+        "leaves = [gw.wrap(a, requires_grad=True) for a in args()]\n"
+        "loss(*(a.clone() for a in leaves)).backward()\nprint([a.grad for a in leaves])"
+    ),
 }
-LOSS = "def loss(*args):\n    return sum(np.sum(np.real(o)) for o in program(*args))\n"
-ENDS_OF_LOSS = {
-    "value_and_grad": "gw.value_and_grad(loss, ALL)(*args())",
-    "checkpoint": "gw.value_and_grad(gw.checkpoint(loss), ALL)(*args())",
-    "hvp": "gw.hvp(loss, tuple(args()), tuple(np.ones_like(a) for a in args()))",
-    "grad_of_grad": "gw.grad(lambda *a: sum(np.sum(g) for g in gw.grad(loss, ALL)(*a)), ALL)(*args())",
-    "vmap_of_grad": "gw.vmap(gw.grad(loss, ALL))(*(np.stack([a, a]) for a in args()))",
-    "jacrev": "gw.jacrev(program, ALL)(*args())",
-    "jacfwd": "gw.jacfwd(program, ALL)(*args())",
-    "linearize": "gw.linearize(program, *args())[1](*(np.ones_like(a) for a in args()))",
-    "closure": "gw.value_and_grad(lambda x: loss(x, *args()[1:]))(args()[0])",
-    "create_graph": "gw.hvp(loss, tuple(args()), tuple(np.ones_like(a) for a in args()))  # by the tape",
-    "grad_of_vmap": "gw.grad(lambda *a: np.sum(gw.vmap(loss)(*a)), ALL)(*(np.stack([a, a]) for a in args()))",
-    "tape": "loss(*(gw.wrap(np.asarray(a), requires_grad=True) for a in args())).backward()",
-}
+"""How a script ends: the transform, in its simplest use."""
 
 
 def script(program: Program, outcome: Outcome) -> str:
     """Return a script that shows the failure."""
     library = "import gradwrap.numpy as np" if program.drop_in else "import numpy as np"
-    lines = [f"# seed {program.seed}, {outcome.transform}: {outcome.kind}: {outcome.detail}"]
-    lines += ["import gradwrap as gw", library]
+    end = ENDS[outcome.transform].replace("ALL", str(tuple(range(len(program.arguments)))))
+    helpers = [
+        text for text in (LOSS, ONES, TWICE) if text.partition("(")[0].removeprefix("def ") in end
+    ]
     if "checkpoint(" in program.source:
-        lines.append("checkpoint = gw.checkpoint")
-    lines += [program.source.rstrip()]
-    lines += [f"def args(): return [{', '.join(source for _, source in program.arguments)}]"]
-    if outcome.transform in ENDS:
-        lines.append(ENDS[outcome.transform])
-    else:
-        end = ENDS_OF_LOSS.get(outcome.transform, "loss(*args())")
-        if "loss" in end:
-            lines.append(LOSS.rstrip())
-        numbers = tuple(range(len(program.arguments)))
-        lines.append(f"print({end.replace('ALL', str(numbers))})")
-    return "\n".join(lines)
+        helpers.append("checkpoint = gw.checkpoint")
+    sources = ", ".join(source for _, source in program.arguments)
+    return "\n".join(
+        [
+            f"# seed {program.seed}, {outcome.transform}: {outcome.kind}: {outcome.detail}",
+            *("import gradwrap as gw", library),
+            program.source.rstrip(),
+            f"def args(): return [{sources}]",
+            *helpers,
+            end,
+        ]
+    )

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
 from tests.fuzz.statements import add_statement, indented
+from tests.fuzz.values import is_number, is_numpys
 from tests.fuzz.writer import NAMES, Writer, nested
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SHAPES: tuple[tuple[int, ...], ...] = (
     (3,),
@@ -26,6 +23,25 @@ SHAPES: tuple[tuple[int, ...], ...] = (
     (1, 3),
     (5,),
 )
+
+
+PLAIN_FORM = "np.array({})"
+INTEGERS = "np.array({}, dtype=int)"
+BOOLS = "np.array({}, dtype=bool)"
+COMPLEX = "np.array({}, dtype=complex)"
+SCALAR = "np.float64"
+FORMS: tuple[tuple[str, float], ...] = (
+    (INTEGERS, 6),
+    (BOOLS, 2),
+    (COMPLEX, 7),
+    (SCALAR, 2),
+    ("np.array({}, dtype=np.float32)", 8),
+    ("np.array({}, order='F')", 8),
+    ("np.array({})[::-1]", 6),
+    ("np.array({}).T", 4),
+    (PLAIN_FORM, 55),
+)
+"""The forms of an argument, and how often each is drawn."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +65,13 @@ class Program:
     def compiled(self, namespace: dict[str, Any]) -> Any:
         """Return the function, with the names it uses from a namespace."""
         made = dict(namespace)
-        exec(compile(self.source, f"<program {self.seed}>", "exec"), made)  # noqa: S102  its own text
+        exec(compile(self.source, f"<program {self.seed}>", "exec"), made)
         return made["program"]
 
     def values(self, precise: bool = False) -> list[Any]:
         """Return new arguments; in double precision if asked."""
         made: list[Any] = [
-            eval(widened(source) if precise else source, {"np": np})  # noqa: S307  likewise
-            for _, source in self.arguments
+            eval(widened(source) if precise else source, {"np": np}) for _, source in self.arguments
         ]
         return made
 
@@ -78,13 +93,13 @@ def generate(seed: int) -> Program:
     writer = Writer(rng, arguments, drop_in)
     wanted = rng.randint(2, 10)
     tries = 0
-    while len(writer.statements) < wanted and tries < 60 and not writer.raises:  # noqa: PLR2004
+    while len(writer.statements) < wanted and tries < 60 and not writer.raises:
         add_statement(writer)
         tries += 1
     results = tuple(
         name
         for name, value in writer.env.items()
-        if NAMES.fullmatch(name) and isinstance(value, (np.ndarray, np.generic, float, complex))
+        if NAMES.fullmatch(name) and (is_numpys(value) or is_number(value))
     )
     return Program(
         tuple(writer.statements),
@@ -121,32 +136,22 @@ def chosen_transforms(rng: random.Random, body: str) -> tuple[str, ...]:
 def argument(rng: random.Random, *, real: bool = False) -> str:
     """Return the source of an argument: any shape, dtype and layout; integers unless `real`."""
     shape = rng.choice(SHAPES)
-    kind = rng.uniform(0.08, 1.0) if real else rng.random()
-    if kind < 0.03:
+    form, weights = zip(*(FORMS if not real else FORMS[2:]), strict=True)
+    chosen: str = rng.choices(form, weights)[0]
+    size = int(np.prod(shape))
+    if chosen == INTEGERS:
+        values = [str(rng.randrange(2)) for _ in range(size)]
+    elif chosen == BOOLS:
+        values = [str(rng.random() < 0.5) for _ in range(size)]
+    elif chosen == COMPLEX:
+        values = [f"{number(rng)}{number(rng, sign=True)}j" for _ in range(size)]
+    else:
+        values = [number(rng) for _ in range(size)]
+    if chosen == SCALAR:
         return f"np.float64({number(rng)})"
-    if kind < 0.06:
-        return f"np.array({nested([str(rng.randrange(2)) for _ in range(count(shape))], shape)})"
-    if kind < 0.08:
-        chosen = [str(rng.random() < 0.5) for _ in range(count(shape))]
-        return f"np.array({nested(chosen, shape)})"
-    if kind < 0.15:
-        values = [f"{number(rng)}{number(rng, sign=True)}j" for _ in range(count(shape))]
-        return f"np.array({nested(values, shape)})"
-    values = [number(rng) for _ in range(count(shape))]
-    text = nested(values, shape)
-    if kind < 0.22:
-        return f"np.array({text}, dtype=np.float32)"
-    if kind < 0.32 and len(shape) > 1:
-        return f"np.array({text}, order='F')"
-    if kind < 0.4 and shape:
-        return f"np.array({text})[::-1]"
-    if kind < 0.44 and len(shape) > 1:
-        return f"np.array({text}).T"
-    return f"np.array({text})"
-
-
-def count(shape: Sequence[int]) -> int:
-    return int(np.prod(shape))
+    if not shape and chosen.startswith("np.array({})"):
+        chosen = PLAIN_FORM
+    return chosen.format(nested(values, shape))
 
 
 def number(rng: random.Random, *, sign: bool = False) -> str:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.fuzz.values import NUMPY, is_array, is_differentiable, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from tests.fuzz.programs import Program
 
-PLAIN: dict[str, Any] = {"np": np, "checkpoint": lambda function: function}
+
 STEP = 1e-4
 
 
 class Unreliable(Exception):  # noqa: N818  it is no error: the program is left out
     """Differences of values do not tell the derivative: a kink, or values too large."""
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Let NumPy compute without warnings."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 @dataclass
@@ -38,12 +29,6 @@ class Reference:
     error: Exception | None
     directions: list[Any]
     slopes: list[Any]
-
-
-def is_differentiable(value: Any) -> bool:
-    return isinstance(value, (float, complex)) or (
-        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
-    )
 
 
 def directions_of(args: Sequence[Any], seed: int) -> list[Any]:
@@ -59,7 +44,7 @@ def directions_of(args: Sequence[Any], seed: int) -> list[Any]:
         if like.dtype.kind == "c":
             along = along + 1j * random.uniform(-1.0, 1.0, like.shape)
         made = along.astype(like.dtype)
-        found.append(made if isinstance(arg, np.ndarray) else made[()])
+        found.append(made if is_array(arg) else made[()])
     return found
 
 
@@ -69,7 +54,7 @@ def refer(program: Program) -> Reference:
     directions = directions_of(args, program.seed)
     with quiet():
         try:
-            values = program.compiled(PLAIN)(*args)
+            values = program.compiled(NUMPY)(*args)
         except Exception as error:
             return Reference((), error, directions, [])
         return Reference(values, None, directions, slopes_of(program, directions, values))
@@ -82,7 +67,7 @@ def slopes_of(program: Program, directions: Sequence[Any], values: Sequence[Any]
     results are not the program's own for that reason, there is no reference.
     """
     twin = program.precise()
-    run = twin.compiled(PLAIN)
+    run = twin.compiled(NUMPY)
 
     def at(step: float) -> list[Any]:
         args = twin.values(precise=True)
@@ -99,7 +84,8 @@ def slopes_of(program: Program, directions: Sequence[Any], values: Sequence[Any]
 
 def is_near(one: Any, other: Any) -> bool:
     return one is None or (
-        one.shape == np.shape(other) and np.allclose(one, other, rtol=1e-3, atol=1e-3, equal_nan=True)
+        one.shape == np.shape(other)
+        and np.allclose(one, other, rtol=1e-3, atol=1e-3, equal_nan=True)
     )
 
 
@@ -107,7 +93,7 @@ def shifted(arg: Any, direction: Any, step: float) -> Any:
     """Return an argument moved along its direction, in the same memory order."""
     if direction is None:
         return arg
-    if not isinstance(arg, np.ndarray):
+    if not is_array(arg):
         return type(arg)(arg + step * direction)
     moved: Any = arg.copy("K")
     moved += step * direction
@@ -123,9 +109,7 @@ def differences(at: Callable[[float], list[Any]]) -> list[Any]:
     """Return the derivative at 0 of a function of a number; raise an error at a kink."""
     middle = at(0.0)
     h = STEP
-    coarse, fine = (
-        [(at(step), at(-step)) for step in (start, 2 * start)] for start in (h, h / 3)
-    )
+    coarse, fine = ([(at(step), at(-step)) for step in (start, 2 * start)] for start in (h, h / 3))
     found: list[Any] = []
     for i, center in enumerate(middle):
         if center is None:

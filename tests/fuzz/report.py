@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import multiprocessing
 import subprocess
 from collections import Counter
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from tests.fuzz.checks import Outcome, judge, normal
 from tests.fuzz.minimise import error_of, minimised, script, words
 from tests.fuzz.programs import Program, generate
@@ -106,7 +105,7 @@ def commit() -> str:
 
 
 def _git(*words: str) -> str:
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         ("git", *words),  # noqa: S607  the one on the path
         cwd=PAGE.parent,
         capture_output=True,
@@ -118,7 +117,7 @@ def _git(*words: str) -> str:
 
 def record(found: Findings, start: int) -> str:
     """Return the row of the page for a run."""
-    today = datetime.datetime.now(datetime.UTC).date()
+    today = dt.datetime.now(dt.UTC).date()
     cells = [
         str(today),
         commit(),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from tests.fuzz.expressions import grown, key_for
+from tests.fuzz.expressions import TEMPLATES, grown, key_for
 from tests.fuzz.keys import basic_key
-from tests.fuzz.writer import MAX_SIZE, NAMES, Unsuitable, is_writable
+from tests.fuzz.values import is_array, is_numpys, is_writable
+from tests.fuzz.writer import MAX_SIZE, NAMES, Unsuitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def expression(writer: Writer, depth: int, start: tuple[str, Any] | None = None)
                 if writer.rng.random() < 0.004:
                     return longer
                 continue
-            if not isinstance(found, (np.ndarray, np.generic)) or found.size > MAX_SIZE:
+            if not is_numpys(found) or found.size > MAX_SIZE:
                 continue
             if found.size == 0 and writer.rng.random() < 0.9:
                 continue
@@ -57,7 +57,7 @@ def view(writer: Writer) -> str | None:
 
 
 def _targets(writer: Writer) -> list[tuple[str, Any]]:
-    found = [(n, v) for n, v in writer.arrays() if isinstance(v, np.ndarray)]
+    found = [(n, v) for n, v in writer.arrays() if is_array(v)]
     if writer.rng.random() < 0.97:
         found = [(n, v) for n, v in found if is_writable(v) and n[0] != "k"]
     if writer.rng.random() < 0.8:
@@ -77,10 +77,7 @@ def _right_side(writer: Writer, value: Any) -> str:
         name
         for name, other in writer.arrays()
         if other.ndim <= value.ndim
-        and all(
-            n in (m, 1)
-            for n, m in zip(other.shape[::-1], value.shape[::-1], strict=False)
-        )
+        and all(n in (m, 1) for n, m in zip(other.shape[::-1], value.shape[::-1], strict=False))
     ]
     if found:
         name = rng.choice(found)
@@ -122,29 +119,13 @@ def operate(writer: Writer) -> str | None:
     return f"{name} {symbol} {form.format(_right_side(writer, value))}"
 
 
-CALLS = """
-np.add({n}, {r}, out={n}) | np.multiply({n}, {r}, out={n}) | np.sin({n}, out={n}) | np.tanh({n}, {n}) | np.copyto({n}, {r})
-{n}.sort() | {n}.sort(axis=0) | {n}.fill(0.5) | {n}.fill({s}) | np.copyto({n}, {r}, where={n} > 0.1271) | np.putmask({n}, {n} > 0.1271, 0.5)
-np.put({n}, [0, -1], {s}) | {n}.put([0], 0.7) | np.fill_diagonal({n}, {s}) | np.add.at({n}, [0, 0, -1], {s}) | np.place({n}, {n} > 0.1271, 0.3)
-{n}.flat[0] = {s} | {n}.flat[1:3] = 0.5 | {n}.flat = 0.5 | {n}[...] = {r} | {n}[:] = {r} | {n}[()] = {r} | {n}.real = 0.5 | {n}.imag = 0.5
-np.put_along_axis({n}, np.argsort({n}, axis=0)[:1], 0.5, axis=0) | np.clip({n}, -0.6137, 0.7219, out={n}) | {n}.clip(-0.6137, 0.7219, out={n})
-{n}.shape = ({n}.size,) | {n}[0], {n}[-1] = {n}[-1] * 1.0, {n}[0] * 1.0 | {n}[[0, -1]] = {n}[[-1, 0]] | {n}.partition(1) | np.multiply.at({n}, 0, 1.5)
-np.random.default_rng(0).shuffle({n}) | np.cumsum({n}, axis=0, out={n}) | np.negative({n}, where={n} > 0.1271, out={n}) | {n} **= 2 | {n} %= 0.7331
-{n}[{n} > 0.1271] = {n}[{n} > 0.1271] * 0.5 | {n}[np.where({n} > 0.1271)] *= 0.5 | {n}[np.argmax({n})] = {s} | {n}[{n} > 0.1271] = 0.3 | {n}[np.argsort({n})] = {n} * 1.0 | {n}[{n} < 0] *= -1
-{n}[np.arange(2), 0] += 0.5 | {n}[..., None][0] = 0.5 | {n}.T[0] = {s} | {n}.ravel()[0] = 0.5 | {n}.reshape(-1)[0] = {s} | {n}[::-1][0] = {s} | np.flip({n})[0] = {s} | np.diagonal({n})[0] = 0.5 | np.einsum("ii->i", {n})[:] = {s}
-np.swapaxes({n}, 0, -1)[0] *= 2 | {n}.squeeze()[...] *= 0.5 | np.real({n})[...] *= 0.5 | {n}.imag[...] = 0.5 | np.atleast_2d({n})[0] = 0.5 | np.split({n}, [1])[0][...] = {s} | {n}.view()[0] = 0.5 | np.broadcast_to({n}, {n}.shape)[0] = 0.5
-np.add({n}[1:], {n}[:-1], out={n}[1:]) | {n}[1:] += {n}[:-1] | {n}[::-1] *= {n} | {n} += {n}.T | {n}[:] = {n}[::-1] | {n} -= {n}.mean() | {n} *= {n}
-np.maximum({n}, 0.1317, out={n}) | np.matmul({n}, {n}, out={n}) | np.exp(np.tanh({n}), out={n}) | np.subtract({r}, {n}, out={n}) | {n}.resize(2) | np.sum({n}, axis=0, out={n}[0])
-"""
-
-
 def call(writer: Writer) -> str | None:
     """Call something that writes to an array."""
     targets = _targets(writer)
     if not targets:
         return None
     name, value = writer.rng.choice(targets)
-    entry = writer.rng.choice([e.strip() for e in CALLS.replace("\n", "|").split("|") if e.strip()])
+    entry = writer.rng.choice(TEMPLATES["writing"])
     return entry.format(n=name, r=_right_side(writer, value), s=writer.scalar())
 
 
@@ -159,9 +140,11 @@ def buffer(writer: Writer) -> str | None:
     if kind < 0.4:
         return f"{writer.new('k')} = np.array(0.7)"
     if kind < 0.6:
-        made = rng.choice(("np.zeros({})", "np.ones({})", "np.full({}, 0.5)", "np.zeros({}, order='F')"))
+        made = rng.choice(
+            ("np.zeros({})", "np.ones({})", "np.full({}, 0.5)", "np.zeros({}, order='F')")
+        )
         letter = "a" if writer.drop_in else "k"
-        return f"{writer.new(letter)} = {made.format(shape if shape else 2)}"
+        return f"{writer.new(letter)} = {made.format(shape or 2)}"
     if kind < 0.7:
         name, _ = writer.pick()
         made = rng.choice(("np.zeros_like({})", "np.ones_like({})", "np.full_like({}, 0.5)"))
@@ -184,16 +167,16 @@ def rewrite(writer: Writer) -> str | None:
         source, other = writer.pick()
         if broadcasts_to(value, other):
             use = f"{writer.new()} = {source} * {name}"
-            return f"{use}\n{name} {rng.choice(('*= 2', '+= 0.5', '[...] = 0.3'))}".replace(" [", "[")
+            return f"{use}\n{name} {rng.choice(('*= 2', '+= 0.5', '[...] = 0.3'))}".replace(
+                " [", "["
+            )
         return f"{name} *= 2"
-    fitting = [
-        n
-        for n, v in writer.arrays()
-        if v.ndim and name in writer.index_arrays(v.shape[0])
-    ]
+    fitting = [n for n, v in writer.arrays() if v.ndim and name in writer.index_arrays(v.shape[0])]
     if not fitting:
         return None
-    form = rng.choice(("{}[{}]", "{}[{}] ** 2", "np.take({}, {}, axis=0)", "np.where({1}, {0}, 0.5)"))
+    form = rng.choice(
+        ("{}[{}]", "{}[{}] ** 2", "np.take({}, {}, axis=0)", "np.where({1}, {0}, 0.5)")
+    )
     use = f"{writer.new()} = {form.format(rng.choice(fitting), name)}"
     change = f"{name}[:] = {name}[::-1]" if value.dtype == bool else f"{name}[...] = 0"
     return f"{use}\n{change}"
@@ -219,11 +202,16 @@ def loop(writer: Writer) -> str | None:
     s, part = writer.new("s"), "{n}[i]" if rng.random() < 0.5 else "r"
     each = part.format(n=name)
     head = f"for i in range({value.shape[0]}):" if each != "r" else f"for r in {name}:"
-    plain = [n for n, v in writer.env.items() if n[0] == "k" and NAMES.fullmatch(n)]
+    plain = [n for n in writer.env if n[0] == "k" and NAMES.fullmatch(n)]
     bodies = [
         [f"{s} = {s} + np.sum({each} * 0.5)"],
         [f"{s} += np.sum({each})", f"{s} = {s} * 0.9"],
-        [f"if np.sum({each}) > 0.1271:", f"    {s} = {s} + np.sum(np.sin({each}))", "else:", f"    {s} = {s} * 0.5"],
+        [
+            f"if np.sum({each}) > 0.1271:",
+            f"    {s} = {s} + np.sum(np.sin({each}))",
+            "else:",
+            f"    {s} = {s} * 0.5",
+        ],
         [f"{s} = np.tanh({s} + np.sum({each}))"],
     ]
     body = rng.choice(bodies)
@@ -235,7 +223,9 @@ def loop(writer: Writer) -> str | None:
     if plain and rng.random() < 0.5:
         k = rng.choice(plain)
         body = [*body, f"{s} = {s} + np.sum({name} * np.sum({k}))", f"{k} *= 1.5"]
-    start = rng.choice(("0.0", f"np.sum({name})", writer.scalar(), "np.float64(0.0)", "np.zeros(())"))
+    start = rng.choice(
+        ("0.0", f"np.sum({name})", writer.scalar(), "np.float64(0.0)", "np.zeros(())")
+    )
     return f"{s} = {start}\n{head}\n{indented(body)}"
 
 

@@ -6,15 +6,12 @@ import ast
 import inspect
 import random
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from tests.fuzz.checks import Outcome, judge, normal
+from tests.fuzz.checks import Outcome, judge
 from tests.fuzz.programs import Program
-from tests.fuzz.reference import PLAIN as PLAIN_NAMES
-from tests.fuzz.reference import Unreliable, quiet, refer
+from tests.fuzz.reference import Unreliable, refer
 from tests.fuzz.samples import (
     ARRAYS,
     BINARY,
@@ -22,15 +19,15 @@ from tests.fuzz.samples import (
     INTEGERS_ONLY,
     METHODS,
     METHODS_OF_UFUNCS,
-    OTHERS,
     PLAIN,
     SHIFTED,
     UFUNC_KEYWORDS,
     UNARY,
 )
+from tests.fuzz.values import NUMPY, is_array, is_number, is_numpys, is_sequence, is_writable, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "axis": ("0", "-1", "None", "(0, 1)"),
@@ -82,6 +79,15 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 """What is tried for an optional parameter, by its name."""
 
 
+PRODUCTS = {
+    "matmul": "s1, x1 | x1, v1 | t1, [0.5, 1.5]",
+    "matvec": "s1, w1",
+    "vecmat": "w1, s1",
+    "vecdot": "v1, k1 | x1, q1",
+}
+"""The arguments of the ufuncs that are products of matrices."""
+
+
 @dataclass(frozen=True)
 class Call:
     """A call of a public name, as text."""
@@ -120,18 +126,12 @@ def public_methods() -> list[str]:
     return [n for n in dir(np.ndarray) if not n.startswith("_")]
 
 
-def lines(table: str) -> dict[str, list[str]]:
-    """Return the arguments of each line of a table."""
-    found: dict[str, list[str]] = {}
-    for line in table.strip().splitlines():
-        name, _, rest = line.partition(":")
-        found[name] = [part.strip() for part in rest.split(" | ")]
-    return found
-
-
 def looked_up(name: str) -> Any:
     """Return what a dotted name stands for, or None."""
-    return reduce(lambda found, part: getattr(found, part, None), name.split(".")[1:], np)
+    found: Any = np
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found
 
 
 # Calls ------------------------------------------------------------------------------------------
@@ -144,11 +144,11 @@ def all_calls() -> list[Call]:
         function = getattr(np, name, None)
         if isinstance(function, np.ufunc):
             found += calls_of_ufunc(f"np.{name}", function)
-    for name, arguments in lines(FUNCTIONS).items():
+    for name, arguments in FUNCTIONS.items():
         function = looked_up(name)
         if function is not None and not isinstance(function, np.ufunc):
             found += calls_of_function(name, function, arguments)
-    for name, arguments in lines(METHODS).items():
+    for name, arguments in METHODS.items():
         if hasattr(np.ndarray, name):
             found += calls_of_method(name, arguments)
     return list(dict.fromkeys(found))
@@ -160,12 +160,17 @@ def calls_of_ufunc(name: str, ufunc: np.ufunc) -> Iterator[Call]:
         yield Call(name, f"{name}({', '.join(['j1'] * ufunc.nin)})")
         return
     if ufunc.signature is not None:
-        pairs = {"matvec": "s1, w1", "vecmat": "w1, s1", "vecdot": "v1, k1 | x1, q1", "matmul": "s1, x1 | x1, v1 | t1, [0.5, 1.5]"}
-        for arguments in pairs.get(short, "x1, x1").split(" | "):
+        for arguments in PRODUCTS[short].split(" | "):
             yield Call(name, f"{name}({arguments})")
             yield Call(name, f"{name}({arguments}, out=out)", fills=True)
             yield Call(name, f"{name}({arguments}, dtype=complex)")
         return
+    yield from calls_by_elements(name, ufunc)
+
+
+def calls_by_elements(name: str, ufunc: np.ufunc) -> Iterator[Call]:
+    """Yield the calls of a ufunc whose arguments broadcast."""
+    short = name.removeprefix("np.")
     bases = (UNARY if ufunc.nin == 1 else BINARY).split(" | ")
     if short == "ldexp":
         bases = ["x1, 2", "x1, j1", "c1, 3"]
@@ -176,15 +181,16 @@ def calls_of_ufunc(name: str, ufunc: np.ufunc) -> Iterator[Call]:
     for keyword in UFUNC_KEYWORDS:
         yield Call(name, f"{name}({bases[0]}, {keyword})")
     outs = ", ".join(("out", "out2")[: ufunc.nout])
-    yield Call(name, f"{name}({bases[0]}, out={outs if ufunc.nout == 1 else f'({outs})'})", fills=True)
+    yield Call(
+        name, f"{name}({bases[0]}, out={outs if ufunc.nout == 1 else f'({outs})'})", fills=True
+    )
     yield Call(name, f"{name}({bases[0]}, {outs})", fills=True)
     if ufunc.nout == 1:
         yield Call(name, f"np.where(m1, {name}({bases[0]}, where=m1), 0.3)")
         yield Call(name, f"{name}({bases[0]}, out=out, where=m1)", fills=True)
-    if ufunc.nin == 2 and ufunc.nout == 1:  # noqa: PLR2004
+    if ufunc.nin == 2 and ufunc.nout == 1:
         for method, table in METHODS_OF_UFUNCS.items():
-            for arguments in table.split(" | "):
-                yield Call(name, f"{name}.{method}({arguments})")
+            yield from (Call(name, f"{name}.{method}({arguments})") for arguments in table)
 
 
 def calls_of_function(name: str, function: Any, arguments: list[str]) -> Iterator[Call]:
@@ -253,50 +259,46 @@ def program_of(call: Call) -> Program | None:
     names = {node.id for node in ast.walk(ast.parse(call.source)) if isinstance(node, ast.Name)}
     arguments = [(name, source) for name, source in ARRAYS.items() if name in names]
     body = [f"{name} = {source}" for name, source in PLAIN.items() if name in names]
-    env: dict[str, Any] = dict(PLAIN_NAMES)
+    env: dict[str, Any] = dict(NUMPY)
     source = call.source
     with quiet():
         for name, text in (*ARRAYS.items(), *PLAIN.items()):
-            env[name] = eval(text, env)  # noqa: S307  the table's own text
+            env[name] = eval(text, env)
         try:
             if call.fills:
                 body += buffers(source, env)
                 for i in range(len(body)):
-                    exec(body[i], env)  # noqa: S102  likewise
-            result = eval(source, env)  # noqa: S307  likewise
+                    exec(body[i], env)
+            result = eval(source, env)
         except Exception:
-            return Program((*body, f"r0 = {source}"), (), tuple(arguments), call.fills, ("vjp", "jvp"))
+            return Program(
+                (*body, f"r0 = {source}"), (), tuple(arguments), call.fills, ("vjp", "jvp")
+            )
     results = [name for name, _ in arguments]
     parts: list[Any] = [result]
     body.append(f"r0 = {source}")
-    if isinstance(result, (tuple, list)):
+    if is_sequence(result):
         parts = list(result)
         body[-1] = f"r = {source}"
-        body.append(f"t0 = np.array([isinstance(r, tuple), len(r)])")
+        body.append("t0 = np.array([isinstance(r, tuple), len(r)])")
         body += [f"r{i} = r[{i}]" for i in range(len(parts))]
         results.append("t0")
     for i, part in enumerate(parts):
-        if isinstance(part, np.ndarray) and part.dtype.kind in "fc" and writable(part):
+        if is_array(part) and part.dtype.kind in "fc" and is_writable(part):
             body.append(f"r{i}[...] *= 0.9")
     body += [f"{name}[...] += 0.1" for name, _ in arguments if name != "c1"]
     results += [
         f"r{i}"
         for i, part in enumerate(parts)
-        if isinstance(part, (np.ndarray, np.generic, float, complex, int))
-        and np.asarray(part).dtype.kind in "fciub"
+        if (is_numpys(part) or is_number(part)) and np.asarray(part).dtype.kind in "fciub"
     ]
     return Program(tuple(body), tuple(results), tuple(arguments), call.fills, ("vjp", "jvp"))
 
 
-def writable(array: Any) -> bool:
-    with quiet():
-        return bool(array.flags.writeable)
-
-
 def buffers(source: str, env: dict[str, Any]) -> list[str]:
     """Return the statements that make the `out` of a call, as large as its result."""
-    result = eval(source, {**env, "out": None, "out2": None})  # noqa: S307  the table's own text
-    parts = result if isinstance(result, tuple) else (result,)
+    result = eval(source, {**env, "out": None, "out2": None})
+    parts = result if is_sequence(result) else (result,)
     return [
         f"{name} = np.zeros({np.shape(part)}, dtype=np.{np.asarray(part).dtype})"
         for name, part in zip(("out", "out2"), parts, strict=False)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-
-from tests.fuzz.checks import judge
-from tests.fuzz.minimise import minimised, script
-from tests.fuzz.programs import Program, generate
 from tests.fuzz.report import distinct, find
 from tests.fuzz.samples import FUNCTIONS, METHODS, OTHER_METHODS, OTHERS
-from tests.fuzz.sweep import all_calls, lines, public_methods, public_names, try_call
+from tests.fuzz.sweep import all_calls, public_methods, public_names, try_call
 
 CHUNK = 100
 CALLS = all_calls()
-STEP = 20
+STEP = 20  # of which one in five is run here
 
 
 @pytest.mark.parametrize("start", range(0, 2000, CHUNK))
@@ -27,12 +21,11 @@ def test_random_programs_are_right_or_refused(start: int) -> None:
     assert found.verdicts["right"] > CHUNK / 2
 
 
-@pytest.mark.parametrize("start", range(STEP))
-@pytest.mark.parametrize("part", [0])
-def test_calls_of_numpy_are_right_or_refused(start: int, part: int) -> None:
+@pytest.mark.parametrize("start", range(0, STEP, 5))
+def test_calls_of_numpy_are_right_or_refused(start: int) -> None:
     failed = [
         f"{verdict.call.source}: {verdict.detail}"
-        for verdict in map(try_call, CALLS[start * STEP + part :: STEP * STEP])
+        for verdict in map(try_call, CALLS[start::STEP])
         if verdict.kind == "failed"
     ]
     assert not failed, "\n".join(failed)
@@ -40,7 +33,7 @@ def test_calls_of_numpy_are_right_or_refused(start: int, part: int) -> None:
 
 def test_every_public_name_of_numpy_is_in_a_table() -> None:
     called = {call.name.removeprefix("np.") for call in CALLS} | {
-        name.removeprefix("np.") for name in lines(FUNCTIONS)
+        name.removeprefix("np.") for name in FUNCTIONS
     }
     listed = {name for names in OTHERS.values() for name in names.split()}
     assert sorted(set(public_names()) - called - listed) == []
@@ -48,4 +41,4 @@ def test_every_public_name_of_numpy_is_in_a_table() -> None:
 
 def test_every_public_method_of_an_array_is_in_a_table() -> None:
     listed = {name for names in OTHER_METHODS.values() for name in names.split()}
-    assert sorted(set(public_methods()) - set(lines(METHODS)) - listed) == []
+    assert sorted(set(public_methods()) - set(METHODS) - listed) == []

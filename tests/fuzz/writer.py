@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.fuzz.values import NUMPY, is_array, is_numpys, quiet
 
 if TYPE_CHECKING:
     import random
@@ -35,22 +35,20 @@ class Writer:
 
     def restart(self) -> None:
         """Run the program again from its first line."""
-        self.env = {"np": np, "checkpoint": lambda function: function}
+        self.env = dict(NUMPY)
         for name, source in self.arguments.items():
-            self.env[name] = eval(source, self.env)  # noqa: S307  the generator's own text
+            self.env[name] = eval(source, self.env)
         for statement in self.statements:
             self.execute(statement)
 
     def execute(self, statement: str) -> None:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(statement, self.env)  # noqa: S102  likewise
+        with quiet():
+            exec(statement, self.env)
 
     def value(self, source: str) -> Any:
         """Return the value of an expression; it must not write to anything."""
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return eval(source, self.env)  # noqa: S307  likewise
+        with quiet():
+            return eval(source, self.env)
 
     def new(self, letter: str = "a") -> str:
         self.count += 1
@@ -76,7 +74,7 @@ class Writer:
 
     def check(self) -> None:
         for name, value in self.env.items():
-            if isinstance(value, (np.ndarray, np.generic)) and not is_moderate(value):
+            if is_numpys(value) and not is_moderate(value):
                 raise Unsuitable(name)
 
     # What is alive -------------------------------------------------------------------------
@@ -86,9 +84,7 @@ class Writer:
         return [
             (name, value)
             for name, value in self.env.items()
-            if isinstance(value, (np.ndarray, np.generic))
-            and value.dtype.kind in "fc"
-            and NAMES.fullmatch(name)
+            if is_numpys(value) and value.dtype.kind in "fc" and NAMES.fullmatch(name)
         ]
 
     def pick(self, *, later: float = 0.5) -> tuple[str, Any]:
@@ -103,7 +99,7 @@ class Writer:
         return [
             name
             for name, value in self.env.items()
-            if isinstance(value, np.ndarray)
+            if is_array(value)
             and NAMES.fullmatch(name)
             and value.size
             and (
@@ -164,18 +160,9 @@ def nested(values: list[str], shape: tuple[int, ...]) -> str:
     step = len(values) // shape[0]
     return (
         "["
-        + ", ".join(
-            nested(values[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])
-        )
+        + ", ".join(nested(values[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))
         + "]"
     )
-
-
-def is_writable(value: Any) -> bool:
-    """Tell if an array can be written to; NumPy warns of broadcast arrays when asked."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return isinstance(value, np.ndarray) and value.flags.writeable
 
 
 def broadcasts(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
