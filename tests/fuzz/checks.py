@@ -173,8 +173,9 @@ class Run:
         values = self.function(*args)
         terms: list[Any] = [0.0]
         for i, weight in zip(self.places, self.weights(), strict=True):
-            product = values[i] * np.conj(weight)
-            terms.append(np.sum(np.real(product) if np.iscomplexobj(weight) else product))
+            product: Any = values[i] * np.conj(weight)
+            real: Any = np.real(product) if np.iscomplexobj(weight) else product
+            terms.append(np.sum(real))
         return sum(terms)
 
     # what it should be
