@@ -110,9 +110,7 @@ def is_integer(value: Any) -> bool:
     return isinstance(stripped(value), Integral) and not isinstance(value, bool)
 
 
-def track(
-    value: Any, level: int, guarded: list[Guarded], what: str = "argument"
-) -> Variable[Any]:
+def track(value: Any, level: int, guarded: list[Guarded], what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
     value, backend = differentiable(value, what)
     leaf = Leaf(backend.meta(value, level))
@@ -194,9 +192,7 @@ def wrapped_argument(tree: Any, level: int, guarded: list[Guarded]) -> Any:
     )
 
 
-def _wrap_leaf(
-    leaf: Any, keep: Callable[[Any, Backend], Any] = lambda array, _: array
-) -> Any:
+def _wrap_leaf(leaf: Any, keep: Callable[[Any, Backend], Any] = lambda array, _: array) -> Any:
     if isinstance(leaf, PASSED_THROUGH) or not is_array(leaf):
         return leaf
     backend = backend_of(leaf)

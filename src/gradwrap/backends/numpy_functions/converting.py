@@ -12,6 +12,7 @@ from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint
 
+NDARRAY: type[Any] = np.ndarray
 NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
 
 

@@ -27,8 +27,9 @@ class Conversions:
     def item(self, *index: Any) -> Any:
         """One element as a Python number, the only one by default: the explicit way out."""
         if index:
-            given = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
-            return (self.flat[given[0]] if len(given) == 1 else self[given]).item()
+            given: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
+            element: Any = self.flat[given[0]] if len(given) == 1 else self[given]
+            return element.item()
         data = native(self)
         if hasattr(data, "item"):
             return data.item()

@@ -86,7 +86,7 @@ class Backend:
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         """Tell if arrays of a type answer for operations with tracked arrays themselves."""
         return False
 
@@ -439,7 +439,7 @@ class WrappedBackend(Backend):
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)
 
     def device(self, array: Any) -> Any:

@@ -131,5 +131,3 @@ def shown(place: Stack) -> str:
         f"    {linecache.getline(code.co_filename, line).strip()}\n"
         for code, line in place
     )
-
-
