@@ -273,6 +273,8 @@ def by_jvp(run: Run) -> None:
 
 def check_tangents(run: Run, slopes: Sequence[Any]) -> None:
     for i in run.places:
+        if slopes[i] is None and is_number(run.reference.values[i]):
+            continue  # a number of Python's
         compare_slopes(
             slopes[i], run.reference.slopes[i], f"{run.program.results[i]}'s tangent", run.coarse
         )
@@ -303,13 +305,18 @@ def leaves_of(run: Run) -> tuple[list[Any], list[Any]]:
     leaves: list[Any] = [gw.wrap(np.asarray(run.args[i]), requires_grad=True) for i in run.numbers]
     args = list(run.args)
     for i, leaf in zip(run.numbers, leaves, strict=True):
-        args[i] = leaf.clone()
+        args[i] = np.positive(leaf)
     return leaves, args
 
 
-def by_create_graph(run: Run) -> None:
+def only_in_double(run: Run) -> None:
+    """Leave out the second derivatives of programs that differences cannot tell."""
     if run.coarse or any(np.iscomplexobj(a) for a in run.args):
-        return
+        raise Unreliable
+
+
+def by_create_graph(run: Run) -> None:
+    only_in_double(run)
     leaves, args = leaves_of(run)
     loss: Any = run.loss(*args)
     if not gw.wrap(loss).requires_grad:
@@ -387,23 +394,21 @@ def contracted(run: Run, jacobians: Any) -> None:
         )
 
 
-def _is_real(run: Run) -> bool:
-    if run.reference.error is not None:
-        return True
-    values = [*run.args, *(run.reference.values[i] for i in run.places)]
-    return not any(np.iscomplexobj(v) for v in values) and len(run.places) == len(
-        run.reference.values
-    )
+def only_real(run: Run) -> None:
+    """Leave out programs with complex numbers or integers among arguments or results."""
+    values = run.reference.values
+    if any(np.iscomplexobj(v) for v in (*run.args, *values)) or len(run.places) < len(values):
+        raise Unreliable
 
 
 def by_jacrev(run: Run) -> None:
-    if _is_real(run):
-        contracted(run, gw.jacrev(run.function, run.numbers)(*run.args))
+    only_real(run)
+    contracted(run, gw.jacrev(run.function, run.numbers)(*run.args))
 
 
 def by_jacfwd(run: Run) -> None:
-    if _is_real(run):
-        contracted(run, gw.jacfwd(run.function, run.numbers)(*run.args))
+    only_real(run)
+    contracted(run, gw.jacfwd(run.function, run.numbers)(*run.args))
 
 
 def second_slopes(run: Run) -> list[Any]:
@@ -426,14 +431,12 @@ def check_second(run: Run, found: Sequence[Any]) -> None:
 
 
 def by_hvp(run: Run) -> None:
-    if run.coarse or any(np.iscomplexobj(a) for a in run.args):
-        return
+    only_in_double(run)
     check_second(run, gw.hvp(run.by_floats(run.loss), tuple(run.floats), tuple(run.directions)))
 
 
 def by_grad_of_grad(run: Run) -> None:
-    if run.coarse or any(np.iscomplexobj(a) for a in run.args):
-        return
+    only_in_double(run)
 
     def along(*args: Any) -> Any:
         gradients = gw.grad(run.loss, run.numbers)(*args)
@@ -471,30 +474,32 @@ def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
 
 
 def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
-    """Return NumPy's results for each example; it may not take other branches to an error."""
+    """Return NumPy's results for each example.
+
+    An example of an array of numbers is a number, as it is when the array is iterated over. A
+    program whose results then have other shapes, or that fails, is left out.
+    """
     plain = run.program.compiled(NUMPY)
+    shapes = [np.shape(value) for value in run.reference.values]
     found: list[Any] = []
     for row in rows:
+        args = [np.copy(value, order="K") if value.ndim else value[()] for value in row]
         try:
-            found.append(plain(*(np.copy(value, order="K") for value in row)))
+            results = plain(*args)
         except Exception:
-            if run.reference.error is None:
-                raise Unreliable from None
-            raise
+            raise Unreliable from None
+        if [np.shape(value) for value in results] != shapes:
+            raise Unreliable
+        found.append(results)
     return found
 
 
 def by_vmap(run: Run) -> None:
     rows, batches, axes = examples(run)
-    if run.reference.error is not None:
-        gw.vmap(run.function, in_axes=axes, fallback="loop")(*batches)
-        return
     wanted = on_examples(run, rows)
     kept = [np.array(batch) for batch in batches]
     names = run.program.results
     columns = list(zip(*wanted, strict=True))
-    if any(len({np.shape(v) for v in column}) > 1 for column in columns):
-        raise Unreliable
     out = run.program.seed % 2 - 1
     found = gw.vmap(run.function, in_axes=axes, out_axes=out, fallback="loop")(*batches)
     for name, one, column in zip(names, found, columns, strict=True):
@@ -508,8 +513,7 @@ def by_vmap(run: Run) -> None:
 def by_vmap_of_grad(run: Run) -> None:
     rows, batches, axes = examples(run)
     gradient = gw.grad(run.loss, run.numbers)
-    if run.reference.error is None:
-        on_examples(run, rows)
+    on_examples(run, rows)
     wanted = [gradient(*row) for row in rows]
     found = gw.vmap(gradient, in_axes=axes, fallback="loop")(*batches)
     for i, one, column in zip(run.numbers, found, zip(*wanted, strict=True), strict=True):
@@ -519,8 +523,7 @@ def by_vmap_of_grad(run: Run) -> None:
 def by_grad_of_vmap(run: Run) -> None:
     rows, batches, axes = examples(run)
     gradient = gw.grad(run.loss, run.numbers)
-    if run.reference.error is None:
-        on_examples(run, rows)
+    on_examples(run, rows)
     wanted = [gradient(*row) for row in rows]
     mapped = gw.vmap(run.loss, in_axes=axes, fallback="loop")
     found = gw.grad(lambda *args: np.sum(mapped(*args)), run.numbers)(*batches)
@@ -600,8 +603,11 @@ def _outcome(program: Program, reference: Reference, transform: str) -> Outcome:
 def _of_error(error: Exception, reference: Reference, transform: str) -> Outcome:
     if reference.error is not None and is_of_class(error, reference.error):
         return Outcome("right", transform)
-    # where NumPy's C code raises its own error, ours is a note
-    message = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+    # where NumPy's C code raises an error of its own, ours is its cause or a note
+    parts = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+    if isinstance(error.__cause__, GradwrapError):
+        parts.append(str(error.__cause__))
+    message = "\n".join(parts)
     if "Fix:" in message:
         return Outcome("refused", transform, type(error).__name__, message)
     kind = "no remedy" if isinstance(error, GradwrapError) else "unclear error"
