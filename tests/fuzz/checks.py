@@ -17,7 +17,7 @@ from tests.fuzz.reference import (
     shifted,
     slopes_of,
 )
-from tests.fuzz.values import NUMPY, is_array, is_differentiable, is_numpys, quiet
+from tests.fuzz.values import NUMPY, is_array, is_differentiable, is_number, is_numpys, quiet
 
 import gradwrap as gw
 import gradwrap.numpy as drop_in
@@ -305,7 +305,7 @@ def leaves_of(run: Run) -> tuple[list[Any], list[Any]]:
     leaves: list[Any] = [gw.wrap(np.asarray(run.args[i]), requires_grad=True) for i in run.numbers]
     args = list(run.args)
     for i, leaf in zip(run.numbers, leaves, strict=True):
-        args[i] = np.positive(leaf)
+        args[i] = leaf.copy("K")
     return leaves, args
 
 
