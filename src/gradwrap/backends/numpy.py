@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import empty_in_order_of, kept
+from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
@@ -130,8 +130,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: Any = "K") -> Any:
-        return np.array(array, order=order)
+    def copy(self, array: Any, order: Any = None) -> Any:
+        return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
 
@@ -190,4 +190,6 @@ class NumPyBackend(Backend):
 
 
 def _is_mask(key: Any) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
     return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

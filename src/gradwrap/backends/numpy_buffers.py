@@ -181,7 +181,7 @@ def empty_in_order_of(like: Any, array: Any) -> Any:
 def copied_as_it_lies(array: Any) -> Any:
     """A copy whose elements lie in memory as those of the array do."""
     copy = np.array(array)
-    if copy.strides == array.strides:
+    if copy.strides == getattr(array, "strides", ()):
         return copy
     made = empty_in_order_of(array, array)
     made[...] = array
