@@ -60,7 +60,7 @@ class TorchBackend(Backend):
     def is_at_hand(self, array: Any) -> bool:
         return array.device.type == "cpu"  # type: ignore[no-any-return]  # a string
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return array.clone()
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:

@@ -211,7 +211,7 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return self.xp.asarray(array, copy=True)
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
@@ -466,8 +466,8 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any, order: str = "K") -> Any:
-        return self.xp.copy(array, order=order)
+    def copy(self, array: Any, order: str | None = None) -> Any:
+        return self.xp.copy(array, order=order or "K")
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library
