@@ -126,9 +126,11 @@ def _diagonal_of(xp: Any, values: Any, like: Any) -> Any:
     return xp.astype(values, like.dtype)[..., None, :] * eye
 
 
-def _eigh_of_upper(xp: Any, x: Any) -> Any:
-    """Decompose by the upper triangle, which the standard does not let one choose."""
-    return xp.eigh_of_upper(x) if hasattr(xp, "_class") else xp.linalg.eigh(x, UPLO="U")
+def _of_upper(xp: Any, name: str, x: Any) -> Any:
+    """Call `eigh` or `eigvalsh` for the upper triangle, which the standard lets no one choose."""
+    if hasattr(xp, "_class"):
+        return getattr(xp, f"{name}_of_upper")(x)
+    return getattr(xp.linalg, name)(x, UPLO="U")
 
 
 def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
@@ -158,14 +160,14 @@ def _eigh_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
 
 def _eigvalsh(xp: Any, g: Any, x: Any, upper: bool = False) -> Any:
     """Return the matrix's cotangent: Giles 3.1."""
-    w, v = _eigh_of_upper(xp, x) if upper else xp.linalg.eigh(x)
+    w, v = _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
     if is_recorded(g):  # its own derivative depends on that of the vectors
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
 
 
 def _eigvalsh_jvp(xp: Any, t: Any, x: Any, upper: bool = False) -> Any:
-    w, v = _eigh_of_upper(xp, x) if upper else xp.linalg.eigh(x)
+    w, v = _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
     if is_recorded(x):
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return xp.sum(real_product(xp, v, hermitian_part(xp, t) @ v), axis=-2)
@@ -453,9 +455,9 @@ OF_UPPER = [
         _eigh,
         _eigh_jvp,
         outputs=2,
-        native=lambda xp, x: xp.linalg.eigh(x, UPLO="U"),
+        native=lambda xp, x: _of_upper(xp, "eigh", x),
         samples=HERMITIAN,
-        probe=lambda xp, x: _weighted_vectors(xp, *xp.eigh_of_upper(hermitian_part(xp, x))),
+        probe=lambda xp, x: _weighted_vectors(xp, *_of_upper(xp, "eigh", hermitian_part(xp, x))),
         convention=f"{TRIANGLE}; {EQUAL}",
     ),
     _row(
@@ -463,9 +465,9 @@ OF_UPPER = [
         "x, /",
         lambda xp, g, x: _eigvalsh(xp, g, x, upper=True),
         lambda xp, t, x: _eigvalsh_jvp(xp, t, x, upper=True),
-        native=lambda xp, x: xp.linalg.eigvalsh(x, UPLO="U"),
+        native=lambda xp, x: _of_upper(xp, "eigvalsh", x),
         samples=HERMITIAN,
-        probe=lambda xp, x: xp.eigvalsh_of_upper(hermitian_part(xp, x)),
+        probe=lambda xp, x: _of_upper(xp, "eigvalsh", hermitian_part(xp, x)),
         convention=TRIANGLE,
     ),
 ]
