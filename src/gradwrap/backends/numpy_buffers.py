@@ -171,7 +171,8 @@ def empty_in_order_of(like: Any, array: Any) -> Any:
         back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
         return made.transpose(*range(len(batch)), *back)
     made = np.empty_like(like, array.dtype)
-    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
+    repeats = any(step == 0 and n > 1 for step, n in zip(like.strides, like.shape, strict=True))
+    if made.strides == like.strides or array.dtype != like.dtype or repeats:
         return made
     low, high = np.lib.array_utils.byte_bounds(like)
     start = like.__array_interface__["data"][0] - low
