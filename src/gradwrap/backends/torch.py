@@ -57,6 +57,9 @@ class TorchBackend(Backend):
     def device(self, array: Any) -> Any:
         return array.device
 
+    def is_at_hand(self, array: Any) -> bool:
+        return array.device.type == "cpu"  # type: ignore[no-any-return]  # a string
+
     def copy(self, array: Any, order: str = "K") -> Any:
         return array.clone()
 

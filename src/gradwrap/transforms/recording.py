@@ -15,7 +15,7 @@ from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten_with_paths, map_leaves
 from gradwrap.errors import (
     BackwardError,
@@ -96,8 +96,11 @@ class Recording:
 
         def own(leaf: Any) -> Any:
             result = self.unwrapped(leaf)
-            if result is leaf or isinstance(result, AnyWrapper) or not is_array(result):
+            is_shared = result is not leaf and is_array(result)
+            if not is_shared or isinstance(result, AnyWrapper):
                 return result
+            if not hasattr(type_of(result), "__setitem__"):
+                return result  # a number of NumPy, which nobody can write to
             return backend_of(result).copy(result)
 
         return map_leaves(own, tree)

@@ -90,6 +90,10 @@ class Backend:
         """Tell if arrays of a type answer for operations with tracked arrays themselves."""
         return False
 
+    def is_at_hand(self, array: Any) -> bool:
+        """Tell if values can be looked at without waiting, for a device or a lazy computation."""
+        return False
+
     def check_converting(self, module: str) -> None:
         """Raise if a module that converts a tracked array to a plain one makes such arrays."""
 
