@@ -316,6 +316,11 @@ def is_library(name: str) -> bool:
     return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
+def registered() -> frozenset[str]:
+    """The names of the libraries that have a backend of their own."""
+    return frozenset(_factories)
+
+
 def find_backend(kind: type) -> Backend | None:
     """The backend whose arrays have type `kind`, if one has been met."""
     return by_type.get(kind)
