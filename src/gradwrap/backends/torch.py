@@ -9,7 +9,7 @@ from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.numpy_buffers import COPIED
 from gradwrap.backends.torch_protocol import torch_function
-from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.backend import Backend, copied
 from gradwrap.core.library.buffers import Content, Guarded, calling_line
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.table.registry import register
@@ -60,12 +60,12 @@ class TorchBackend(Backend):
     def copy(self, array: Any) -> Any:
         return array.clone()
 
-    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:  # noqa: ARG002  there is nothing to share
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Copy a small tensor of the CPU's; torch counts the writes to any other."""
         if type(array) not in self.array_types or array.is_inference():
             return array
         if array.nbytes <= COPIED and array.device.type == "cpu":
-            return array.clone()
+            return copied(array.clone(), array)
         return Guarded(array, Content(array, _version), calling_line())
 
     def may_be_view(self, array: Any, source: Any) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.library.backend import backend_of, is_floating
-from gradwrap.core.values.comparing import kind_of, zeros_like
 from gradwrap.core.observing.watching import kept_tree, restored_tree
+from gradwrap.core.values.comparing import kind_of, zeros_like
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 
+
 class Watch(NamedTuple):
     """The form in which a context keeps what its operations save, and what it notes of them."""
 
