@@ -729,7 +729,7 @@ def test_every_error_is_a_gradwrap_error_and_a_builtin_one() -> None:
         assert name in kind.__qualname__
         assert kind.__doc__
         if kind is not GradwrapError:
-            builtins = (TypeError, ValueError, RuntimeError, NotImplementedError, UserWarning)
+            builtins = (TypeError, ValueError, RuntimeError, NotImplementedError, Warning)
             assert issubclass(kind, builtins)
 
 

@@ -158,7 +158,7 @@ class NumPyBackend(Backend):
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
     def is_writeable(self, view: Any) -> bool:
-        return bool(view.flags.writeable)
+        return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if like is None:
