@@ -376,7 +376,10 @@ def copied(copy: Any, array: Any) -> Any:
     """Remember, for drawings, what a saved copy is a copy of; of the last ones, by identity."""
     if len(_originals) >= MOST:
         _originals.clear()
-    _originals[id(copy)] = weakref.ref(copy), id(array)
+    try:
+        _originals[id(copy)] = weakref.ref(copy), id(array)
+    except TypeError:  # an array that cannot be referred to weakly
+        return copy
     return copy
 
 
