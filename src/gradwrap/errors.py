@@ -24,8 +24,23 @@ class NotAnArrayError(GradwrapError, TypeError):
     """A value that is not an array was given where an array is needed."""
 
 
-class TrackedValueError(GradwrapError, TypeError):
-    """A tracked value was about to leave the graph silently."""
+class TrackedValueError(GradwrapError, TypeError, ValueError):
+    """A tracked value was about to leave the graph silently.
+
+    It is a ValueError too: that is what NumPy raises for `a[i] = x`, where `a` is a plain array.
+    """
+
+
+class TrackedCodeError(GradwrapError, TypeError):
+    """Code that was given tracked values raised a TypeError of its own, which is the cause."""
+
+
+class TrackedAttributeError(GradwrapError, AttributeError, TypeError):
+    """An attribute that arrays of NumPy have, and tracked values have not, was asked for or set."""
+
+
+class NoLengthError(GradwrapError, TypeError, AttributeError):
+    """A number has no length; it is an AttributeError so that `hasattr(x, "__len__")` is false."""
 
 
 class OutArgumentError(GradwrapError, TypeError):
@@ -109,12 +124,23 @@ class BatchedValueError(GradwrapError, TypeError, ValueError):
     """A single value was requested from an array that `vmap` maps over."""
 
 
+class BatchedIndexError(BatchedValueError):
+    """A function of NumPy's was about to convert an index that `vmap` maps over."""
+
+
 class VmapAxesError(GradwrapError, ValueError, TypeError):
     """`in_axes` or `out_axes` do not match the arrays, or the arrays do not match each other."""
 
 
 class VmapFallbackError(GradwrapError, NotImplementedError):
     """An operation under `vmap(..., fallback="error")` has no batching rule."""
+
+
+class DegeneracyWarning(GradwrapError, RuntimeWarning):  # noqa: N818  it is a warning
+    """A derivative depends on equal eigenvalues (singular values) and on their vectors.
+
+    It lacks a term if the vectors and values make up a function of the matrix, `V f(w) V^H`.
+    """
 
 
 class VmapFallbackWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning

@@ -92,9 +92,9 @@ class CupyBackend(Backend):
         """Return the context of the device of an array."""
         return self.device(array) if self.has_several_devices else nullcontext()
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         with self._at(array):
-            return array.copy()
+            return array.copy(order=order or "K")
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Copy a small array; a large one is shared, since the host would wait to compare it."""
@@ -107,6 +107,8 @@ class CupyBackend(Backend):
         if self.has_several_devices or type(array) is not cupy.ndarray or array.base is not None:
             return False
         return sys.getrefcount(array.data) == _OWN_BUFFER
+
+    tells_views = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return bool(cupy.may_share_memory(array, source))

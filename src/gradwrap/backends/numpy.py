@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import kept
+from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def _is_number(kind: Any) -> bool:
@@ -27,8 +28,35 @@ BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce
 
 
+MASKED = (
+    "masked arrays have no derivative: how their masks combine is not recorded. "
+    "Fix: keep the mask as an array of bools, and use np.where(mask, fill, x)."
+)
+MATRIX = (
+    "np.matrix has no derivative: its products, shapes and reductions are not those of arrays. "
+    "Fix: use arrays (np.asarray(matrix)), whose product of matrices is a @ b."
+)
+REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
+"""Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""
+
+
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
+
+
+untyped: Any = np
+
+
+def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    return x.copy() if min is None and max is None else untyped.clip(x, min, max)
+
+
+def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return np.trace(x, offset, -2, -1, dtype)
+
+
+OWN: Mapping[str, Callable[..., Any]] = MappingProxyType({"clip": _clip, "linalg.trace": _trace})
+"""NumPy's functions in place of array_api_compat's, whose results have another memory order."""
 
 
 class NumPyBackend(Backend):
@@ -51,8 +79,32 @@ class NumPyBackend(Backend):
         )
         return direct
 
+    def native(self, path: str) -> Callable[..., Any] | None:
+        return OWN.get(path) or super().native(path)
+
     def is_array(self, value: object) -> bool:
-        return isinstance(value, (np.ndarray, np.generic))
+        if type(value) in self.array_types:
+            return True
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return False
+        self.check_type(type_of(value))
+        return True
+
+    def is_at_hand(self, array: Any) -> bool:
+        return True
+
+    def check_type(self, kind: type) -> None:
+        for base in kind.__mro__:
+            self.check_converting(f"{base.__module__}.{base.__name__}")
+
+    def answers_itself(self, kind: type[Any]) -> bool:
+        answer = getattr(kind, "__array_ufunc__", None)
+        return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
+
+    def check_converting(self, module: str) -> None:
+        for start, words in REFUSED.items():
+            if module.startswith(start):
+                raise NonDifferentiableInputError(words)
 
     def device(self, array: Any) -> Any:
         return "cpu"
@@ -79,8 +131,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any) -> Any:
-        return np.array(array)
+    def copy(self, array: Any, order: Any = None) -> Any:
+        return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
 
@@ -89,11 +141,36 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
+    tells_views = True
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
             return False
         base = array.base
-        return array is source or (base is not None and (base is source or base is source.base))
+        if base is None or base is source or array is source:
+            return base is not None or array is source
+        if type(base) is not NDARRAY:  # that of windows is neither
+            return np.may_share_memory(array, source)
+        return base is source.base
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        moved = np.moveaxis(array, axis, 0)
+        return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+
+    def is_writeable(self, view: Any) -> bool:
+        return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        if like is None:
+            return np.asarray(array, order="C")
+        steps = like.strides
+        if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
+            return array
+        made = empty_in_order_of(like, array)
+        if made.strides == array.strides and type(array) is type(like):
+            return array
+        made[...] = array
+        return made
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         return np.diag(diagonal)
@@ -104,6 +181,8 @@ class NumPyBackend(Backend):
         return total
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if not isinstance(buffer, NDARRAY):
+            buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values
         else:
@@ -112,4 +191,6 @@ class NumPyBackend(Backend):
 
 
 def _is_mask(key: Any) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
     return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

@@ -57,7 +57,10 @@ class TorchBackend(Backend):
     def device(self, array: Any) -> Any:
         return array.device
 
-    def copy(self, array: Any) -> Any:
+    def is_at_hand(self, array: Any) -> bool:
+        return array.device.type == "cpu"  # type: ignore[no-any-return]  # a string
+
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return array.clone()
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
@@ -67,6 +70,8 @@ class TorchBackend(Backend):
         if array.nbytes <= COPIED and array.device.type == "cpu":
             return copied(array.clone(), array)
         return Guarded(array, Content(array, _version), calling_line())
+
+    tells_views = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if array.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():

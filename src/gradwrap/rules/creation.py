@@ -6,10 +6,11 @@ from typing import Any
 
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.library.backend import PYTHON_SCALARS
+from gradwrap.core.library.buffers import share
 from gradwrap.core.library.namespace import asked_of_data, composite
 from gradwrap.core.table.kinds import nondifferentiable
 from gradwrap.core.table.registry import register
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
 RULES = [
     nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")
@@ -46,7 +47,12 @@ def asarray(
         if device is not None and stacked.device != device:
             stacked = stacked.to_device(device)
         return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
-    return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
+    if type_of(obj) not in backend.plain_types:
+        backend.check_type(type_of(obj))
+    made = backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy)
+    if made is obj or getattr(made, "base", None) is not None:
+        share(made)  # the caller can write to it
+    return cls._plain(made)
 
 
 @composite("array")
@@ -117,7 +123,7 @@ def linspace(
 def meshgrid(xp: Any, *arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """Return the coordinates of a grid: each vector repeated along the axes of the others."""
     lines = open_grid(xp, arrays, indexing)
-    return tuple(xp.copy(grid) for grid in xp.broadcast_arrays(*lines))
+    return tuple(xp.copy(grid, order="C") for grid in xp.broadcast_arrays(*lines))
 
 
 def open_grid(xp: Any, arrays: Any, indexing: str) -> list[Any]:

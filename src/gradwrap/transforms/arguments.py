@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from numbers import Integral
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.wrapper import AnyWrapper, level_of, snapshot, strip, stripped
+from gradwrap.core.levels.wrapper import AnyWrapper, is_at, level_of, snapshot, strip, stripped
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -31,8 +32,8 @@ PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(No
 class Tracked:
     """One argument under differentiation: its leaves, and how to give gradients back in its form.
 
-    None, and what is neither an array nor a number, passes through where it is a part of a
-    pytree; the gradient has None in its place.
+    An integer, None, and what is neither an array nor a number, passes through where it is a part
+    of a pytree; the gradient has None in its place.
     """
 
     originals: list[Any]
@@ -42,13 +43,13 @@ class Tracked:
         self.originals, self.treedef = flatten(value)
         variables: list[Any] = []
         for index, original in enumerate(self.originals):
-            if not self.treedef.is_lone and passes_through(original):
+            if not self.treedef.is_lone and stays_fixed(original):
                 variables.append(original)
             else:
                 variables.append(self._track(original, index, value, level, name, hold))
         # the function may write to its arguments, which gives them other nodes
         self.leaves: list[tuple[Any, Any] | None] = [
-            (v._node, v._backend.xp) if isinstance(v, AnyWrapper) else None for v in variables
+            (v._node, v._backend.xp) if is_at(v, level) else None for v in variables
         ]
         if variables and not any(self.leaves):
             raise NotAnArrayError(
@@ -92,6 +93,16 @@ def passes_through(leaf: Any) -> bool:
     if isinstance(leaf, NUMBERS):
         return isinstance(leaf, bool)
     return not hasattr(leaf, "dtype") and not is_array(leaf)
+
+
+def stays_fixed(leaf: Any) -> bool:
+    """Tell if a part of a pytree is not differentiated: an integer counts, or chooses."""
+    return passes_through(leaf) or is_integer(leaf)
+
+
+def is_integer(value: Any) -> bool:
+    """Tell if a value is an integer of Python's, or a scalar such as `np.int64(2)`."""
+    return isinstance(stripped(value), Integral) and not isinstance(value, bool)
 
 
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.levels import (
-    current_watch,
-    differentiating,
-    new_level,
-    next_sequence_number,
-)
+from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_number
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten_with_paths, map_leaves
 from gradwrap.errors import (
     BackwardError,
@@ -30,6 +25,7 @@ from gradwrap.errors import (
 )
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_untracked
+from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,8 +66,7 @@ class Recording:
             key: places[key].value if key in places else wrapped_untracked(value, self._hold)
             for key, value in kwargs.items()
         }
-        with differentiating():
-            self.out: Any = without_inner(fun(*entered, **named), self.level)
+        self.out: Any = without_inner(run(fun, entered, named), self.level)
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """An argument with the content that it has now, whatever its owner writes to it."""
@@ -101,8 +96,11 @@ class Recording:
 
         def own(leaf: Any) -> Any:
             result = self.unwrapped(leaf)
-            if result is leaf or isinstance(result, AnyWrapper) or not is_array(result):
+            is_shared = result is not leaf and is_array(result)
+            if not is_shared or isinstance(result, AnyWrapper):
                 return result
+            if not hasattr(type_of(result), "__setitem__"):
+                return result  # a number of NumPy, which nobody can write to
             return backend_of(result).copy(result)
 
         return map_leaves(own, tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from gradwrap.backends.numpy_functions.table import (
     implements,
     is_masked,
     on_values,
+    scalar,
 )
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import innermost, native
 from gradwrap.rules.axes import as_axes
 
 NEUTRAL: dict[str, tuple[Any, str]] = {
@@ -69,8 +71,8 @@ def mean(xp: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> 
 
 def _masked_sum(xp: Any, a: Any, where: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
     """The sum of the elements that a mask chooses, and how many there are."""
-    mask = np.broadcast_to(native(where), a.shape)
-    count = np.sum(mask, axis=axis, keepdims=keepdims, dtype=a.real.dtype)
+    mask = xp.broadcast_to(xp.asarray(where), a.shape)
+    count = xp.sum(xp.astype(mask, a.real.dtype), axis=axis, keepdims=keepdims)
     return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims), count
 
 
@@ -86,13 +88,15 @@ def spread(
     where: Any,
     mean: Any,
     correction: Any,
+    none: float = 0.0,
 ) -> Any:
+    """Divide by the degrees of freedom, and by `none` where there are none."""
     a = cast(xp, a, dtype)
     free = ddof if correction is NoValue else correction
     is_complex = xp.isdtype(a.dtype, "complex floating")
     if not is_complex and mean is NoValue and not is_masked(where):
         return getattr(xp, path)(a, axis=axis, correction=free, keepdims=keepdims)
-    mask = native(where) if is_masked(where) else np.True_
+    mask = xp.asarray(where) if is_masked(where) else np.True_
     a = xp.where(mask, a, 0)  # so that a NaN that is left out has no part in the derivative
     if mean is NoValue:
         total, count = _masked_sum(xp, a, mask, axis, True)
@@ -100,14 +104,18 @@ def spread(
     deviation = cast(xp, a - mean, dtype)
     square = (xp.conj(deviation) * deviation).real if is_complex else deviation * deviation
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
-    found = total / np.maximum(count - free, 0.0)
+    known = count - free
+    is_missing = innermost(known <= 0)
+    if isinstance(is_missing, (np.ndarray, np.bool_)) and is_missing.any():  # not asked of a GPU
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=2)
+    found = total / xp.where(known > 0, known, none)
     return _root(xp, found) if path == "std" else found
 
 
 def _root(xp: Any, variance: Any) -> Any:
     """The square root, whose derivative is taken for zero where the elements are all the same."""
     same = variance == 0
-    return xp.where(same, variance, xp.sqrt(xp.where(same, 1.0, variance)))
+    return scalar(xp.where(same, variance, xp.sqrt(xp.where(same, 1.0, variance))))
 
 
 @implements("average(a, axis=None, weights=None, returned=False, *, keepdims=NoValue)", arrays=1)
@@ -161,10 +169,11 @@ def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
 )
 def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
     """Call the function without `nan` in its name, of the chosen elements that are numbers."""
-    known = ~np.isnan(native(a)) & (native(where) if is_masked(where) else np.True_)
+    known = ~xp.isnan(a)
+    known = known & xp.asarray(where) if is_masked(where) else known
     if name == "nanmean":
         return mean(xp, a, where=known, **options)
-    return spread(xp, name.removeprefix("nan"), a, where=known, **options)
+    return spread(xp, name.removeprefix("nan"), a, where=known, none=math.nan, **options)
 
 
 @implements(

@@ -31,6 +31,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.setters import set_shape
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
@@ -39,10 +40,11 @@ from gradwrap.core.calls.loop import looped, stacked, tell
 from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.observing.callers import calling_module, current_caller, refused
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Meta, size_of
-from gradwrap.errors import BatchedValueError, RuleDefinitionError
+from gradwrap.errors import BatchedIndexError, BatchedValueError, RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -392,7 +394,7 @@ class Batched(Variable[A]):
     if not TYPE_CHECKING:  # as in `Variable`
 
         def __getattr__(self, name: str) -> Any:
-            if name == "_value":
+            if name == "_value" and self._node.diagonal is not None:
                 self._value = made = self._backend.diagonal_matrix(self._node.diagonal)
                 return made
             return super().__getattr__(name)
@@ -401,6 +403,10 @@ class Batched(Variable[A]):
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes of one example."""
         return tuple(self._value.shape) if self._node is None else self._node.meta.shape
+
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...]) -> None:
+        set_shape(self, shape)
 
     @property
     def dtype(self) -> Any:
@@ -422,15 +428,25 @@ class Batched(Variable[A]):
             return f"Batched({self._value!r}, not mapped)"
         return f"Batched({self._value!r}, size={self._node.size})"
 
-    def _untracked_data(self, what: str, fix: str) -> Any:
+    def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
         if self._node is not None:
-            raise BatchedValueError(
+            error = BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
                 "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
                 "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
                 "with None in in_axes."
             )
-        return super()._untracked_data(what, fix)
+            raise refused(current_caller(), error)
+        return super()._untracked_data(what, fix, into=into)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """NumPy's conversion; refused, of a NumPy function's index so that `vmap` can go on."""
+        try:
+            return super().__array__(dtype, copy)
+        except BatchedValueError as error:
+            if self._backend.is_float(self) or not calling_module().startswith("numpy."):
+                raise
+            raise BatchedIndexError(*error.args) from None
 
     def __bool__(self) -> bool:
         if self._node is not None:
@@ -439,12 +455,3 @@ class Batched(Variable[A]):
                 "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
             )
         return super().__bool__()
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a 0-d array")
-        return self.shape[0]
-
-    def __iter__(self) -> Any:
-        """The elements along the first axis of each example."""
-        return (self[i] for i in range(len(self)))

@@ -216,7 +216,7 @@ class Tape(Call):
         if self.collects_metas():
             x = rule.arrays[0]
             pairs = f"for meta, data in zip(metas, {x}_d)"
-            whole = f"[meta_of(data, level) if meta is None else meta {pairs}]"
+            whole = f"[described(data, level) if meta is None else meta {pairs}]"
             lines += [f"if None in metas: metas = {whole}"]
         saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
         nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")

@@ -32,7 +32,7 @@ class Wrapper:
     each of these.
     """
 
-    __slots__ = ("__weakref__", "_grad", "_leaf", "_node", "_value", "_view", "_views")
+    __slots__ = ("__weakref__", "_grad", "_is_array", "_leaf", "_node", "_value", "_view", "_views")
 
     _value: Any
     _node: Any
@@ -144,6 +144,24 @@ def native(value: Any) -> Any:
     return value
 
 
+def lay_out(value: Any, like: Any) -> None:
+    """Give a value that nothing else holds the memory order of an array of its shape."""
+    *_, new = layers(value)
+    new._value = new._backend.laid_out(new._value, innermost(like))
+
+
+def is_scalar(wrapper: Any) -> bool:
+    """Tell if a value is a number of its library, without views, that cannot be written to.
+
+    The examples of a batch are, unless they came to be as views, or were written to before.
+    """
+    if wrapper.shape:
+        return False
+    if any(layer._is_batched and layer._node is not None for layer in layers(wrapper)):
+        return not (hasattr(wrapper, "_view") or hasattr(wrapper, "_is_array"))
+    return not hasattr(type_of(innermost(wrapper)), "__setitem__")
+
+
 def snapshot(value: Any) -> Any:
     """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
     return value._snapshot() if isinstance(value, AnyWrapper) else value
@@ -226,14 +244,13 @@ def data_of(wrapper: Any) -> Any:
 
 def example(value: Any, level: int, index: int) -> Any:
     """One example of the arrays in a value that the `vmap` of this level maps over."""
-    return _with_leaves(
-        value,
-        lambda leaf: (
-            leaf._value[index]
-            if isinstance(leaf, AnyWrapper) and leaf._is_batched and is_at(leaf, level)
-            else leaf
-        ),
-    )
+
+    def one(leaf: Any) -> Any:
+        layer = stripped(leaf)
+        is_mapped = isinstance(layer, AnyWrapper) and layer._is_batched and is_at(layer, level)
+        return layer._value[index] if is_mapped else leaf
+
+    return _with_leaves(value, one)
 
 
 # Keys ---------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import operator
 import threading
 import weakref
@@ -83,6 +83,20 @@ class Backend:
     def is_array(self, value: object) -> bool:
         """Tell if `value` is an array (or array scalar) of this library."""
         return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
+
+    def check_type(self, kind: type) -> None:
+        """Raise if arrays of a type have no derivative, though the library is known."""
+
+    def answers_itself(self, kind: type[Any]) -> bool:
+        """Tell if arrays of a type answer for operations with tracked arrays themselves."""
+        return False
+
+    def is_at_hand(self, array: Any) -> bool:
+        """Tell if values can be looked at without waiting, for a device or a lazy computation."""
+        return False
+
+    def check_converting(self, module: str) -> None:
+        """Raise if a module that converts a tracked array to a plain one makes such arrays."""
 
     def device(self, array: Any) -> Any:
         return device(array)
@@ -198,7 +212,7 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return self.xp.asarray(array, copy=True)
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
@@ -217,6 +231,10 @@ class Backend:
         """
         return False
 
+    def batch_first(self, array: Any, axis: int) -> Any:
+        """Many arrays along an axis, moved in front; each is dense, as what is computed of it."""
+        return self.xp.moveaxis(array, axis, 0)
+
     def diagonal_matrix(self, diagonal: Any) -> Any:
         """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
         length = diagonal.shape[0]
@@ -231,9 +249,20 @@ class Backend:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
+    tells_views: bool = False
+    """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
+
+    def is_writeable(self, view: Any) -> bool:
+        """Tell if the library lets a view be written to."""
+        return True
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        """The array in the memory order of another one of its shape, or that of C for None."""
+        return array
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
@@ -279,6 +308,18 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
                 "first array of the library is given to gradwrap."
             )
         _factories[library] = factory
+
+
+def is_library(name: str) -> bool:
+    """Tell if a name is that of a known library, or of a module that is installed."""
+    if name in _factories or any(backend.name == name for backend in by_type.values()):
+        return True
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
+
+
+def registered() -> frozenset[str]:
+    """The names of the libraries that have a backend of their own."""
+    return frozenset(_factories)
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -354,6 +395,7 @@ def _enter(xp: Any, kind: type) -> Backend:
             else:
                 backend = factory(xp, kind)
             by_namespace[id(xp)] = (xp, backend)
+        backend.check_type(kind)
         for array_type in backend.array_types | {kind}:
             by_type[array_type] = backend
     return backend
@@ -428,6 +470,12 @@ class WrappedBackend(Backend):
     def is_array(self, value: object) -> bool:
         return isinstance(value, self._inner)
 
+    def check_type(self, kind: type) -> None:
+        self._base.check_type(kind)
+
+    def answers_itself(self, kind: type[Any]) -> bool:
+        return self._base.answers_itself(kind)
+
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
 
@@ -447,8 +495,12 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any) -> Any:
-        return self.xp.copy(array)
+    def copy(self, array: Any, order: str | None = None) -> Any:
+        return self.xp.copy(array, order=order or "K")
+
+    @property
+    def tells_views(self) -> bool:  # type: ignore[override]  # of the library
+        return self._base.tells_views
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         if isinstance(array, AnyWrapper):
