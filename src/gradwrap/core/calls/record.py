@@ -115,7 +115,8 @@ class Tape(Call):
                 changed = f"{name}_k is not {name} and holds_guarded({name}_k)"
                 lines += [f"{name}_k = {keep}", f"if {changed}: by = guarding(bound)"]
         if sharing:
-            lines += ["if shared:", *indented(sharing)]
+            # a transform keeps its arguments when it is called, and nobody else has its results
+            lines += [f"if shared and (exposed or not {level}):", *indented(sharing)]
         return (["by = bound", *lines], "by") if lines else ([], "bound")
 
     def _may_be_array(self, name: str) -> bool:
