@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import empty_in_order_of, kept
+from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class NumPyBackend(Backend):
             return True
         if not isinstance(value, (np.ndarray, np.generic)):
             return False
-        self.check_type(type(value))
+        self.check_type(type_of(value))
         return True
 
     def is_at_hand(self, array: Any) -> bool:
@@ -130,8 +131,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: Any = "K") -> Any:
-        return np.array(array, order=order)
+    def copy(self, array: Any, order: Any = None) -> Any:
+        return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
 
@@ -157,7 +158,7 @@ class NumPyBackend(Backend):
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
     def is_writeable(self, view: Any) -> bool:
-        return bool(view.flags.writeable)
+        return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if like is None:
@@ -190,4 +191,6 @@ class NumPyBackend(Backend):
 
 
 def _is_mask(key: Any) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
     return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

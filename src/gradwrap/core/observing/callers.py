@@ -51,6 +51,12 @@ def current_caller() -> Caller | None:
     return next(_callers(_outwards(frame)), None)
 
 
+def calling_module() -> str:
+    """Return the module that has called the function that asks."""
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    return str(frame.f_globals.get("__name__", ""))
+
+
 def caller_of(error: BaseException) -> Caller | None:
     """Return the line that an error came from; None if there is none but gradwrap's."""
     frames = reversed(list(_inwards(error.__traceback__)))
