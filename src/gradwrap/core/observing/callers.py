@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
@@ -36,13 +35,19 @@ class Caller(NamedTuple):
     @property
     def package(self) -> str:
         """The package it belongs to, if that was installed; none if the user can change it."""
-        is_installed = not INSTALLED.isdisjoint(Path(self.code.co_filename).parts)
+        is_installed = not INSTALLED.isdisjoint(_parts(self.code.co_filename))
         return self.module.partition(".")[0] if is_installed else ""
 
     def __str__(self) -> str:
-        file = self.module if self.package else Path(self.code.co_filename).name
+        file = self.module if self.package else _parts(self.code.co_filename)[-1]
         name = self.code.co_qualname.rpartition("<locals>.")[2]
         return f"in {name} ({file}, line {self.line})"
+
+
+def _parts(filename: str) -> tuple[str, ...]:
+    from pathlib import PurePath  # slow to import, and needed for errors alone
+
+    return PurePath(filename).parts or ("",)
 
 
 def current_caller() -> Caller | None:
