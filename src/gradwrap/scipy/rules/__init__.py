@@ -1,0 +1,3 @@
+"""The rows of SciPy's functions, one file for each of its submodules."""
+
+CHAPTERS = ("linalg",)
