@@ -203,7 +203,8 @@ def checked(row: Row, arguments: Mapping[str, Any]) -> dict[str, Any]:
             for key, option in value.items():
                 _check_option(row, key, option, NEVER_DEFAULT)
         elif name in row.arrays:
-            if isinstance(value, SEQUENCE) and parameter.kind is not parameter.VAR_POSITIONAL:
+            is_group = name in row.groups or parameter.kind is parameter.VAR_POSITIONAL
+            if isinstance(value, SEQUENCE) and not is_group:
                 value = _joined(value)  # noqa: PLW2901  the same argument
         else:
             _check_option(row, name, value, parameter.default)

@@ -70,6 +70,7 @@ class Row:
         kind: Kind,
         *,
         arrays: str = "",
+        groups: str = "",
         neutral: str = "",
         symmetric: str = "",
         byproducts: Sequence[Any] = (),
@@ -79,6 +80,7 @@ class Row:
         self.path = path
         self.kind = kind
         self.arrays: tuple[str, ...] = tuple(arrays.split())
+        self.groups: tuple[str, ...] = tuple(groups.split())
         self.neutral: tuple[str, ...] = tuple(neutral.split())
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
