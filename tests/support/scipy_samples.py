@@ -32,5 +32,9 @@ class Random:
         x = self.normal(n, n)
         return x @ x.T / n + np.eye(n)
 
+    def spread(self, n: int) -> Any:
+        """Return a symmetric matrix whose eigenvectors are near the axes, so that signs stay."""
+        return 0.1 * self.spd(n) + np.diag(np.arange(1.0, n + 1.0))
+
     def complex(self, *shape: int) -> Any:
         return self.normal(*shape) + 1j * self.normal(*shape)

@@ -7,15 +7,17 @@ again, until the data are plain.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gradwrap.core.calls.loop import looped
+from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, is_recorded, native
+from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, part_at, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
@@ -124,13 +126,19 @@ class SciPyCall:
     ) -> tuple[list[Any], Pull]:
         """The outputs, and what pulls their cotangents back."""
         outs = self.values(inputs)
-        pull = self.derivative.pull(self, inputs, needed, outs)
+        try:
+            pull = self.derivative.pull(self, inputs, needed, outs)
+        except BatchedValueError:
+            pull = functools.partial(self._pulled_singly, inputs, needed)
 
         def checked_pull(cotangents: Sequence[Any]) -> Sequence[Any]:
             for place, g in enumerate(cotangents):
                 if g is not None and self.is_byproduct(place):
                     raise self.byproduct_error(place)
-            return pull(cotangents)
+            try:
+                return pull(cotangents)
+            except BatchedValueError:
+                return self._pulled_singly(inputs, needed, cotangents)
 
         return outs, checked_pull
 
@@ -139,11 +147,46 @@ class SciPyCall:
     ) -> tuple[list[Any], Sequence[Any]]:
         """The outputs and their tangents; that of a by-product refuses to be used."""
         outs = self.values(inputs)
-        pushed = list(self.derivative.push(self, inputs, tangents, outs))
+        try:
+            pushed = list(self.derivative.push(self, inputs, tangents, outs))
+        except BatchedValueError:
+            pushed = self._pushed_singly(inputs, tangents)
         for place in range(len(outs)):
             if self.is_byproduct(place):
                 pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
         return outs, pushed
+
+    # Under `vmap`, where a formula looks at values: one example after the other
+
+    def _pulled_singly(
+        self, inputs: Sequence[Any], needed: Sequence[bool], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        count = len(inputs)
+
+        def single(*values: Any) -> list[Any]:
+            xs, gs = values[:count], values[count:]
+            outs = self.values(xs)
+            found = self.derivative.pull(self, xs, needed, outs)(gs)
+            return [g for g, is_needed in zip(found, needed, strict=True) if is_needed]
+
+        if not is_innermost_batch([inputs, cotangents]):
+            raise BatchedValueError(
+                f"the derivative of {self.name} looks at values that vmap maps over. "
+                "Fix: call vmap inside the transform that differentiates, or loop."
+            )
+        found = iter(looped(single, self.name, *inputs, *cotangents))
+        return [next(found) if is_needed else None for is_needed in needed]
+
+    def _pushed_singly(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        count = len(inputs)
+
+        def single(*values: Any) -> list[Any]:
+            xs, ts = values[:count], values[count:]
+            outs = self.values(xs)
+            pushed = self.derivative.push(self, xs, ts, outs)
+            return [zeros_like(out) if t is None else t for t, out in zip(pushed, outs, strict=True)]
+
+        return list(looped(single, self.name, *inputs, *tangents))
 
     def is_byproduct(self, place: int) -> bool:
         """Tell if a part of the result has no derivative."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import is_recorded, level_of, unwrapped_key
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
@@ -104,9 +104,8 @@ class Formula(_Derived):
     ) -> Pull:
         """Record the formula."""
         places = [place for place, is_needed in enumerate(needed) if is_needed]
-        formula = self._of_leaves(call, inputs, places, outs)
+        formula, kept = self._of_leaves(call, inputs, places, outs)
         _, pull = vjp(formula, *(inputs[place] for place in places))
-        kept = [place for place in range(len(outs)) if not call.is_byproduct(place)]
 
         def pull_all(cotangents: Sequence[Any]) -> Sequence[Any]:
             given = [_or_zeros(cotangents[place], outs[place]) for place in kept]
@@ -122,29 +121,39 @@ class Formula(_Derived):
     ) -> Sequence[Any]:
         """Run the formula forward."""
         places = [place for place, tangent in enumerate(tangents) if tangent is not None]
-        formula = self._of_leaves(call, inputs, places, outs)
+        formula, kept = self._of_leaves(call, inputs, places, outs)
         primals, directions = ([list_[place] for place in places] for list_ in (inputs, tangents))
         _, found = jvp(formula, primals, directions)
-        kept = iter(found)
-        return [None if call.is_byproduct(place) else next(kept) for place in range(len(outs))]
+        pushed: list[Any] = [None] * len(outs)
+        for place, tangent in zip(kept, found, strict=True):
+            pushed[place] = tangent
+        return pushed
 
     def _of_leaves(
         self, call: SciPyCall, inputs: Sequence[Any], places: Sequence[int], outs: Sequence[Any]
-    ) -> Callable[..., Any]:
-        """The formula as a function of the tracked arguments, whose results are of `outs`."""
+    ) -> tuple[Callable[..., Any], list[int]]:
+        """The formula as a function of the tracked arguments, to what of the result they move.
+
+        Which parts these are is noted in a list when the formula runs.
+        """
+        kept: list[int] = []
 
         def formula(*leaves: Any) -> list[Any]:
             full = list(inputs)
             for place, leaf in zip(places, leaves, strict=True):
                 full[place] = leaf
             made = self.evaluate(call, full, outs)
-            return [
-                _aligned(part_at(made, path), outs[place])
-                for place, path in enumerate(call.out_paths)
-                if not call.is_byproduct(place)
-            ]
+            level = level_of(leaves[0])
+            found: list[Any] = []
+            for place, path in enumerate(call.out_paths):
+                if not call.is_byproduct(place):
+                    part = part_at(made, path)
+                    if level_of(part) == level:
+                        kept.append(place)
+                        found.append(_aligned(part, outs[place]))
+            return found
 
-        return formula
+        return formula, kept
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call the formula."""
@@ -371,6 +380,8 @@ def _or_zeros(cotangent: Any, out: Any) -> Any:
 
 def _aligned(part: Any, out: Any) -> Any:
     """A part of what a formula returned, of the shape and dtype of SciPy's."""
+    if part is None:
+        return zeros_like(out)
     if not is_array(part):
         part = np.asarray(part)
     return fit_tangent(namespace_of([part, out]), part, out)

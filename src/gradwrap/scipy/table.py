@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import pkgutil
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -134,7 +135,7 @@ def row_of(path: str) -> Row | None:
 def all_rows() -> Iterator[Row]:
     """Yield every row."""
     package: Any = import_module("gradwrap.scipy.rules")
-    for name in package.CHAPTERS:
-        import_module(f"gradwrap.scipy.rules.{name}")
+    for chapter in pkgutil.iter_modules(package.__path__):
+        import_module(f"gradwrap.scipy.rules.{chapter.name}")
     for rows in tuple(_rows.values()):
         yield from rows.values()

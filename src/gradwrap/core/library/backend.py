@@ -86,6 +86,10 @@ class Backend:
     def device(self, array: Any) -> Any:
         return device(array)
 
+    def dispatches(self, function: Any) -> bool:
+        """Tell if a function of the library hands a call with a variable over to its class."""
+        return False
+
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         """Tell if a dtype is floating (real or complex), and if it is complex."""
         kind = self._dtype_kinds.get(dtype)
