@@ -47,7 +47,7 @@ def split(arguments: Sequence[Any]) -> Split:
     here = [level_of(value) == level for value in values]
     wrapper = values[here.index(True)]
     nodes = tuple(v._node if own else None for v, own in zip(values, here, strict=True))
-    data = [v._data if own else v for v, own in zip(values, here, strict=True)]
+    data = [v._value if own else v for v, own in zip(values, here, strict=True)]
     return Split(level, wrapper, nodes, data)
 
 

@@ -205,7 +205,7 @@ class _BatchedRule:
                 for g, mapped in zip(found, self.mapped, strict=True)
             ]
 
-        datas = [out._data if own else out for out, own in zip(outs, mapped_outs, strict=True)]
+        datas = [out._value if own else out for out, own in zip(outs, mapped_outs, strict=True)]
         return datas, pull_all
 
     def forward(
@@ -239,12 +239,12 @@ class _BatchedRule:
     def _whole(self, value: Any) -> Any:
         """With the batch axis; repeated along it, if it is the same for all examples."""
         if is_at(value, self.level):
-            return value._data
+            return value._value
         return backend_of(value).xp.broadcast_to(value, (self.batch.size, *value.shape))
 
     def _summed(self, value: Any) -> Any:
         """Of an argument that all examples share, the sum of their cotangents."""
         if not is_at(value, self.level):
             return value
-        data = value._data
+        data = value._value
         return backend_of(data).xp.sum(data, axis=0, dtype=data.dtype)
