@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.scipy.calls import SciPyCall
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.results import float_parts
+from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.results import float_parts, part_at
 from gradwrap.scipy.table import Row, Sample, all_rows
 from scipy_samples import Random
 
@@ -78,6 +80,21 @@ def test_value_is_scipys_bit_for_bit(row: Row, sample: Sample) -> None:
     assert len(found) == len(parts)
     for one, other in zip(found, parts, strict=True):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"),
+    [p for p in samples() if type(p.values[0].kind) is Formula],  # type: ignore[attr-defined]
+)
+def test_value_of_a_formula_is_scipys_to_rounding(row: Row, sample: Sample) -> None:
+    call = SciPyCall(row, row.kind, sample.args, sample.kwargs)  # type: ignore[arg-type]
+    outs = call.values(call.leaves)
+
+    made = row.kind.evaluate(call, call.leaves, outs)  # type: ignore[attr-defined]
+
+    for place, (path, out) in enumerate(zip(call.out_paths, outs, strict=True)):
+        if not call.is_byproduct(place) and part_at(made, path) is not None:
+            np.testing.assert_allclose(part_at(made, path), out, rtol=1e-9, atol=1e-11)
 
 
 def is_tracked(arg: Any) -> bool:

@@ -7,6 +7,7 @@ kind             its derivative
 `ArrayApi`       that of SciPy's own array-API path; the value stays that of its NumPy path
 `Tangent`        a formula for the tangent, from the value; reverse mode transposes it
 `Adjoint`        a formula for the cotangent of each argument; the tangent is the function itself
+`AxisLinear`     the function itself; the adjoint of the matrix that it is along an axis
 `Composed`       none of its own: a function that calls others, in place of SciPy's
 `Constant`       none: the result is piecewise constant
 `Refused`        none: a tracked argument is an error, which says why
@@ -23,10 +24,11 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse
 
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded, level_of, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwrapped_key
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
@@ -280,6 +282,86 @@ class Adjoint(_Derived):
         return [_aligned(part, out) for part, out in zip(total, outs, strict=True)]
 
 
+class AxisLinear(_Derived):
+    """A function that is linear in one array, along one axis: the tangent is the function itself.
+
+    Its adjoint is `adjoint(g, ...)`, where one is known; otherwise that of the matrix of the map,
+    which is the function of unit vectors. The matrix is kept in sparse form for some calls.
+    """
+
+    name = "linear along an axis"
+
+    def __init__(
+        self, array: str = "x", axis: str = "axis", adjoint: Callable[..., Any] | None = None
+    ) -> None:
+        self.array = array
+        self.axis = axis
+        self.adjoint = adjoint
+        self._matrices: dict[Any, Any] = {}
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the map is SciPy's own."""
+        return True
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Call the function on the tangent."""
+        return call.values([zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)])
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Apply the adjoint."""
+        arguments = call.arguments(inputs)
+        x = arguments[self.array]
+        axis = arguments.get(self.axis, -1)
+
+        def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            g = cotangents[0]
+            if self.adjoint is not None:
+                words = call.words(inputs, _parameters(self.adjoint), g=g)
+                made = self.adjoint(**words)
+            else:
+                matrix = self._matrix(call, x.shape[axis])
+                made = applied(matrix.conj().T, g, axis)
+            backend = backend_of(x)
+            fitted = fit_cotangent(namespace_of([made, x]), made, backend.meta(x, 0))
+            return [
+                fitted if path == (self.array,) else None for path in call.paths
+            ]
+
+        return pull
+
+    def _matrix(self, call: SciPyCall, n: int) -> Any:
+        """The matrix of the map for vectors of length n, as SciPy's function of unit vectors."""
+        options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
+        key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
+        found = self._matrices.get(key)
+        if found is None:
+            blocks: list[Any] = []
+            for start in range(0, n, BLOCK):
+                units = np.eye(n, min(BLOCK, n - start), -start)
+                given = {**options, self.array: units, self.axis: 0}
+                blocks.append(scipy.sparse.csr_array(call.row.original(**given)))
+            found = scipy.sparse.hstack(blocks, format="csr")
+            while len(self._matrices) >= KEPT:
+                self._matrices.pop(next(iter(self._matrices)))
+            self._matrices[key] = found
+        return found
+
+
+BLOCK = 256
+"""So many unit vectors are transformed at once."""
+KEPT = 16
+"""So many matrices are kept."""
+
+
+def _frozen(value: Any) -> Any:
+    """An option as a part of a key."""
+    return (value.tobytes(), value.shape) if isinstance(value, np.ndarray) else repr(value)
+
+
 class Composed(Kind):
     """A function that does all by itself, in place of SciPy's: `function(...)`.
 
@@ -364,6 +446,35 @@ class Refused(Kind):
         """Refuse what is tracked; call SciPy's function on anything else."""
         refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
         return Constant.answer(Constant(self.why), row, args, kwargs)
+
+
+# Products with sparse matrices --------------------------------------------------------------------
+
+
+def _product(matrix: Any, x: Any) -> Any:
+    return matrix @ x
+
+
+PRODUCT = Row(
+    "sparse product",
+    Adjoint({"x": lambda g, matrix: product(matrix.conj().T, g)}),
+    arrays="x",
+    original=_product,
+)
+
+
+def product(matrix: Any, x: Any) -> Any:
+    """Multiply a constant matrix, which may be sparse, with an array of one or two axes."""
+    if isinstance(x, AnyWrapper):
+        return PRODUCT.kind.answer(PRODUCT, (matrix, x), {})
+    return matrix @ x
+
+
+def applied(matrix: Any, x: Any, axis: int) -> Any:
+    """Apply a constant matrix along an axis of an array."""
+    moved = np.moveaxis(x, axis, 0)
+    made = product(matrix, np.reshape(moved, (moved.shape[0], -1)))
+    return np.moveaxis(np.reshape(made, (-1, *moved.shape[1:])), 0, axis)
 
 
 # Parts of a result --------------------------------------------------------------------------------

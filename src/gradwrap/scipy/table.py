@@ -77,6 +77,7 @@ class Row:
         byproducts: Sequence[Any] = (),
         samples: Callable[[Any], Iterable[Sample]] | None = None,
         note: str = "",
+        original: Callable[..., Any] | None = None,
     ) -> None:
         self.path = path
         self.kind = kind
@@ -87,6 +88,8 @@ class Row:
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.samples = samples
         self.note = note
+        if original is not None:  # an operation of our own, which the table does not list
+            self.original = original
 
     def __repr__(self) -> str:
         return f"<row scipy.{self.path}: {self.kind.name}>"
