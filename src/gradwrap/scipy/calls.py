@@ -113,7 +113,7 @@ class SciPyCall:
         return self._natively(*leaves)
 
     def _natively(self, *leaves: Any) -> list[Any]:
-        result = self.original([native(leaf) for leaf in leaves])
+        result = self.original([_as_number(native(leaf)) for leaf in leaves])
         found = list(float_parts(result))
         self.result = result
         self.out_paths = [path for path, _ in found]
@@ -201,6 +201,11 @@ class SciPyCall:
             f"{self.name}: {part} of its result has no derivative. "
             "Fix: .detach() it, if it is to be a constant."
         )
+
+
+def _as_number(value: Any) -> Any:
+    """An array without axes as an array scalar, which SciPy takes for a number."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
 
 
 def _as_array(part: Any) -> Any:

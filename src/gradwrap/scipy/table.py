@@ -77,6 +77,8 @@ class Row:
         byproducts: Sequence[Any] = (),
         samples: Callable[[Any], Iterable[Sample]] | None = None,
         note: str = "",
+        within: Callable[..., tuple[Any, ...]] | None = None,
+        signature: str = "",
         original: Callable[..., Any] | None = None,
     ) -> None:
         self.path = path
@@ -88,6 +90,10 @@ class Row:
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.samples = samples
         self.note = note
+        self.within = within
+        """Where the function is defined: brings the arguments of a test there."""
+        if signature:  # SciPy's cannot be inspected
+            self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
         if original is not None:  # an operation of our own, which the table does not list
             self.original = original
 

@@ -420,6 +420,9 @@ class WrappedBackend(Backend):
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
 
+    def dispatches(self, function: Any) -> bool:
+        return self._base.dispatches(function)
+
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
 

@@ -383,9 +383,6 @@ def _wiener(im: Any, mysize: Any, noise: Any) -> Any:
     return np.where(taken, (im - mean) * (1 - ratio) + mean, mean)
 
 
-def _residue_of(x: Any) -> Any:
-    return x
-
 
 # Splines ------------------------------------------------------------------------------------------
 
@@ -404,17 +401,15 @@ def _spline_at(order: int) -> Any:
     def evaluated(cj: Any, newx: Any, dx: Any, x0: Any) -> Any:
         x = (newx - x0) / dx
         n = cj.shape[0]
-        data = np.asarray(native_of(x))
-        period = 2 * (n - 1)
-        turns = np.floor(data / period)
-        x = x - turns * period
-        mirrored = np.asarray(native_of(x)) > n - 1
-        x = np.where(mirrored, period - x, x)
+        last = n - 1
+        for _ in range(1 + int(np.max(np.abs(native_of(x)))) // max(last, 1)):  # mirrored
+            x = np.where(native_of(x) < 0, -x, x)
+            x = np.where(native_of(x) > last, 2 * last - x, x)
         low = np.floor(np.asarray(native_of(x)) - order / 2).astype(int) + 1
         total: Any = 0.0
         for step in range(order + 1):
             at = low + step
-            total = total + cj[np.abs((at + n - 1) % period - (n - 1))] * _basis(x - at, order)
+            total = total + cj[np.clip(at, 0, last)] * _basis(x - at, order)
         return total
 
     return evaluated
@@ -706,26 +701,189 @@ def _zoom_fft(x: Any, fn: Any, m: Any, fs: Any, endpoint: Any, axis: Any) -> Any
 # Representations of filters -----------------------------------------------------------------------
 
 
-def _bilinear(b: Any, a: Any, fs: Any) -> Any:
-    b, a = np.atleast_1d(b), np.atleast_1d(a)
-    order = max(len(a), len(b)) - 1
-    made = [_in_z(one, order, fs) for one in (b, a)]
-    first = made[1][:1]
-    numerator = made[0] / first
-    leading = np.asarray(native_of(numerator))
-    start = next((i for i, v in enumerate(leading) if abs(v) > 1e-14), len(leading) - 1)
-    return numerator[start:], made[1] / first
-
-
-def _in_z(p: Any, order: int, fs: Any) -> Any:
-    """A polynomial in s at `2 fs (z - 1) / (z + 1)`, times `(z + 1) ** order`."""
+def _substituted(p: Any, above: Any, below: Any, order: int) -> Any:
+    """A polynomial at the quotient of two others, times a power of the lower one."""
+    powers = [np.ones(1)]
+    others = [np.ones(1)]
+    for _ in range(order):
+        powers.append(np.convolve(powers[-1], above))
+        others.append(np.convolve(others[-1], below))
+    degree = len(p) - 1
+    terms = [
+        p[i] * np.convolve(powers[degree - i], others[order - degree + i])
+        for i in range(degree + 1)
+    ]
+    length = max(term.shape[0] for term in terms)
     total: Any = 0.0
-    for i in range(len(p)):
-        power = len(p) - 1 - i
-        factors = [np.poly1d([1.0, -1.0]) ** power, np.poly1d([1.0, 1.0]) ** (order - power)]
-        coefficients = np.atleast_1d((factors[0] * factors[1]).coeffs)
-        total = total + p[i] * (2 * fs) ** power * coefficients
+    for term in terms:
+        total = total + extended(term, length - term.shape[0], 0, "constant")
     return total
+
+
+def _in_other(b: Any, a: Any, above: Any, below: Any) -> Any:
+    """A transfer function at a quotient of polynomials, normalised as SciPy does."""
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    order = max(len(b), len(a)) - 1
+    return _normalized(*(_substituted(one, above, below, order) for one in (b, a)))
+
+
+def _normalized(b: Any, a: Any) -> Any:
+    a = _without_leading(a, 0.0)
+    return _without_leading(b / a[0], 1e-14), a / a[0]
+
+
+def _without_leading(p: Any, size: float) -> Any:
+    data = np.abs(np.asarray(native_of(p)))
+    start = next((i for i, value in enumerate(data) if value > size), len(data) - 1)
+    return p[start:]
+
+
+def _pair(x: Any, y: Any) -> Any:
+    return np.stack([np.asarray(1.0) * x, np.asarray(1.0) * y])
+
+
+def _bilinear(b: Any, a: Any, fs: Any) -> Any:
+    return _in_other(b, a, _pair(2 * fs, -2 * fs), np.ones(2))
+
+
+def _lp2lp(b: Any, a: Any, wo: Any) -> Any:
+    return _in_other(b, a, np.array([1.0, 0.0]), np.reshape(wo, (1,)))
+
+
+def _lp2hp(b: Any, a: Any, wo: Any) -> Any:
+    return _in_other(b, a, np.reshape(wo, (1,)), np.array([1.0, 0.0]))
+
+
+def _lp2bp(b: Any, a: Any, wo: Any, bw: Any) -> Any:
+    return _in_other(b, a, _squared(wo), _pair(bw, 0.0))
+
+
+def _lp2bs(b: Any, a: Any, wo: Any, bw: Any) -> Any:
+    return _in_other(b, a, _pair(bw, 0.0), _squared(wo))
+
+
+def _squared(wo: Any) -> Any:
+    return np.concatenate([np.array([1.0, 0.0]), np.reshape(wo * wo, (1,))])
+
+
+def _more_poles(z: Any, p: Any) -> int:
+    return int(np.size(p) - np.size(z))
+
+
+def _with_zeros(z: Any, count: int, value: Any = 0.0) -> Any:
+    return np.concatenate([z, value * np.ones(count)])
+
+
+def _bilinear_zpk(z: Any, p: Any, k: Any, fs: Any) -> Any:
+    z_new, p_new = ((2 * fs + one) / (2 * fs - one) for one in (z, p))
+    k = k * np.real(np.prod(2 * fs - z) / np.prod(2 * fs - p))
+    return _with_zeros(z_new, _more_poles(z, p), -1.0), p_new, k
+
+
+def _lp2lp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
+    return wo * z, wo * p, k * wo ** _more_poles(z, p)
+
+
+def _lp2hp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
+    return _with_zeros(wo / z, _more_poles(z, p)), wo / p, k * np.real(np.prod(-z) / np.prod(-p))
+
+
+def _split(roots: Any, wo: Any) -> Any:
+    root = np.sqrt(roots**2 - wo**2 + 0j)
+    return np.concatenate([roots + root, roots - root])
+
+
+def _lp2bp_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
+    more = _more_poles(z, p)
+    return _with_zeros(_split(z * bw / 2, wo), more), _split(p * bw / 2, wo), k * bw**more
+
+
+def _lp2bs_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
+    more = _more_poles(z, p)
+    made = _with_zeros(_split(bw / 2 / z, wo), more, np.asarray(1j) * wo)
+    made = _with_zeros(made, more, np.asarray(-1j) * wo)
+    return made, _split(bw / 2 / p, wo), k * np.real(np.prod(-z) / np.prod(-p))
+
+
+def _roots(p: Any, found: Any) -> Any:
+    """The roots of a polynomial: two of Newton's steps from those that SciPy has found."""
+    degree = p.shape[0] - 1
+    slope = p[:-1] * np.arange(degree, 0, -1)
+    for _ in range(2):
+        value, rate = (
+            np.sum(c * found[:, None] ** np.arange(c.shape[0] - 1, -1, -1), axis=-1)
+            for c in (p, slope)
+        )
+        found = found - value / rate
+    return found
+
+
+def _tf2zpk(b: Any, a: Any, out: Any) -> Any:
+    b, a = _normalized(np.atleast_1d(b), np.atleast_1d(a))
+    z, p, _ = out
+    return _roots(b, z), _roots(a, p), b[0]
+
+
+def _sos2zpk(sos: Any, out: Any) -> Any:
+    z, p, _ = out
+    zeros: list[Any] = []
+    poles: list[Any] = []
+    gain: Any = 1.0
+    for i in range(sos.shape[0]):
+        b = _without_leading(sos[i, :3], 1e-14)
+        zeros.append(_with_zeros(_roots(b, z[2 * i : 2 * i + len(b) - 1]), 3 - len(b)))
+        poles.append(_roots(sos[i, 3:], p[2 * i : 2 * i + 2]))
+        gain = gain * b[0] / sos[i, 3]
+    return np.concatenate(zeros), np.concatenate(poles), gain
+
+
+def _characteristic(a: Any) -> Any:
+    """The characteristic polynomial, by Faddeev and LeVerrier."""
+    n = a.shape[0]
+    eye = np.eye(n)
+    coefficients = [np.asarray(1.0)]
+    moved = np.zeros((n, n))
+    for k in range(1, n + 1):
+        moved = a @ moved + coefficients[-1] * eye
+        coefficients.append(-np.trace(a @ moved) / k)
+    return np.stack(coefficients)
+
+
+def _ss2tf(A: Any, B: Any, C: Any, D: Any, input: Any) -> Any:
+    b, d = B[:, input : input + 1], D[:, input : input + 1]
+    den = _characteristic(A)
+    rows = [_characteristic(A - b @ C[k : k + 1]) + (d[k] - 1) * den for k in range(C.shape[0])]
+    return np.stack(rows), den
+
+
+def _tf2ss(num: Any, den: Any) -> Any:
+    num, den = _normalized(num, den)
+    n = den.shape[0] - 1
+    num = extended(num, n + 1 - num.shape[0], 0, "constant")
+    a = np.concatenate([-den[None, 1:], np.eye(n - 1, n)])
+    c = num[1:] - num[0] * den[1:]
+    return a, np.eye(n, 1), c[None, :], np.reshape(num[0], (1, 1))
+
+
+def _chirp(
+    t: Any, f0: Any, t1: Any, f1: Any, method: Any, phi: Any, vertex_zero: Any, complex: Any
+) -> Any:
+    if method in ("linear", "lin", "li"):
+        cycles = f0 * t + (f1 - f0) / t1 * t**2 / 2
+    elif method in ("quadratic", "quad", "q"):
+        rate = (f1 - f0) / t1**2
+        cycles = (
+            f0 * t + rate * t**3 / 3
+            if vertex_zero
+            else f1 * t + rate * ((t1 - t) ** 3 - t1**3) / 3
+        )
+    elif method in ("logarithmic", "log", "lo"):
+        cycles = t1 / np.log(f1 / f0) * f0 * ((f1 / f0) ** (t / t1) - 1)
+    else:
+        pole = -f1 * t1 / (f0 - f1)
+        cycles = -pole * f0 * np.log(np.abs(1 - t / pole))
+    phase = 2 * np.pi * cycles + phi * np.pi / 180
+    return np.exp(np.asarray(1j) * phase) if complex else np.cos(phase)
 
 
 def _matched(values: Any, wanted: Any) -> Any:
@@ -825,6 +983,11 @@ def _planes(r: Any) -> Any:
     ]
 
 
+def _one_first(sos: Any, *rest: Any) -> tuple[Any, ...]:
+    """Sections as SciPy wants them."""
+    return (np.concatenate([sos[:, :3], np.ones((sos.shape[0], 1)), sos[:, 4:]], axis=1), *rest)
+
+
 CONVOLUTIONS = [
     Row("signal.convolve", Formula(_convolve_any := lambda in1, in2, mode: _convolve(in1, in2, mode)), arrays="in1 in2", neutral="method", samples=_two),
     Row("signal.correlate", Formula(_correlate), arrays="in1 in2", neutral="method", samples=_two),
@@ -832,7 +995,7 @@ CONVOLUTIONS = [
     Row("signal.oaconvolve", Formula(_fft_convolve), arrays="in1 in2", samples=_two),
     Row("signal.convolve2d", Formula(_convolve2d), arrays="in1 in2 fillvalue", samples=_planes),
     Row("signal.correlate2d", Formula(_correlate2d), arrays="in1 in2 fillvalue", samples=_planes),
-    Row("signal.sepfir2d", Formula(_sepfir2d), arrays="input hrow hcol", samples=lambda r: [call(r.normal(5, 6), r.normal(3), r.normal(5))]),
+    Row("signal.sepfir2d", signature="input, hrow, hcol, /", kind=Formula(_sepfir2d), arrays="input hrow hcol", samples=lambda r: [call(r.normal(5, 6), r.normal(3), r.normal(5))]),
 ]
 FILTERS = [
     Row(
@@ -848,17 +1011,17 @@ FILTERS = [
     ),
     Row("signal.lfilter_zi", Formula(_lfilter_zi), arrays="b a", samples=lambda r: [call(*_tf(r)), call(r.normal(2), r.uniform(4) * np.array([1, .3, .2, .1]))]),
     Row("signal.lfiltic", Formula(_lfiltic), arrays="b a y x", samples=lambda r: [call(*_tf(r), r.normal(2), r.normal(2))]),
-    Row("signal.sosfilt", Formula(_sosfilt), arrays="sos x zi", groups="", samples=lambda r: [call(SECTIONS.copy(), r.normal(6), take=None), call(SECTIONS.copy(), r.normal(6), zi=np.full((2, 2), 0.3))]),
-    Row("signal.sosfilt_zi", Formula(_sosfilt_zi), arrays="sos", samples=lambda r: [call(SECTIONS.copy())]),
+    Row("signal.sosfilt", within=_one_first, kind=Formula(_sosfilt), arrays="sos x zi", samples=lambda r: [call(SECTIONS.copy(), r.normal(6)), call(SECTIONS.copy(), r.normal(6), zi=np.full((2, 2), 0.3))]),
+    Row("signal.sosfilt_zi", within=_one_first, kind=Formula(_sosfilt_zi), arrays="sos", samples=lambda r: [call(SECTIONS.copy())]),
     Row("signal.filtfilt", Formula(_filtfilt), arrays="b a x", neutral="irlen", samples=lambda r: [call(*_tf(r), r.normal(14)), call(*_tf(r), r.normal(6), padtype="even", padlen=3), call(*_tf(r), r.normal(7, 2), axis=0, padtype="constant", padlen=2)]),
-    Row("signal.sosfiltfilt", Formula(_sosfiltfilt), arrays="sos x", samples=lambda r: [call(SECTIONS.copy(), r.normal(18)), call(SECTIONS.copy(), r.normal(6), padlen=3, padtype="constant")]),
+    Row("signal.sosfiltfilt", within=_one_first, kind=Formula(_sosfiltfilt), arrays="sos x", samples=lambda r: [call(SECTIONS.copy(), r.normal(18)), call(SECTIONS.copy(), r.normal(6), padlen=3, padtype="constant")]),
     Row("signal.deconvolve", Formula(_deconvolve), arrays="signal divisor", samples=lambda r: [call(r.normal(6), r.uniform(3))]),
     Row("signal.upfirdn", Formula(_upfirdn), arrays="h x", samples=lambda r: [call(r.normal(3), r.normal(5)), call(r.normal(4), r.normal(2, 5), up=3, down=2)]),
     Row("signal.savgol_filter", Formula(_savgol), arrays="x delta cval", samples=lambda r: [call(r.normal(9), 5, 2), call(r.normal(9), 5, 2, deriv=1, delta=0.7), call(r.normal(9, 2), 5, 3, axis=0, mode="mirror"), call(r.normal(9), 4, 2, mode="nearest")]),
     Row("signal.medfilt", Formula(_medfilt), arrays="volume", samples=lambda r: [call(r.normal(7)), call(r.normal(4, 5), [3, 5])]),
     Row("signal.medfilt2d", Formula(lambda input, kernel_size: _medfilt(input, kernel_size)), arrays="input", samples=lambda r: [call(r.normal(4, 5))]),
     Row("signal.order_filter", Formula(_order_filter), arrays="a", samples=lambda r: [call(r.normal(4, 5), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), 2)]),
-    Row("signal.wiener", Formula(_wiener), arrays="im noise", samples=lambda r: [call(r.normal(8)), call(r.normal(5, 4), (3, 3), 0.4)]),
+    Row("signal.wiener", Formula(_wiener), arrays="im noise", samples=lambda r: [call(r.normal(8)), call(r.normal(5, 4), (3, 3), 0.05)]),
     Row("signal.detrend", AxisLinear("data", adjoint=lambda g, axis, type, bp: dispatcher("signal.detrend")(g, axis=axis, type=type, bp=bp)), arrays="data", neutral="overwrite_data", samples=lambda r: [call(r.normal(7)), call(r.normal(3, 5), type="constant"), call(r.normal(8, 2), axis=0, bp=[4])]),
     Row(
         "signal.resample_poly",
@@ -887,12 +1050,39 @@ SPECTRA = [
     Row("signal.czt", Formula(_czt), arrays="x w a", samples=lambda r: [call(r.normal(6)), call(r.complex(2, 6), 4, np.complex128(0.9 - 0.3j), np.complex128(1.1 + 0.2j))]),
     Row("signal.zoom_fft", Formula(_zoom_fft), arrays="x fn fs", samples=lambda r: [call(r.normal(6), np.array([0.1, 0.7])), call(r.normal(2, 6), 0.7, 4, endpoint=True)]),
 ]
+ROOTS = np.array([0.3, -0.5]), np.array([0.4, 0.2, 0.7])
+
+
 REPRESENTATIONS = [
+    *(
+        Row(f"signal.{name}", Formula(function), arrays="b a wo bw" if name > "lp2b" and name < "lp2c" else "b a wo", samples=samples)
+        for name, function, samples in (
+            ("lp2lp", _lp2lp, lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)]),
+            ("lp2hp", _lp2hp, lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)]),
+            ("lp2bp", _lp2bp, lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)]),
+            ("lp2bs", _lp2bs, lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)]),
+        )
+    ),
+    *(
+        Row(f"signal.{name}", Formula(function), arrays=f"z p k {more}", samples=samples)
+        for name, function, more, samples in (
+            ("lp2lp_zpk", _lp2lp_zpk, "wo", lambda r: [call(*ROOTS, 1.3, 0.7)]),
+            ("lp2hp_zpk", _lp2hp_zpk, "wo", lambda r: [call(*ROOTS, 1.3, 0.7)]),
+            ("lp2bp_zpk", _lp2bp_zpk, "wo bw", lambda r: [call(*ROOTS, 1.3, 0.7, 0.3)]),
+            ("lp2bs_zpk", _lp2bs_zpk, "wo bw", lambda r: [call(*ROOTS, 1.3, 0.7, 0.3)]),
+            ("bilinear_zpk", _bilinear_zpk, "fs", lambda r: [call(*ROOTS, 1.3, 1.4)]),
+        )
+    ),
+    Row("signal.tf2zpk", Formula(_tf2zpk), arrays="b a", samples=lambda r: [call(np.array([1.0, 0.3, -0.2]), np.array([1.2, 0.9, 0.1])), call(r.normal(3), r.normal(4))]),
+    Row("signal.sos2zpk", Formula(_sos2zpk), arrays="sos", within=_one_first, samples=lambda r: [call(SECTIONS.copy())]),
+    Row("signal.ss2tf", Formula(_ss2tf), arrays="A B C D", samples=lambda r: [call(0.3 * r.normal(2, 2), r.normal(2, 1), r.normal(2, 2), r.normal(2, 1))]),
+    Row("signal.tf2ss", Formula(_tf2ss), arrays="num den", samples=lambda r: [call(*_tf(r))]),
+    Row("signal.chirp", Formula(_chirp), arrays="t f0 t1 f1 phi", samples=lambda r: [call(r.rising(5), 0.3, 2.0, 1.2), *(call(r.rising(5), 0.3, 2.0, 1.2, method, 20.0) for method in ("quadratic", "logarithmic", "hyperbolic")), call(r.rising(5), 0.3, 2.0, 1.2, "quadratic", vertex_zero=False, complex=True)]),
     Row("signal.bilinear", Formula(_bilinear), arrays="b a fs", samples=lambda r: [call(*_tf(r), 1.4), call(r.uniform(2), r.uniform(3), 0.9)]),
     Row("signal.zpk2sos", Formula(_zpk2sos), arrays="z p k", neutral="pairing analog", samples=lambda r: [call(np.array([0.3, -0.5]), np.array([0.4, 0.2]), 1.3)]),
     Row("signal.tf2sos", Formula(_tf2sos), arrays="b a", neutral="pairing analog", samples=lambda r: [call(*_tf(r))]),
-    Row("signal.freqz_sos", Formula(_freqz_sos), arrays="sos", samples=lambda r: [call(SECTIONS.copy(), 4)]),
-    Row("signal.sosfreqz", Formula(_freqz_sos), arrays="sos", samples=lambda r: [call(SECTIONS.copy(), 4)]),
+    Row("signal.freqz_sos", within=_one_first, kind=Formula(_freqz_sos), arrays="sos", samples=lambda r: [call(SECTIONS.copy(), 4)]),
+    Row("signal.sosfreqz", within=_one_first, signature="sos, worN=512, whole=False, fs=6.283185307179586", kind=Formula(_freqz_sos), arrays="sos", samples=lambda r: [call(SECTIONS.copy(), 4)]),
 ]
 
 
@@ -900,7 +1090,6 @@ def _api(name: str, samples: Any) -> Row:
     return Row(f"signal.{name}", ArrayApi(), samples=samples)
 
 
-ROOTS = np.array([0.3, -0.5]), np.array([0.4, 0.2])
 API = [
     _api("hilbert", lambda r: [call(r.normal(6)), call(r.normal(3, 5), axis=0)]),
     _api("hilbert2", lambda r: [call(r.normal(4, 5))]),
@@ -912,28 +1101,13 @@ API = [
     _api("freqs_zpk", lambda r: [call(*ROOTS, 1.3, np.array([0.3, 0.7]))]),
     _api("group_delay", lambda r: [call(_tf(r), 4)]),
     _api("zpk2tf", lambda r: [call(*ROOTS, 1.3)]),
-    _api("tf2zpk", lambda r: [call(np.array([1.0, 0.3, -0.2]), np.array([1.2, 0.9, 0.1]))]),
     _api("sos2tf", lambda r: [call(SECTIONS.copy())]),
-    _api("sos2zpk", lambda r: [call(SECTIONS.copy())]),
     _api("vectorstrength", lambda r: [call(r.rising(5), 0.7)]),
-    _api("lp2lp", lambda r: [call(*_tf(r), 0.7)]),
-    _api("lp2hp", lambda r: [call(*_tf(r), 0.7)]),
-    _api("lp2bp", lambda r: [call(*_tf(r), 0.7, 0.3)]),
-    _api("lp2bs", lambda r: [call(*_tf(r), 0.7, 0.3)]),
-    _api("lp2lp_zpk", lambda r: [call(*ROOTS, 1.3, 0.7)]),
-    _api("lp2hp_zpk", lambda r: [call(*ROOTS, 1.3, 0.7)]),
-    _api("lp2bp_zpk", lambda r: [call(*ROOTS, 1.3, 0.7, 0.3)]),
-    _api("lp2bs_zpk", lambda r: [call(*ROOTS, 1.3, 0.7, 0.3)]),
-    _api("bilinear_zpk", lambda r: [call(*ROOTS, 1.3, 1.4)]),
     _api("normalize", lambda r: [call(*_tf(r))]),
-    _api("minimum_phase", lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), order=1)]),
+    Row("signal.minimum_phase", ArrayApi(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest), samples=lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), order=1)]),
     _api("firwin", lambda r: [call(7, 0.3)]),
-    _api("firwin2", lambda r: [call(7, np.array([0.0, 0.4, 1.0]), np.array([1.0, 0.8, 0.1]))]),
-    _api("chirp", lambda r: [call(r.rising(5), 0.3, 2.0, 1.2)]),
     _api("gausspulse", lambda r: [call(r.rising(5) / 10, 3.0, 0.6)]),
     _api("sweep_poly", lambda r: [call(r.rising(5), np.array([0.1, 0.3]))]),
-    _api("ss2tf", lambda r: [call(0.3 * r.normal(2, 2), r.normal(2, 1), r.normal(1, 2), r.normal(1, 1))]),
-    _api("tf2ss", lambda r: [call(*_tf(r))]),
 ]
 NONE = [
     *(
