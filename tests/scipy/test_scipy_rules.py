@@ -38,7 +38,8 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
     """The dispatcher as a function of the sample's arguments, to what has a derivative."""
 
     def function(*args: Any) -> list[Any]:
-        changed = list(args)
+        # SciPy takes array scalars for numbers, not arrays without axes
+        changed = [arg[()] if isinstance(arg, np.ndarray) else arg for arg in args]
         for place, name in enumerate(row.signature.parameters):
             if name in row.symmetric and place < len(changed):
                 changed[place] = (changed[place] + np.conj(changed[place].T)) / 2

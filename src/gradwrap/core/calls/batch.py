@@ -340,7 +340,7 @@ class _BatchedNamespace(WrappedNamespace):
         found = super()._find(path)
         if self._has_rule(path) or not isinstance(found, functools.partial):
             return found
-        return functools.partial(looped, found, path)
+        return functools.update_wrapper(functools.partial(looped, found, path), found, (), ())
 
 
 class Batched(Variable[A]):

@@ -189,8 +189,8 @@ def _without_rule(
 
 def _below(native: Callable[..., Any]) -> Callable[..., Any]:
     """The library's own function below those of the namespaces of transforms outside."""
-    while isinstance(native, functools.partial) and native.func is _without_rule:
-        native = native.args[-1]
+    while isinstance(native, functools.partial):
+        native = getattr(native, "__wrapped__", native.func)
     return native
 
 

@@ -101,7 +101,7 @@ def _correlate2d(in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: Any) -
 def _sepfir2d(input: Any, hrow: Any, hcol: Any) -> Any:
     for axis, kernel in ((1, hrow), (0, hcol)):
         half = kernel.shape[0] // 2
-        longer = extended(input, half, half, "mirror", axis=axis)
+        longer = extended(input, half, half, "reflect", axis=axis)
         input = _along(longer, axis, kernel[::-1])
     return input
 
@@ -405,7 +405,7 @@ def _spline_at(order: int) -> Any:
         for _ in range(1 + int(np.max(np.abs(native_of(x)))) // max(last, 1)):  # mirrored
             x = np.where(native_of(x) < 0, -x, x)
             x = np.where(native_of(x) > last, 2 * last - x, x)
-        low = np.floor(np.asarray(native_of(x)) - order / 2).astype(int) + 1
+        low = np.floor(np.asarray(native_of(x)) - (order + 1) / 2).astype(int) + 1
         total: Any = 0.0
         for step in range(order + 1):
             at = low + step
@@ -789,7 +789,8 @@ def _lp2hp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
 
 
 def _split(roots: Any, wo: Any) -> Any:
-    root = np.sqrt(roots**2 - wo**2 + 0j)
+    roots = roots + 0j
+    root = np.sqrt(roots**2 - wo**2)
     return np.concatenate([roots + root, roots - root])
 
 
@@ -1035,7 +1036,7 @@ FILTERS = [
     Row("signal.cspline1d", AxisLinear("signal", singly=True), arrays="signal", samples=lambda r: [call(r.normal(8)), call(r.normal(8), 1)]),
     Row("signal.qspline1d", AxisLinear("signal", singly=True), arrays="signal", samples=lambda r: [call(r.normal(8))]),
     Row("signal.cspline1d_eval", Formula(_spline_at(3)), arrays="cj newx dx x0", samples=lambda r: [call(r.normal(6), r.rising(4, -1.0, 7.0), 1.1, 0.2)]),
-    Row("signal.qspline1d_eval", Formula(_spline_at(2)), arrays="cj newx dx x0", samples=lambda r: [call(r.normal(6), r.rising(4, -1.0, 7.0), 1.1, 0.2)]),
+    Row("signal.qspline1d_eval", Formula(_spline_at(2)), arrays="cj newx dx x0", samples=lambda r: [call(r.normal(6), np.array([-0.9, 1.9, 3.1, 6.6]), 1.1, 0.2)]),
     Row("signal.gauss_spline", Formula(lambda x, n: np.exp(-(x**2) / 2 / ((n + 1) / 12.0)) / np.sqrt(2 * np.pi * (n + 1) / 12.0)), arrays="x", samples=lambda r: [call(r.normal(4), 3)]),
 ]
 SPECTRA = [
