@@ -61,7 +61,7 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
 @pytest.mark.parametrize(("row", "sample"), samples())
 def test_derivative_is_that_of_differences(row: Row, sample: Sample) -> None:
-    gw.testing.check_rule(function_of(row, sample), *sample.args, order=sample.order)
+    gw.testing.check_rule(function_of(row, sample), *sample.args, order=sample.upto)
 
 
 @pytest.mark.parametrize(("row", "sample"), samples())

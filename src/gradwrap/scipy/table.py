@@ -27,19 +27,19 @@ class Sample(NamedTuple):
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    order: int = 2
+    upto: int = 2
     take: Callable[[Any], Any] | None = None
 
 
 def call(
-    *args: Any, order: int = 2, take: Callable[[Any], Any] | None = None, **kwargs: Any
+    *args: Any, upto: int = 2, take: Callable[[Any], Any] | None = None, **kwargs: Any
 ) -> Sample:
     """Write a sample as the call that it is.
 
-    `order=1` leaves out the second derivative; `take` is a part of the result, or a function of
+    `upto=1` leaves out the second derivative; `take` is a part of the result, or a function of
     it, where that is not made of arrays.
     """
-    return Sample(args, kwargs, order, take)
+    return Sample(args, kwargs, upto, take)
 
 
 class Kind:

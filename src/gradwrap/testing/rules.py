@@ -275,7 +275,7 @@ class _Examination:
         try:
             found = self.flat(*(line[::-1] for line in lines))
             found += self.flat(_doubled(self.args[0]), *self.args[1:])
-        except (TypeError, ValueError, IndexError):
+        except (TypeError, ValueError, IndexError, RuntimeError):
             return False
         wanted = [part.reshape(-1)[::-1] for part in self.value] + [*map(_doubled, self.value)]
         pairs = zip(found, wanted, strict=True)

@@ -219,8 +219,8 @@ ROWS = [
             Formula(function),
             arrays=f"{array} dln mu offset bias",
             samples=lambda r: [
-                call(r.normal(6), 0.7, 0.3, 0.05, 0.02, order=1),
-                call(r.normal(2, 5), 0.7, 0.3, 0.05, order=1),
+                call(r.normal(6), 0.7, 0.3, 0.05, 0.02, upto=1),
+                call(r.normal(2, 5), 0.7, 0.3, 0.05, upto=1),
             ],
         )
         for name, array, function in (("fht", "a", _fht), ("ifht", "A", _ifht))
@@ -229,7 +229,7 @@ ROWS = [
         "fft.fhtoffset",
         Formula(_offset),
         arrays="dln mu initial bias",
-        samples=lambda r: [call(0.7, 0.3, 0.2, 0.1, order=1)],
+        samples=lambda r: [call(0.7, 0.3, 0.2, 0.1, upto=1)],
     ),
     *(
         Row(

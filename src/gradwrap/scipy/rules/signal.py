@@ -1105,7 +1105,7 @@ API = [
     _api("sos2tf", lambda r: [call(SECTIONS.copy())]),
     _api("vectorstrength", lambda r: [call(r.rising(5), 0.7)]),
     _api("normalize", lambda r: [call(*_tf(r))]),
-    Row("signal.minimum_phase", ArrayApi(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest), samples=lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), order=1)]),
+    Row("signal.minimum_phase", ArrayApi(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest), samples=lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), upto=1)]),
     _api("firwin", lambda r: [call(7, 0.3)]),
     _api("gausspulse", lambda r: [call(r.rising(5) / 10, 3.0, 0.6)]),
     _api("sweep_poly", lambda r: [call(r.rising(5), np.array([0.1, 0.3]))]),
