@@ -190,8 +190,7 @@ class SciPyCall:
 
     def is_byproduct(self, place: int) -> bool:
         """Tell if a part of the result has no derivative."""
-        path = self.out_paths[place]
-        return any(key in self.row.byproducts for key in path)
+        return self.row.is_byproduct(self.out_paths[place])
 
     def byproduct_error(self, place: int) -> NoRuleError:
         """The error for a by-product that a derivative was to be taken of."""

@@ -56,7 +56,7 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)
 
 
-class _Derived(Kind):
+class Derived(Kind):
     """A call whose value is SciPy's and whose derivative is a formula's."""
 
     tracks_all = False
@@ -88,7 +88,7 @@ class _Derived(Kind):
         return push_by_transposing(self.pull(call, inputs, needed, outs), outs, tangents)
 
 
-class Formula(_Derived):
+class Formula(Derived):
     """The derivative of a function in NumPy of the same arguments.
 
     It returns what SciPy's function does, or the parts of it that have a derivative: a tuple, or a
@@ -184,7 +184,7 @@ class ArrayApi(Formula):
             return call.original([wrapped_untracked(leaf) for leaf in leaves])
 
 
-class Tangent(_Derived):
+class Tangent(Derived):
     """A formula for the tangent: `function(t, out, ...)`.
 
     `t` has the tangent of each array argument by its name, zeros where it is not tracked, None
@@ -220,7 +220,7 @@ class Tangent(_Derived):
         ]
 
 
-class Adjoint(_Derived):
+class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 
     The function is linear in each of these arguments by itself, so its tangent is the function
@@ -282,7 +282,7 @@ class Adjoint(_Derived):
         return [_aligned(part, out) for part, out in zip(total, outs, strict=True)]
 
 
-class AxisLinear(_Derived):
+class AxisLinear(Derived):
     """A function that is linear in one array, along one axis: the tangent is the function itself.
 
     Its adjoint is `adjoint(g, ...)`, where one is known; otherwise that of the matrix of the map,

@@ -100,6 +100,10 @@ class Row:
     def __repr__(self) -> str:
         return f"<row scipy.{self.path}: {self.kind.name}>"
 
+    def is_byproduct(self, path: tuple[Any, ...]) -> bool:
+        """Tell if a part of the result has no derivative."""
+        return any(key in self.byproducts for key in path)
+
     @property
     def name(self) -> str:
         """The public name, as messages write it."""
