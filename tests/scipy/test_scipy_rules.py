@@ -45,7 +45,9 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
                 changed[place] = (changed[place] + np.conj(changed[place].T)) / 2
         if row.within is not None:
             changed = list(row.within(*changed))
-        result = dispatcher(row.path)(*changed, **sample.kwargs)
+        words = dict(zip(sample.tracked, changed[len(sample.args) :], strict=True))
+        changed = changed[: len(sample.args)]
+        result = dispatcher(row.path)(*changed, **(sample.kwargs | words))
         if sample.take is not None:
             result = sample.take(result)
         return [
@@ -61,7 +63,13 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
 @pytest.mark.parametrize(("row", "sample"), samples())
 def test_derivative_is_that_of_differences(row: Row, sample: Sample) -> None:
-    gw.testing.check_rule(function_of(row, sample), *sample.args, order=sample.upto)
+    gw.testing.check_rule(
+        function_of(row, sample),
+        *sample.args,
+        *(sample.kwargs[name] for name in sample.tracked),
+        order=sample.upto,
+        rtol=sample.accuracy,
+    )
 
 
 @pytest.mark.parametrize(("row", "sample"), samples())

@@ -29,17 +29,25 @@ class Sample(NamedTuple):
     kwargs: dict[str, Any]
     upto: int = 2
     take: Callable[[Any], Any] | None = None
+    tracked: tuple[str, ...] = ()
+    accuracy: float | None = None
 
 
 def call(
-    *args: Any, upto: int = 2, take: Callable[[Any], Any] | None = None, **kwargs: Any
+    *args: Any,
+    upto: int = 2,
+    take: Callable[[Any], Any] | None = None,
+    tracked: str = "",
+    accuracy: float | None = None,
+    **kwargs: Any,
 ) -> Sample:
     """Write a sample as the call that it is.
 
     `upto=1` leaves out the second derivative; `take` is a part of the result, or a function of
-    it, where that is not made of arrays.
+    it, where that is not made of arrays; `tracked` names keywords that are differentiated too;
+    `accuracy` is that of SciPy's own result, where it is an approximation.
     """
-    return Sample(args, kwargs, upto, take)
+    return Sample(args, kwargs, upto, take, tuple(tracked.split()), accuracy)
 
 
 class Kind:
