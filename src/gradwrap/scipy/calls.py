@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gradwrap.transforms.custom_calls import Pull
 
 NEVER_DEFAULT: Any = object()
+VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
 """The types of arguments that are, or may hold, a variable."""
 
@@ -246,11 +247,11 @@ def checked(row: Row, arguments: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in arguments.items():
         parameter = parameters[name]
-        if parameter.kind is parameter.VAR_KEYWORD:
+        if parameter.kind is parameter.VAR_KEYWORD and name not in row.arrays:
             for key, option in value.items():
                 _check_option(row, key, option, NEVER_DEFAULT)
         elif name in row.arrays:
-            is_group = name in row.groups or parameter.kind is parameter.VAR_POSITIONAL
+            is_group = name in row.groups or parameter.kind in VARIABLE_KINDS
             if isinstance(value, SEQUENCE) and not is_group:
                 value = _joined(value)  # noqa: PLW2901  the same argument
         else:
