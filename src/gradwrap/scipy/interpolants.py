@@ -54,7 +54,7 @@ def interpolant_class(
                 if name.startswith("__") or "_made" not in vars(self):
                     raise AttributeError(name)
                 found = getattr(self._made, name)
-                if is_float(found):
+                if is_float(found) and not name.startswith("_"):
                     return refusing(f"{path}.{name}", found, self._given)
                 return found
 
@@ -71,7 +71,7 @@ def interpolant_class(
                 return attached(path, value, {(): self._formula_of(**options)})
 
             def _formula_of(self, **options: Any) -> Any:
-                nu = options.pop("nu", 0)
+                nu = options.pop("nu", 0) or 0
                 x = options.pop(first)
                 x = x if holds_variable([x]) else np.asarray(x, dtype=float)
                 x = as_array(x)
@@ -107,6 +107,9 @@ def interpolant_class(
                 total = total + half * np.tensordot(GAUSS[1], self._formula_of(**{first: points}), 1)
             return attached(path, value, {(): total})
 
+        for name, member in inspect.getmembers_static(native):
+            if isinstance(member, property):
+                setattr(Interpolant, name, _property(member, name))
         if hasattr(native, "derivative") and "nu" in called.parameters:
             Interpolant.derivative = derivative
         if hasattr(native, "integrate"):
@@ -120,6 +123,14 @@ def interpolant_class(
         return Interpolant
 
     return make
+
+
+def _property(member: property, name: str) -> property:
+    def get(self: Any) -> Any:
+        is_plain = "_made" not in vars(self) or not holds_variable(self._given)
+        return member.__get__(self) if is_plain else self.__getattr__(name)
+
+    return property(get, member.fset)
 
 
 def _guarded(native: Any, name: str) -> Any:
@@ -171,4 +182,4 @@ def differentiated(function: Callable[[Any], Any], x: Any, nu: int) -> Any:
     """The derivative of order `nu` of a function of points, each value of which is of one point."""
     if nu == 0:
         return function(x)
-    return jvp(lambda at: differentiated(function, at, nu - 1), (x,), (np.ones(x.shape),))[1]
+    return jvp(lambda at: differentiated(function, at, nu - 1), (x,), (np.ones(x.shape, x.dtype),))[1]

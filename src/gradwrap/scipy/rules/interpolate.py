@@ -426,8 +426,9 @@ def _rect(made: Any, given: Any, points: Any, y: Any = None, dx: Any = 0, dy: An
     c = np.linalg.solve(_collocation(s, kx, u, u.shape[0]), z)
     c = np.linalg.solve(_collocation(t, ky, v, v.shape[0]), c.T).T
     points, y = as_array(points) * 1.0, as_array(y) * 1.0
-    shape = np.broadcast_shapes(points.shape, y.shape)
+    shape: Any = ()
     if not grid:
+        shape = np.broadcast_shapes(points.shape, y.shape)
         points, y = (np.broadcast_to(one, shape) for one in (points, y))
     across, along = np.reshape(points, (-1,)), np.reshape(y, (-1,))
     left = differentiated(lambda at: _collocation(s, kx, at, u.shape[0]), across, dx)
@@ -588,7 +589,7 @@ def _rbf(made: Any, given: Any, points: Any) -> Any:
 
     def polynomials(x: Any) -> Any:
         hat = (x - shift) / scale
-        return np.stack([np.prod(hat ** power.astype(float) if False else _raised(hat, power), axis=-1) for power in powers], axis=-1) if len(powers) else np.zeros((x.shape[0], 0))
+        return np.stack([np.prod(_raised(hat, power), axis=-1) for power in powers], axis=-1) if len(powers) else np.zeros((x.shape[0], 0))
 
     n, m = y.shape[0], len(powers)
     smoothing = as_array(given["smoothing"]) * np.ones(n)
@@ -747,14 +748,14 @@ ROWS = [
     Row("interpolate.splev", Formula(_splev), arrays="x tck", groups="tck", samples=lambda r: [call(np.array([0.3, 1.1, 1.9]), _knotted(r)), call(np.array([0.3, 1.1, 1.9]), _knotted(r), der=1), call(np.array([-0.3, 1.1, 2.9]), _knotted(r), ext=1)]),
     Row("interpolate.splint", Formula(_splint), arrays="a b tck", groups="tck", neutral="full_output", samples=lambda r: [call(0.3, 1.7, _knotted(r))]),
     Row("interpolate.splder", Formula(_splder), arrays="tck", groups="tck", samples=lambda r: []),
-    Row("interpolate.interpn", Formula(_interpn), arrays="points values xi", groups="points", samples=lambda r: [call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])), call((r.rising(5), r.rising(6)), r.normal(5, 6), np.array([[0.4, 1.1], [1.2, 0.3]]), method="cubic"), call((r.rising(4),), r.normal(4), np.array([[0.4], [1.2]]), method="nearest")]),
+    Row("interpolate.interpn", Formula(_interpn), arrays="points values xi", groups="points", samples=lambda r: [call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])), call((r.rising(5), r.rising(6)), r.normal(5, 6), np.array([[0.4, 1.1], [1.2, 0.3]]), method="cubic", upto=1, accuracy=1e-2), call((r.rising(4),), r.normal(4), np.array([[0.4], [1.2]]), method="nearest")]),
     Row("interpolate.griddata", Formula(_griddata), arrays="points values xi", neutral="fill_value", samples=lambda r: [call(r.uniform(8, 2), r.normal(8), np.array([[0.8, 0.8], [0.9, 0.7]])), call(r.uniform(8, 2), r.normal(8, 2), np.array([[0.8, 0.8]]), method="nearest")]),
     *(
-        Row(f"interpolate.{name}", Formula(function), arrays="xi yi x", neutral=neutral, samples=lambda r: [call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8])), call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1)])
-        for name, function, neutral in (
-            ("krogh_interpolate", _polynomial_function, ""),
-            ("barycentric_interpolate", _polynomial_function, "rng"),
-            ("pchip_interpolate", _pchip_function, ""),
+        Row(f"interpolate.{name}", Formula(function), arrays="xi yi x", neutral=neutral, samples=lambda r, more=more: [call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more), call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more)])
+        for name, function, neutral, more in (
+            ("krogh_interpolate", _polynomial_function, "", {}),
+            ("barycentric_interpolate", _polynomial_function, "rng", {"rng": 2}),
+            ("pchip_interpolate", _pchip_function, "", {}),
         )
     ),
 ]
