@@ -6,16 +6,15 @@ import functools
 import sys
 import threading
 from importlib import import_module
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.scipy.calls import SUSPECTS, holds_variable
-from gradwrap.scipy.table import row_of, rows_of
+from gradwrap.scipy.kinds import Untried
+from gradwrap.scipy.table import Row, row_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from gradwrap.scipy.table import Row
 
 _lock = threading.RLock()
 _dispatchers: dict[str, Any] = {}
@@ -55,6 +54,14 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     return dispatch
 
 
+def is_function(found: Any) -> bool:
+    """Tell if an object is a function in Python or C; a ufunc asks its arguments itself."""
+    return isinstance(found, (FunctionType, BuiltinFunctionType))
+
+
+UNTRIED = Untried()
+
+
 # Modules ------------------------------------------------------------------------------------------
 
 
@@ -62,6 +69,7 @@ def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")
+    public = frozenset(getattr(native, "__all__", ()) if module else ())
 
     def __getattr__(name: str) -> Any:  # noqa: N807  a module's
         path = f"{module}.{name}".lstrip(".")
@@ -70,6 +78,8 @@ def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
             found = _submodule(path, found)
         elif name in rows_of(module):
             found = dispatcher(path)
+        elif name in public and is_function(found):
+            found = dispatching(Row(path, UNTRIED), found)
         vars(sys.modules[ours])[name] = found
         return found
 

@@ -32,10 +32,10 @@ from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwr
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
-from gradwrap.errors import NoRuleError, TrackedValueError
+from gradwrap.errors import GradwrapError, NoRuleError, TrackedValueError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, holds_variable, refuse_recorded, wrappers_in
-from gradwrap.scipy.results import part_at, with_parts
+from gradwrap.scipy.results import float_parts, part_at, with_parts
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.custom_calls import (
@@ -182,6 +182,32 @@ class ArrayApi(Formula):
         """Call SciPy's function in the namespace of the variables."""
         with array_api_paths():
             return call.original([wrapped_untracked(leaf) for leaf in leaves])
+
+
+class Untried(ArrayApi):
+    """A function without a row: its array-API path, if it has one for variables."""
+
+    name = "array-API path, untested"
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Try the path; whatever it raises, the message is about the public function."""
+        leaves = [leaf for _, leaf in wrappers_in([args, kwargs])]
+        if not is_differentiated(leaves):
+            return Constant.answer(Constant(""), row, args, kwargs)
+        error: Exception
+        try:
+            call = SciPyCall(row, self, args, kwargs)
+            made = call.answer()
+            if not call.out_paths or is_recorded([part for _, part in float_parts(made)]):
+                return made
+            error = ValueError("its result does not depend on what is tracked")
+        except (GradwrapError, TypeError, ValueError, AttributeError, IndexError) as raised:
+            error = raised
+        raise NoRuleError(
+            f"{row.name} has no derivative in gradwrap. Fix: make it one operation with "
+            f"gradwrap.primitive({row.name}), and give that a rule with gradwrap.defvjp; or give it "
+            ".detach() if no gradient is wanted."
+        ) from error
 
 
 class Tangent(Derived):
