@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.scipy.calls import SUSPECTS, holds_variable
-from gradwrap.scipy.kinds import Untried
+from gradwrap.scipy.kinds import Untried, dispatching
 from gradwrap.scipy.table import Row, row_of, rows_of
 
 if TYPE_CHECKING:
@@ -34,24 +32,6 @@ def dispatcher(path: str) -> Any:
 def _made(row: Row) -> Any:
     original = row.original
     return row.kind.stand_in(row) or dispatching(row, original)
-
-
-def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
-    """SciPy's function, unless a variable is among the arguments."""
-    answer = row.kind.answer
-
-    @functools.wraps(original)
-    def dispatch(*args: Any, **kwargs: Any) -> Any:
-        for value in args:
-            if isinstance(value, SUSPECTS) and holds_variable(value):
-                return answer(row, args, kwargs)
-        if kwargs:
-            for value in kwargs.values():
-                if isinstance(value, SUSPECTS) and holds_variable(value):
-                    return answer(row, args, kwargs)
-        return original(*args, **kwargs)
-
-    return dispatch
 
 
 def is_function(found: Any) -> bool:
