@@ -20,6 +20,7 @@ __all__ = ["creation", "elementwise", "linear_algebra", "manipulation", "reducti
 load_later(
     "gradwrap.rules.bessel",
     "gradwrap.rules.decompositions",
+    "gradwrap.rules.distribution_functions",
     "gradwrap.rules.fft",
     "gradwrap.rules.matrix_functions",
     "gradwrap.rules.norms",

@@ -90,26 +90,6 @@ def _normal_density(xp: Any, x: Any) -> Any:
     return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
 
-def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
-    """Return x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as in 8.2.4."""
-    a = _like(xp, a, x)
-    return xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
-
-
-def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
-    """Return x**(a - 1) (1 - x)**(b - 1)/B(a, b), DLMF 8.17.1 and 8.17.2."""
-    a, b = _like(xp, a, x), _like(xp, b, x)
-    power = xp.special.xlogy(a - 1, x) + xp.special.xlog1py(b - 1, -x)
-    return xp.exp(power - xp.special.betaln(a, b))
-
-
-def _student_density(xp: Any, df: Any, t: Any) -> Any:
-    """Return Student's density, (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
-    df = _like(xp, df, t)
-    power = xp.special.xlog1py(-0.5 * (df + 1), t * t / df)
-    return xp.exp(power - xp.special.betaln(0.5 * df, _like(xp, 0.5, t))) / df**0.5
-
-
 def _digamma_difference(xp: Any, x: Any, other: Any, out: Any) -> Any:
     """Return digamma(x) - digamma(x + other), DLMF 5.12.1 and 5.2.2."""
     x = _like(xp, x, out)
@@ -177,41 +157,6 @@ RULES = [
         lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x2, x1, out),
         domain=(0.5, 2.0),
     ),
-    special("gammainc", "a x", lambda xp, g, a, x: g * _gamma_density(xp, a, x), domain=POSITIVE),
-    special(
-        "gammaincc", "a x", lambda xp, g, a, x: -(g * _gamma_density(xp, a, x)), domain=POSITIVE
-    ),
-    special(
-        "gammaincinv", "a y", lambda xp, g, a, out: g / _gamma_density(xp, a, out), domain=INNER
-    ),
-    special(
-        "gammainccinv", "a y", lambda xp, g, a, out: -(g / _gamma_density(xp, a, out)), domain=INNER
-    ),
-    special(
-        "betainc", "a b x", lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x), domain=INNER
-    ),
-    special(
-        "betaincc", "a b x", lambda xp, g, a, b, x: -(g * _beta_density(xp, a, b, x)), domain=INNER
-    ),
-    special(
-        "betaincinv",
-        "a b y",
-        lambda xp, g, a, b, out: g / _beta_density(xp, a, b, out),
-        domain=INNER,
-    ),
-    special(
-        "chdtr",
-        "v x",
-        lambda xp, g, v, x: g * (0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
-        domain=POSITIVE,
-    ),
-    special(
-        "chdtrc",
-        "v x",
-        lambda xp, g, v, x: g * (-0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
-        domain=POSITIVE,
-    ),
-    special("stdtr", "df t", lambda xp, g, df, t: g * _student_density(xp, df, t)),
     special(
         "zeta",
         "x q",
