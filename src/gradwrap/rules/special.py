@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
+BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000]
+# of even order, over the factorial of the order
 POSITIVE = (0.5, 3.0)
 INNER = (0.2, 0.8)
 ORDERS: dict[
@@ -43,8 +45,8 @@ def special(
     """
     count = len(params.split())
     orders = (None,) * (count - len(formulas))
-    if orders:
-        options.setdefault("samples", ORDERS[count])
+    if orders and "samples" not in options:
+        options["samples"] = ORDERS[count]
     options |= {"same": count == 1, "only_real": True}
     return elementwise(f"special.{name}", params, *orders, *formulas, **options)
 
@@ -100,6 +102,52 @@ def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
     """Return x1/x2, and 0 where x1 is 0."""
     x1 = _like(xp, x1, x2)
     return xp.where(x1 == 0, 0.0 * x2, x1 / xp.where(x1 == 0, 1.0, x2))
+
+
+def _reciprocal_gamma_slope(xp: Any, x: Any) -> Any:
+    """Return -digamma(x)/gamma(x); left of 1/2 by reflection, DLMF 5.5.3, finite at the poles."""
+    left = x < 0.5
+    right, mirrored = xp.where(left, 1.0, x), xp.where(left, 1.0 - x, 1.0)
+    here = -xp.special.digamma(right) * xp.exp(-xp.special.gammaln(right))
+    angle = math.pi * xp.where(left, x, 0.0)
+    there = xp.cos(angle) - xp.special.digamma(mirrored) * xp.sin(angle) / math.pi
+    return xp.where(left, xp.exp(xp.special.gammaln(mirrored)) * there, here)
+
+
+def _digammas_apart(xp: Any, x: Any, other: Any, out: Any) -> Any:
+    """Return digamma(x) - digamma(other)."""
+    return xp.special.digamma(_like(xp, x, out)) - xp.special.digamma(_like(xp, other, out))
+
+
+def _exponential_mean(xp: Any, x: Any) -> Any:
+    """Return ((x - 1) exp(x) + 1)/x**2, by the power series near 0."""
+    near, small, large = near_zero(xp, x)
+    terms = [(k + 1) / math.factorial(k + 2) for k in range(TERMS)]
+    away = (large * xp.exp(large) - xp.expm1(large)) / (large * large)
+    return xp.where(near, power_series(small, terms), away)
+
+
+def _box_cox_by_power(xp: Any, log: Any, power: Any) -> Any:
+    """Return the derivative of expm1(power log)/power in the power, for log = log(x)."""
+    return log * log * _exponential_mean(xp, power * log)
+
+
+def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
+    """Return the derivative of zeta(x, q) in x, by Euler and Maclaurin's formula, DLMF 25.11.28."""
+    x, q = _like(xp, x, q if hasattr(q, "dtype") else x), _like(xp, q, x)
+    total = 0.0 * (x + q)
+    for k in range(16):
+        total = total - xp.log(q + k) * (q + k) ** -x
+    far = q + 16.0
+    log, power = xp.log(far), far**-x
+    total = total - power * far * (log + 1.0 / (x - 1.0)) / (x - 1.0) - 0.5 * power * log
+    rising, slope = x, 1.0 + 0.0 * x  # of x (x + 1) ... and its derivative
+    for j, ratio in enumerate(BERNOULLI, start=1):
+        power = power / (far if j == 1 else far * far)
+        total = total + ratio * power * (slope - rising * log)
+        for shift in (2 * j - 1, 2 * j):
+            rising, slope = rising * (x + shift), slope * (x + shift) + rising
+    return total
 
 
 RULES = [
@@ -160,9 +208,30 @@ RULES = [
     special(
         "zeta",
         "x q",
+        lambda xp, g, x, q: g * _hurwitz_by_exponent(xp, x, q),
         lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
-        domain=(0.8, 3.0),
-        samples=ALONG_Q,
+        domain=(1.5, 3.0),
+    ),
+    *(
+        special(
+            name, "x", lambda xp, g, x: g * _hurwitz_by_exponent(xp, x, 1.0), domain=(1.5, 3.0)
+        )
+        for name in ("zetac", "_ufuncs._riemann_zeta")
+    ),
+    special("rgamma", "x", lambda xp, g, x: g * _reciprocal_gamma_slope(xp, x)),
+    special(
+        "poch",
+        "z m",
+        lambda xp, g, z, m, out: g * out * _digammas_apart(xp, z + m, z, out),  # DLMF 5.2.5
+        lambda xp, g, z, m, out: g * out * xp.special.digamma(z + m),
+        domain=(0.5, 2.0),
+    ),
+    special(
+        "binom",
+        "x y",
+        lambda xp, g, x, y, out: g * out * _digammas_apart(xp, x + 1.0, x - y + 1.0, out),
+        lambda xp, g, x, y, out: g * out * _digammas_apart(xp, x - y + 1.0, y + 1.0, out),
+        domain=(2.3, 2.7),
     ),
     # exponentials and logarithms
     special("expit", "x", lambda xp, g, out: g * out * (1.0 - out)),

@@ -231,7 +231,7 @@ class Batches(Call):
         return lines
 
     def ending(self) -> list[str]:
-        if self.moves.word == "align":
+        if self.moves.word == "align" and self.rule.outputs == 1:
             return [self.result("like_batch(V, out, batch)")]
         return [self.result("batch_of(level, batch, out)")]
 
