@@ -21,6 +21,7 @@ load_later(
     "gradwrap.rules.bessel",
     "gradwrap.rules.decompositions",
     "gradwrap.rules.distribution_functions",
+    "gradwrap.rules.elementary",
     "gradwrap.rules.elliptic",
     "gradwrap.rules.fft",
     "gradwrap.rules.hypergeometric",

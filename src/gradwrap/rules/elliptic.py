@@ -85,8 +85,8 @@ def _carlson(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
 
 
 def _degenerate(xp: Any, x: Any, y: Any) -> Any:
-    """Return the derivative of elliprc in x, by DLMF 19.6.15 and 15.5.1."""
-    return -_hypergeometric(xp, 1.5, 2.0, 2.5, 1.0 - x / y) / (3.0 * y**1.5)
+    """Return the derivative of elliprc in x, by DLMF 19.2.18, 15.4.4 and 15.5.1."""
+    return -_hypergeometric(xp, 1.5, 1.5, 2.5, 1.0 - x / y) / (6.0 * y**1.5)
 
 
 RULES = [

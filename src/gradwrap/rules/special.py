@@ -119,19 +119,6 @@ def _digammas_apart(xp: Any, x: Any, other: Any, out: Any) -> Any:
     return xp.special.digamma(_like(xp, x, out)) - xp.special.digamma(_like(xp, other, out))
 
 
-def _exponential_mean(xp: Any, x: Any) -> Any:
-    """Return ((x - 1) exp(x) + 1)/x**2, by the power series near 0."""
-    near, small, large = near_zero(xp, x)
-    terms = [(k + 1) / math.factorial(k + 2) for k in range(TERMS)]
-    away = (large * xp.exp(large) - xp.expm1(large)) / (large * large)
-    return xp.where(near, power_series(small, terms), away)
-
-
-def _box_cox_by_power(xp: Any, log: Any, power: Any) -> Any:
-    """Return the derivative of expm1(power log)/power in the power, for log = log(x)."""
-    return log * log * _exponential_mean(xp, power * log)
-
-
 def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
     """Return the derivative of zeta(x, q) in x, by Euler and Maclaurin's formula, DLMF 25.11.28."""
     x, q = _like(xp, x, q if hasattr(q, "dtype") else x), _like(xp, q, x)
