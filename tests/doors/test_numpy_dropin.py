@@ -191,11 +191,11 @@ BUFFERS: dict[str, Callable[[int], Any]] = {
 def test_a_new_array_is_filled_without_copies(make: Callable[[int], Any]) -> None:
     def product(x: Any) -> Any:
         out = make(3)
-        buffer = id(out._data)
+        buffer = id(out._value)
         out[0] = x[0]
         for i in range(1, 3):
             out[i] = out[i - 1] * x[i]
-            assert id(out._data) == buffer
+            assert id(out._value) == buffer
         return np.sum(out)
 
     np.testing.assert_allclose(gw.grad(product)(X), [9.0, 4.0, 2.0])

@@ -26,7 +26,7 @@ VECTOR = np.array([1.0, -2.0, 4.0])
 def is_diagonal(value: Any) -> bool:
     """Tell whether a batch is still kept as diagonals."""
     try:
-        object.__getattribute__(value, "_data")
+        object.__getattribute__(value, "_value")
     except AttributeError:
         return True
     return False
@@ -86,7 +86,7 @@ def test_an_operation_gives_what_it_gives_on_the_matrix(name: str) -> None:
     found, expected = compute(diagonal, dense), compute(same, dense)
     assert is_diagonal(found) == (name in KEPT)
     assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    np.testing.assert_array_equal(found._data, expected._data)
+    np.testing.assert_array_equal(found._value, expected._value)
 
 
 @pytest.mark.parametrize("name", [*KEPT, *SPREAD])
@@ -94,8 +94,8 @@ def test_the_operand_stays_what_it_was(name: str) -> None:
     compute = {**KEPT, **SPREAD}[name]
     diagonal, _, dense = made()
     compute(diagonal, dense)
-    np.testing.assert_array_equal(diagonal._data, np.diag(D))
-    np.testing.assert_array_equal(dense._data, DENSE)
+    np.testing.assert_array_equal(diagonal._value, np.diag(D))
+    np.testing.assert_array_equal(dense._value, DENSE)
 
 
 def test_shape_dtype_and_length_do_not_make_the_matrix() -> None:
@@ -109,7 +109,7 @@ def test_other_libraries_make_the_matrix_by_the_standard() -> None:
     diagonal, same, dense = made(array_api_strict)
     assert is_diagonal(diagonal)
     for found, expected in ((diagonal + dense, same + dense), (diagonal - dense, same - dense)):
-        np.testing.assert_array_equal(np.asarray(found._data), np.asarray(expected._data))
+        np.testing.assert_array_equal(np.asarray(found._value), np.asarray(expected._value))
 
 
 def test_infinity_on_the_diagonal_leaves_zeros_beside_it() -> None:

@@ -250,7 +250,10 @@ class _Examination:
 
     def _is_elementwise(self) -> bool:
         """Tell whether the elements may be put in another order, and axes may be added."""
-        shape = np.broadcast_shapes(*(array.shape for array in self.args))
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in self.args))
+        except ValueError:
+            return False
         if any(part.shape != shape for part in self.value):
             return False
         lines = [np.broadcast_to(array, shape).reshape(-1) for array in self.args]

@@ -176,7 +176,7 @@ def without_inner(tree: Any, level: int) -> Any:
 
     def peeled(leaf: Any) -> Any:
         while level_of(leaf) > level:
-            leaf = leaf._data
+            leaf = leaf._value
         return snapshot(leaf)
 
     return map_leaves(peeled, tree)

@@ -154,8 +154,8 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     node = leaf._node
     if node is not None:
         node = new.get((node.meta.level, index), node)
-    data = _rebuilt(leaf._data, index, new)
-    return leaf if node is leaf._node and data is leaf._data else type_of(leaf)(data, node)
+    data = _rebuilt(leaf._value, index, new)
+    return leaf if node is leaf._node and data is leaf._value else type_of(leaf)(data, node)
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
@@ -184,7 +184,7 @@ def _parents(node: Node | Leaf) -> Iterator[Node | Leaf]:
 
 
 def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
-    backend = backend_of(_layer_at(leaves[rerun.places[0]], rerun.level)._data)
+    backend = backend_of(_layer_at(leaves[rerun.places[0]], rerun.level)._value)
     op = OpaqueOp("checkpoint", backend, materializes=False)
     return output_nodes(op, rerun.parents, _pulled_back, (rerun,), rerun.metas)
 
@@ -215,7 +215,7 @@ class _Rerun:
         given = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
         self.used: tuple[tuple[Any, Any], ...] = tuple(
-            (owner, owner._data)
+            (owner, owner._value)
             for owner in (_owner(p) for p in parents if p not in given)
             if owner is not None
         )
@@ -223,7 +223,7 @@ class _Rerun:
     def run(self) -> list[Any]:
         """The nodes of the outputs, checked to come from where they came the first time."""
         for owner, data in self.used:
-            if owner._data is not data:
+            if owner._value is not data:
                 raise self._differs(
                     f"uses an array of shape {owner.shape}, not among its arguments, that was "
                     "written to in the meantime",
@@ -274,8 +274,8 @@ def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
     while level_of(leaf) > level:
         if leaf._is_batched:  # what it does to the values it has to do again
-            return type(leaf)(_below(leaf._data, level), leaf._node)
-        leaf = leaf._data
+            return type(leaf)(_below(leaf._value, level), leaf._node)
+        leaf = leaf._value
     return snapshot(leaf)
 
 

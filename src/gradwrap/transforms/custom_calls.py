@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 class CustomRule(Protocol):
-    """The derivative of one call; `inputs` are of the levels below the one that asks for it."""
+    """The derivative of one call; `inputs` are of the levels below the one that asks for it.
+
+    A rule that sets `materializes = False` is given None where no cotangent arrived, not zeros.
+    """
 
     name: str
 
@@ -94,7 +97,8 @@ def recorded(  # noqa: PLR0913  all there is to a call
         call = _Recorded(rule, pull, level, len(outs), places)
         if level == TAPE_LEVEL:
             call.inputs, call.nodes = tuple(inputs), nodes
-        op = OpaqueOp(rule.name, backend_of(outs[places[0]]))
+        materializes: bool = getattr(rule, "materializes", True)
+        op = OpaqueOp(rule.name, backend_of(outs[places[0]]), materializes=materializes)
         outs = recorded_outputs(op, nodes, _pulled, (call,), outs, places, level)
     return [wrapped_untracked(out) for out in outs]
 
@@ -181,6 +185,7 @@ class _BatchedRule:
     def __init__(self, rule: CustomRule, call: Split) -> None:
         self.name: str = rule.name
         self.rule = rule
+        self.materializes: bool = getattr(rule, "materializes", True)
         self.level = call.level
         self.batch: Batch = call.wrapper._node
         self.mapped = [node is not None for node in call.nodes]
@@ -200,7 +205,7 @@ class _BatchedRule:
                 for g, mapped in zip(found, self.mapped, strict=True)
             ]
 
-        datas = [out._data if own else out for out, own in zip(outs, mapped_outs, strict=True)]
+        datas = [out._value if own else out for out, own in zip(outs, mapped_outs, strict=True)]
         return datas, pull_all
 
     def forward(
@@ -234,12 +239,12 @@ class _BatchedRule:
     def _whole(self, value: Any) -> Any:
         """With the batch axis; repeated along it, if it is the same for all examples."""
         if is_at(value, self.level):
-            return value._data
+            return value._value
         return backend_of(value).xp.broadcast_to(value, (self.batch.size, *value.shape))
 
     def _summed(self, value: Any) -> Any:
         """Of an argument that all examples share, the sum of their cotangents."""
         if not is_at(value, self.level):
             return value
-        data = value._data
+        data = value._value
         return backend_of(data).xp.sum(data, axis=0, dtype=data.dtype)

@@ -221,10 +221,10 @@ def _pulled_back(
 
 def _of_own_library(arg: Any) -> Any:
     """Undo that the engine takes all arguments for arrays of the first output's library."""
-    if not isinstance(arg, AnyWrapper) or arg._data is None:
+    if not isinstance(arg, AnyWrapper) or arg._value is None:
         return arg
-    own = wrapper_class(type_of(arg)._kind, backend_of(arg._data))
-    return arg if type(arg) is own else own(arg._data, arg._node)
+    own = wrapper_class(type_of(arg)._kind, backend_of(arg._value))
+    return arg if type(arg) is own else own(arg._value, arg._node)
 
 
 def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
@@ -284,7 +284,7 @@ def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
     if isinstance(gradient, AnyWrapper):
         if graph is None and meta.level == TAPE_LEVEL:
             return native(gradient)
-        return gradient if gradient._node is not None or graph is not None else gradient._data
+        return gradient if gradient._node is not None or graph is not None else gradient._value
     return gradient if graph is None else wrapped_untracked(gradient)
 
 
@@ -310,7 +310,7 @@ def _skeleton(arg: Any) -> Any:
     """The places of an argument in the graphs of all levels, without its array."""
     if not isinstance(arg, AnyWrapper):
         return None
-    return type_of(arg)(_skeleton(arg._data), arg._node)
+    return type_of(arg)(_skeleton(arg._value), arg._node)
 
 
 def _native_argument(arg: Any) -> Any:

@@ -336,7 +336,7 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
 
     rule = _Rule(problem, leaves, adjoint)
     nodes = tuple(None if value is None else value._node for value in residual)
-    inputs = [None if value is None else value._data for value in residual]
+    inputs = [None if value is None else value._value for value in residual]
     return recorded(rule, level, nodes, inputs, leaves, rule.pull)
 
 

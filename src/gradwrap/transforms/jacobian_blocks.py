@@ -45,7 +45,7 @@ def by_rows(
     leaves = _leaves_of(recording)
     if len(outputs) == 1 and recording.is_tracked(outputs[0]):
         return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
-    space = FlatAxis([out._data if recording.is_tracked(out) else None for out in outputs])
+    space = FlatAxis([out._value if recording.is_tracked(out) else None for out in outputs])
     rows: list[list[Any]] = [[] for _ in leaves]
     for first, last in chunks_of(space.total, chunk_size):
         basis = space.basis(first, last)
@@ -78,7 +78,7 @@ def _rows_of_one(
     recording: Recording, output: Any, leaves: Sequence[Any], holomorphic: bool, chunk_size: Any
 ) -> list[Any]:
     """The blocks of the one output there is, by the cheapest way."""
-    shape = tuple(output._data.shape)
+    shape = tuple(output._value.shape)
     if not shape:  # its Jacobian is its gradient
         gradient = recording.arrived([output], [ones_of(output)], keep=False)
         found = [None if leaf is None else gradient.get(leaf[0]) for leaf, _ in leaves]
@@ -177,7 +177,7 @@ class _DiagonalStart:
 def _diagonal_start(output: Any) -> _DiagonalStart:
     """Go back from an output through the elementwise functions of one argument it ends in."""
     node: Any = output._node
-    factors = output._backend.ones_like(output._data)
+    factors = output._backend.ones_like(output._value)
     while type(node) is Node and _keeps_diagonal(
         node
     ):  # one that ran elsewhere has a class of its own
@@ -333,7 +333,7 @@ def by_columns(
         _check_output(recording.name, out, holomorphic)
     space = FlatAxis([original for _, original in _leaves_of(recording)])
     linear = recording.linear_map(outputs).transposed()
-    datas = [out._data if recording.is_tracked(out) else out for out in outputs]
+    datas = [out._value if recording.is_tracked(out) else out for out in outputs]
     return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
 
 

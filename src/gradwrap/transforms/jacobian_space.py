@@ -80,7 +80,7 @@ def chunks_of(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
 def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
     """The result of a batched pass, batch axis first; zeros, or one value for all, spread out."""
     if is_at(found, level) and found._is_batched:
-        return found._data
+        return found._value
     xp = backend_of(like).xp
     if found is None:
         found = zeros_like(like)

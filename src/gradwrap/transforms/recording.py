@@ -117,7 +117,7 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
 
 def ones_of(out: Any) -> Any:
     """A cotangent of ones for an output."""
-    return out._backend.ones_like(out._data)
+    return out._backend.ones_like(out._value)
 
 
 def scalar_seed(recording: Recording, out: Any, holomorphic: bool) -> Any:
@@ -166,7 +166,7 @@ def _checked_cotangent(value: Any, output: Any, path: str) -> Any:
                 "Fix: pass a real number."
             )
         return ones_of(output) * value
-    found = mismatch(value, output._backend, output._backend.meta(output._data, 0))
+    found = mismatch(value, output._backend, output._backend.meta(output._value, 0))
     if found is None:
         return value
     raise BackwardError(f"the {path} {found.contrast(value, output, 'output')}.")

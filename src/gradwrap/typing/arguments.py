@@ -41,7 +41,7 @@ Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]
 class Holds(Protocol[Out_co]):
     """A variable, by what it holds."""
 
-    _data: Any
+    _value: Any
     _backend: Any
 
     @property

@@ -30,17 +30,17 @@ class Attributes(Wrapper):
     @property
     def nbytes(self) -> int:
         """The size of the native array in bytes."""
-        return self._data.nbytes  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.nbytes  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def itemsize(self) -> int:
         """The size of an element in bytes."""
-        return self._data.dtype.itemsize  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.dtype.itemsize  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return self._data.strides  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:
@@ -61,7 +61,7 @@ class Attributes(Wrapper):
     @property
     def real(self) -> Self:
         """The real part."""
-        if not self._backend.dtype_kind(self._data.dtype)[1]:
+        if not self._backend.dtype_kind(self._value.dtype)[1]:
             return self
         found: Self = self._namespace.real(self)
         return found
@@ -69,7 +69,7 @@ class Attributes(Wrapper):
     @property
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array."""
-        if not self._backend.dtype_kind(self._data.dtype)[1]:
+        if not self._backend.dtype_kind(self._value.dtype)[1]:
             return self._namespace.zeros_like(self)
         found: Self = self._namespace.imag(self)
         return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
-from gradwrap.core.levels.wrapper import layers, native
+from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import TrackedValueError
 
@@ -15,7 +16,7 @@ class Conversions:
 
     __slots__ = ()
 
-    _data: Any
+    _value: Any
     _node: Any
     _backend: Any
     _namespace: Any
@@ -47,6 +48,9 @@ class Conversions:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""
+        if any(layer._node is not None for layer in layers(self)):
+            caller = sys._getframe(1).f_globals.get("__name__", "")
+            backend_of(innermost(self)).check_converting(caller)
         data = self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
             "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
@@ -106,7 +110,7 @@ class Conversions:
         return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
 
     def __bool__(self) -> bool:
-        return bool(self._data)
+        return bool(self._value)
 
 
 def _exchangeable(data: Any) -> Any:

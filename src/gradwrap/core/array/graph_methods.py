@@ -11,6 +11,7 @@ from gradwrap.core.graph.checking import check_differentiable, check_gradient
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.graph.tape import backward
 from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.array.views import view_of
 from gradwrap.core.levels.wrapper import native
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch
@@ -30,7 +31,7 @@ class GraphMethods(Generic[A]):
 
     __slots__ = ()
 
-    _data: Any
+    _value: Any
     _node: Any
     _leaf: Any
     _grad: Any
@@ -52,9 +53,9 @@ class GraphMethods(Generic[A]):
     @data.setter
     def data(self, value: A | Self) -> None:
         array = native(value)
-        if array is self._data:  # the second half of `x.data -= ...`
+        if array is self._value:  # the second half of `x.data -= ...`
             return
-        if self._backend.depth or getattr(self, "_view", None) is not None:
+        if self._backend.depth or view_of(self) is not None:
             raise InPlaceError(
                 "data= of a view, or of an array under two transforms. "
                 "Fix: assign to its parts, x[...] = value, under gradwrap.no_grad()."
@@ -64,9 +65,9 @@ class GraphMethods(Generic[A]):
                 f"data= got a {type(array).__name__}; the array is one of {self._backend.name}. "
                 "Fix: assign an array of the same library."
             )
-        if mismatch(array, None, self._backend.meta(self._data, TAPE_LEVEL)) is not None:
+        if mismatch(array, None, self._backend.meta(self._value, TAPE_LEVEL)) is not None:
             raise InPlaceError(
-                f"data= got {described(array)}, the array is {described(self._data)}. "
+                f"data= got {described(array)}, the array is {described(self._value)}. "
                 "Fix: assign an array of its shape and dtype, or wrap a new one."
             )
         inplace.replace_data(self, array)
@@ -121,7 +122,7 @@ class GraphMethods(Generic[A]):
     @grad.setter
     def grad(self, value: A | None) -> None:
         if value is not None:
-            check_gradient(value, self._backend.meta(self._data, TAPE_LEVEL), "the assigned grad")
+            check_gradient(value, self._backend.meta(self._value, TAPE_LEVEL), "the assigned grad")
         self._grad = value
 
     def zero_grad(self) -> None:
@@ -139,11 +140,11 @@ class GraphMethods(Generic[A]):
             The array is not a leaf, and was to be no longer tracked.
         """
         if requires_grad and self._node is None:
-            check_differentiable(self._backend, self._data, "an array that requires grad")
+            check_differentiable(self._backend, self._value, "an array that requires grad")
             leaf = getattr(self, "_leaf", None)
             if leaf is None:
                 owner: Any = weakref.ref(self)
-                leaf = self._leaf = Leaf(self._backend.meta(self._data, TAPE_LEVEL), owner)
+                leaf = self._leaf = Leaf(self._backend.meta(self._value, TAPE_LEVEL), owner)
             self._node = leaf
         elif not requires_grad and self._node is not None:
             if not self.is_leaf:
@@ -166,7 +167,7 @@ class GraphMethods(Generic[A]):
         InPlaceError
             It is a view of another array.
         """
-        if getattr(self, "_view", None) is not None:
+        if view_of(self) is not None:
             raise InPlaceError(
                 "Can't detach views in-place. "
                 "Fix: use .detach(), or .copy() the view before .detach_()."

@@ -5,9 +5,8 @@ formula has saved changes, and neither does the user's array. Where only the var
 views refer to its buffer (an array made by `zeros` and filled in a loop), the write goes into the
 buffer itself.
 
-NumPy code expects a view to see what is written to its base, and the base what is written
-through the view. A variable that is a view of another one remembers how it was taken. Writing
-through it writes to the base; writing to the base takes its living views again.
+A view and its base share their storage, as in NumPy (`gradwrap.core.array.views`): writing through
+a view writes to its base. What is written keeps the memory order of the array, as NumPy's does.
 """
 
 from __future__ import annotations
@@ -16,7 +15,17 @@ import operator
 from sys import getrefcount
 from typing import Any, TypeVar
 
-from gradwrap.core.array.views import INDEX, PERMUTATION, living_views
+from gradwrap.core.array.views import (
+    BROADCAST,
+    IMAG,
+    INDEX,
+    PERMUTATION,
+    REAL,
+    current_views,
+    outdate_views,
+    positions,
+    view_of,
+)
 from gradwrap.core.calls.general import apply
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf
@@ -57,39 +66,54 @@ BINARY = {
 
 
 def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
-    """Let a variable hold a new value, and take its living views again.
+    """Let a variable hold a new value, which its views are then to be taken from.
 
     A write that is not recorded leaves the variable where it is in the graph.
     """
-    variable._data = value._data
+    _lay_out(value, variable)
+    variable._value = value._value
     if recorded:
         before = variable._node
         variable.__class__, variable._node = type(value), value._node
         follow(variable, before)
-    for view in living_views(variable):
-        _, op, statics = view._view
-        again = apply(type_of(variable)._bind(op), [variable], statics)
-        _hold(view, again, recorded=recorded)
+    outdate_views(variable, recorded=recorded)
+
+
+def _lay_out(value: Any, variable: Any) -> None:
+    """Give a value the memory order of the array that it is written to."""
+    *_, new = layers(value)
+    *_, old = layers(variable)
+    new._value = new._backend.laid_out(new._value, old._value)
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     """Write a whole new value of a view to the array it is a view of."""
-    base, op, statics = view._view
-    rule = op.rule_for(base._backend.name)
-    if rule.views == INDEX:
+    how = view._view
+    base, statics = how.source, how.statics
+    rule = how.op.rule_for(base._backend.name)
+    if not base._backend.dtype_kind(base.dtype)[1] and rule.views in (REAL, IMAG):
+        set_item(base, ..., value)  # the real part of real numbers
+    elif rule.views in (REAL, IMAG):
+        op = find_op(f"with_{rule.views}")
+        assert op is not None
+        _assign(base, type_of(base)._bind(op).apply(base, value), recorded=recorded)
+    elif rule.views == INDEX:
         set_item(base, statics[0], value)
-        return
-    if rule.views != PERMUTATION:
-        raise InPlaceError(
-            f"Writing to the result of {op.name}, which is a view of another array. "
-            "Fix: write to that array, or to a .copy() of the view."
-        )
-    # the transpose of a permutation of elements is its inverse
-    formula = rule.formulas[0]
-    words = {"x_meta": base._backend.meta(base._data, TAPE_LEVEL), "out": value}
-    words.update(zip(rule.statics, statics, strict=True))
-    saved = [words[name] for name in formula.saved]
-    _assign(base, formula.function(base._namespace, value, *saved), recorded=recorded)
+    elif rule.views == PERMUTATION:
+        # the transpose of a permutation of elements is its inverse
+        formula = rule.formulas[0]
+        words = {"x_meta": base._backend.meta(base._value, TAPE_LEVEL), "out": value}
+        words.update(zip(rule.statics, statics, strict=True))
+        saved = [words[name] for name in formula.saved]
+        set_item(base, ..., formula.function(base._namespace, value, *saved))
+    else:
+        *_, lowest = layers(view)
+        if rule.views == BROADCAST or not lowest._backend.is_writeable(lowest._value):
+            raise InPlaceError(
+                f"Writing to the result of {how.op.name}, which is a view of another array, and "
+                "read-only. Fix: write to that array, or to a .copy() of the view."
+            )
+        set_item(base, positions(base, how), value)
 
 
 # Writing ----------------------------------------------------------------------------------------
@@ -97,13 +121,13 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
 
 def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
     """Write a whole new value to a variable, or to the array it is a view of."""
-    is_view = getattr(variable, "_view", None) is not None
-    (_put_into_base if is_view else _hold)(variable, value, recorded=recorded)
+    put = _hold if view_of(variable) is None else _put_into_base
+    put(variable, value, recorded=recorded)
 
 
 def replace_data(variable: Any, array: Any) -> None:
     """Let a variable hold another array where it is in the graph."""
-    variable._data = array
+    variable._value = array
     _hold(variable, variable, recorded=False)
 
 
@@ -130,7 +154,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     is_mapped = any(True for _ in batched_parts([variable, value, key]))
     if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
-            variable._backend.write(variable._data, key, native(value))
+            variable._backend.write(variable._value, key, native(value))
             _hold(variable, variable, recorded=False)
         else:
             changed = type_of(variable)._bind(op).apply(variable, value, key)
@@ -142,20 +166,20 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         _nest(variable, value, level)
         bound = type_of(variable)._bind(op)
         node = record_in_place(bound, variable, value, key, level)
-        _hold(variable, type_of(variable)(variable._data, node), recorded=True)
+        _hold(variable, type_of(variable)(variable._value, node), recorded=True)
     else:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
 
 def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
     """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
-    view = getattr(value, "_view", None)
+    how = view_of(value) if isinstance(value, AnyWrapper) else None
     return (
-        view is not None
-        and view[0] is variable
-        and view[1].name == "getitem"
+        how is not None
+        and how.source is variable
+        and how.op.name == "getitem"
         and is_basic_key(key)
-        and bool(view[2][0] == key)
+        and bool(how.statics[0] == key)
     )
 
 
@@ -200,11 +224,11 @@ def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     *outer, lowest = layers(variable)
     backend = lowest._backend
     if outer:
-        variable[...] = change(backend.copy(lowest._data), native(other))
-    elif _owns_buffer(variable) or not hasattr(type_of(variable._data), "__setitem__"):
-        replace_data(variable, change(variable._data, native(other)))
+        variable[...] = change(backend.copy(lowest._value), native(other))
+    elif _owns_buffer(variable) or not hasattr(type_of(variable._value), "__setitem__"):
+        replace_data(variable, change(variable._value, native(other)))
     else:
-        changed = change(backend.copy(variable._data), native(other))
+        changed = change(backend.copy(variable._value), native(other))
         _assign(variable, type(variable)(changed), recorded=False)
 
 
@@ -236,8 +260,8 @@ def _check_can_hold(variable: Any, value: Any) -> None:
 
 def _root(variable: Any) -> Any:
     """The array whose buffer a chain of views leads to."""
-    while getattr(variable, "_view", None) is not None:
-        variable = variable._view[0]
+    while (how := view_of(variable)) is not None:
+        variable = how.source
     return variable
 
 
@@ -261,28 +285,28 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     """
     node = variable._node
     if node is not None and node.meta.level < level:
-        inner = type(variable)(variable._data, node)
+        inner = type(variable)(variable._value, node)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
-        variable._data, variable._node = inner, None
+        variable._value, variable._node = inner, None
     mine = getattr(value, "_node", None)
     if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
-        value = value._data
+        value = value._value
     depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
-        inner = type(variable)(variable._data)
+        inner = type(variable)(variable._value)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
-        variable._data = inner
+        variable._value = inner
 
 
 class _Holder:
-    __slots__ = ("_data",)
+    __slots__ = ("_value",)
 
     def __init__(self, data: Any) -> None:
-        self._data = data
+        self._value = data
 
 
 def _references(variable: Any) -> int:
-    return getrefcount(variable._data)
+    return getrefcount(variable._value)
 
 
 _OWN_REFERENCES = _references(_Holder([]))
@@ -290,20 +314,20 @@ _OWN_REFERENCES = _references(_Holder([]))
 
 def _owns_buffer(variable: Any) -> bool:
     """Tell if only a variable and its views refer to its array, which is all of a buffer."""
-    if getattr(variable, "_view", None) is not None:
+    if view_of(variable) is not None:
         return False
     others = _references(variable) - _OWN_REFERENCES
     if others:
         others -= _own_views(variable, variable)
-    return not others and bool(variable._backend.owns_buffer(variable._data))
+    return not others and bool(variable._backend.owns_buffer(variable._value))
 
 
 def _own_views(variable: Any, root: Any) -> int:
     """The number of living views of the array of `root` whose own arrays only they refer to."""
     count = 0
-    for view in living_views(variable):
-        base = getattr(view._data, "base", None)
-        if base is root._data and _references(view) == _OWN_REFERENCES:
+    for view in current_views(variable):
+        base = getattr(view._value, "base", None)
+        if base is root._value and _references(view) == _OWN_REFERENCES:
             count += 1
         count += _own_views(view, root)
     return count

@@ -15,7 +15,7 @@ from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
-from gradwrap.core.array.views import link
+from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
@@ -75,7 +75,7 @@ class Variable(
     __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
 
     def __init__(self, data: Any, node: Any = None) -> None:
-        self._data = data
+        self._value = data
         self._node = node
 
     # The library's class -----------------------------------------------------------------------
@@ -174,12 +174,12 @@ class Variable(
     # The array as a sequence -------------------------------------------------------------------
 
     def __len__(self) -> int:
-        if not self._data.shape:
+        if not self._value.shape:
             raise TypeError("len() of a 0-d array")
-        return self._data.shape[0]  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.shape[0]  # type: ignore[no-any-return]  # Any: a native array
 
     def __iter__(self) -> Iterator[Self]:
-        if not self._data.shape:
+        if not self._value.shape:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 
@@ -233,6 +233,9 @@ class Variable(
     if not TYPE_CHECKING:  # a checker knows the methods from `ArrayMethods`, and no others
 
         def __getattr__(self, name: str) -> Any:
+            if name in OUTDATED_SLOTS and view_of(self) is not None:
+                take_again(self)
+                return object.__getattribute__(self, name)
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -392,20 +392,20 @@ class Batched(Variable[A]):
     if not TYPE_CHECKING:  # as in `Variable`
 
         def __getattr__(self, name: str) -> Any:
-            if name == "_data":
-                self._data = made = self._backend.diagonal_matrix(self._node.diagonal)
+            if name == "_value" and self._node.diagonal is not None:
+                self._value = made = self._backend.diagonal_matrix(self._node.diagonal)
                 return made
             return super().__getattr__(name)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes of one example."""
-        return tuple(self._data.shape) if self._node is None else self._node.meta.shape
+        return tuple(self._value.shape) if self._node is None else self._node.meta.shape
 
     @property
     def dtype(self) -> Any:
         """The dtype of the native array."""
-        return self._data.dtype if self._node is None else self._node.meta.dtype
+        return self._value.dtype if self._node is None else self._node.meta.dtype
 
     @property
     def ndim(self) -> int:
@@ -419,8 +419,8 @@ class Batched(Variable[A]):
 
     def __repr__(self) -> str:
         if self._node is None:
-            return f"Batched({self._data!r}, not mapped)"
-        return f"Batched({self._data!r}, size={self._node.size})"
+            return f"Batched({self._value!r}, not mapped)"
+        return f"Batched({self._value!r}, size={self._node.size})"
 
     def _untracked_data(self, what: str, fix: str) -> Any:
         if self._node is not None:

@@ -11,7 +11,7 @@ what it makes of the result. For `sin` on the tape:
 
     def sin(x, /):
         if type(x) is V:
-            x_n = x._node; x_d = x._data
+            x_n = x._node; x_d = x._value
         elif type(x) in PLAIN:
             x_n = None; x_d = x
         else:
@@ -161,7 +161,7 @@ class Call:
         for index, x in enumerate(self.rule.arrays):
             lines += [f"if type({x}) is V:"]
             lines += indented(self.look_at(index))
-            lines += [f"    {x}_n = {x}._node; {x}_d = {x}._data"]
+            lines += [f"    {x}_n = {x}._node; {x}_d = {x}._value"]
             lines += indented(self.unpack(index))
             if self.bound.backend.depth:  # it may hold what belongs to a higher level than others
                 lines += [f"    if {x}_n is None and is_tracked({x}_d): {self.elsewhere}"]
@@ -178,7 +178,8 @@ class Call:
             f"{x}_d = []; {x}_n = []; level = -2{'; metas = []' if more else ''}",
             f"for item in {x}:",
             "    if type(item) is V:",
-            f"        node = item._node; {x}_n.append(node); data = item._data; {x}_d.append(data)",
+            "        node = item._node; data = item._value",
+            f"        {x}_n.append(node); {x}_d.append(data)",
             "        if node is not None:",
             f"            like = node.meta{more.format('like')}",
             "            if like.level != level:",

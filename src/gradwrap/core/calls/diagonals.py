@@ -105,7 +105,7 @@ def _add(bound: BoundOp) -> Callable[..., Any]:
             return _kept(bound, batch, bound.native(further, diagonal))
         if node.meta.dtype != own.dtype:
             return None
-        return _made(bound, batch, bound.backend.plus_diagonal(other._data, diagonal))
+        return _made(bound, batch, bound.backend.plus_diagonal(other._value, diagonal))
 
     return add
 

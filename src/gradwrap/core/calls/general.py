@@ -129,7 +129,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     for array in arrays:
         node = getattr(array, "_node", None)
         if node is not None and node.meta.level == level:
-            data.append(array._data)
+            data.append(array._value)
             nodes.append(node)
         else:
             data.append(as_data(bound, array))

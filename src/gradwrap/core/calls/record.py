@@ -181,11 +181,11 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
     backend_meta = bound.backend.meta
     node = getattr(value, "_node", None)
     if node is not None and node.meta.level == level:
-        data = value._data
+        data = value._value
     else:
         data, node = as_data(bound, value), None
-    bound.backend.write(x._data, key, data)
-    meta = backend_meta(x._data, level) if x._node is None else x._node.meta
+    bound.backend.write(x._value, key, data)
+    meta = backend_meta(x._value, level) if x._node is None else x._node.meta
     words = {"key": key, "value_meta": None}
     if node is not None:
         words["value_meta"] = node.meta

@@ -72,7 +72,7 @@ class LinearMap:
         """
         return record_linear(
             lambda cotangents: self.pull(cotangents, keep=False),
-            [None if output is None else output._data for output in self._outputs],
+            [None if output is None else output._value for output in self._outputs],
         )
 
 

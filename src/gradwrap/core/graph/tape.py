@@ -177,7 +177,7 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
                 f"grad can be implicitly created only for {real}scalar outputs; this one is "
                 f"{meta}. Fix: .sum() it, or pass gradient= of its shape."
             )
-        gradient = variable._backend.ones_like(variable._data)
+        gradient = variable._backend.ones_like(variable._value)
     elif isinstance(gradient, AnyWrapper) and not create_graph:
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)
@@ -190,7 +190,7 @@ def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
     """A gradient of the output's library, shape and dtype."""
     backend = output._backend
     if isinstance(gradient, (int, float, complex)):
-        one = backend.ones_like(output._data)  # a number takes the output's dtype
+        one = backend.ones_like(output._value)  # a number takes the output's dtype
         gradient = one * gradient if meta.shape == () else backend.asarray(gradient)
     found = mismatch(gradient, backend, meta)
     if found is None:

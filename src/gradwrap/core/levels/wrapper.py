@@ -1,6 +1,6 @@
 """The base class of all wrappers, and every walk over the levels that a value is wrapped in.
 
-A wrapper holds an array (`_data`) and its place in a transform (`_node`): a node of the recorded
+A wrapper holds an array (`_value`) and its place in a transform (`_node`): a node of the recorded
 graph, a tangent, or a batch. `_node` is None where the wrapper tracks nothing. A transform inside
 another one wraps wrappers, so the data of a wrapper may be a wrapper of a lower level.
 """
@@ -32,9 +32,9 @@ class Wrapper:
     each of these.
     """
 
-    __slots__ = ("__weakref__", "_data", "_grad", "_leaf", "_node", "_view", "_views")
+    __slots__ = ("__weakref__", "_grad", "_leaf", "_node", "_value", "_view", "_views")
 
-    _data: Any
+    _value: Any
     _node: Any
     _backend: Any = None
     _is_batched = False
@@ -42,34 +42,34 @@ class Wrapper:
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes."""
-        return self._data.shape  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.shape  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def dtype(self: Holds[HasDType[D]]) -> D:
         """The dtype of the native array."""
-        return self._data.dtype  # type: ignore[no-any-return]  # Any: a native array
+        return self._value.dtype  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._data.shape)
+        return len(self._value.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
         size = 1
-        for length in self._data.shape:
+        for length in self._value.shape:
             size *= length
         return size
 
     @property
     def device(self: Holds[HasDevice[D]]) -> D:
         """The device of the native array."""
-        return self._backend.device(self._data)  # type: ignore[no-any-return]  # Any: a native array
+        return self._backend.device(self._value)  # type: ignore[no-any-return]  # Any: a native array
 
     def _snapshot(self) -> Any:
         """A wrapper of what this one holds now, whatever is written to it later."""
-        return type_of(self)(self._data, self._node)
+        return type_of(self)(self._value, self._node)
 
 
 AnyWrapper: Final[type[Any]] = Wrapper
@@ -95,7 +95,7 @@ def layers(value: Any) -> Iterator[Any]:
     """Yield the wrappers around an array, from the outermost to the innermost."""
     while isinstance(value, AnyWrapper):
         yield value
-        value = value._data
+        value = value._value
 
 
 def has_effect(layer: Any) -> bool:
@@ -107,21 +107,21 @@ def has_effect(layer: Any) -> bool:
 def strip(value: Any, drops: Callable[[Any], bool]) -> Any:
     """Take off the outer wrappers for which `drops(wrapper)` is true."""
     while isinstance(value, AnyWrapper) and drops(value):
-        value = value._data
+        value = value._value
     return value
 
 
 def stripped(value: Any) -> Any:
     """Take off the outer wrappers that track nothing: a transform inside another leaves such."""
     while isinstance(value, AnyWrapper) and value._node is None:
-        value = value._data
+        value = value._value
     return value
 
 
 def innermost(value: Any) -> Any:
     """The array below all wrappers, those of `vmap` included: to ask for its type or dtype."""
     while isinstance(value, AnyWrapper):
-        value = value._data
+        value = value._value
     return value
 
 
@@ -140,7 +140,7 @@ def native(value: Any) -> Any:
                 "that may differ from example to example. "
                 "Fix: xp.where chooses for each example; or call this outside of vmap."
             )
-        value = value._data
+        value = value._value
     return value
 
 
@@ -221,7 +221,7 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
 
 def data_of(wrapper: Any) -> Any:
     """The data of a wrapper: for `vmap`, all examples, the batch axis first."""
-    return wrapper._data
+    return wrapper._value
 
 
 def example(value: Any, level: int, index: int) -> Any:
@@ -229,7 +229,7 @@ def example(value: Any, level: int, index: int) -> Any:
     return _with_leaves(
         value,
         lambda leaf: (
-            leaf._data[index]
+            leaf._value[index]
             if isinstance(leaf, AnyWrapper) and leaf._is_batched and is_at(leaf, level)
             else leaf
         ),

@@ -176,6 +176,8 @@ def _without_rule(
     """Call a function that has no rule: not on tracked arrays."""
     for value in (*args, *kwargs.values()):
         if _is_tracked(value):
+            if cls._backend.dispatches(native):
+                return native(*args, **kwargs)
             raise NoRuleError(
                 f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
                 f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "

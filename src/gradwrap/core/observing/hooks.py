@@ -162,10 +162,10 @@ def _lowered(value: Any, level: int) -> Any:
     """A value as data to a level: a hook may have used arrays that the level tracks."""
     if not isinstance(value, AnyWrapper):
         return value
-    inner = _lowered(value._data, level)
+    inner = _lowered(value._value, level)
     if value._node is None or value._node.meta.level == level:
         return inner
-    if inner is value._data:
+    if inner is value._value:
         return value
     from gradwrap.core.library.backend import wrapper_class
 

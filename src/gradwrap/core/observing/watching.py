@@ -216,8 +216,8 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
     """Change the arrays in a value: below wrappers, and in tuples and lists."""
     kind = type_of(value)
     if isinstance(value, AnyWrapper):
-        inner = mapped(value._data, wanted, change)
-        return value if inner is value._data else kind(inner, value._node)
+        inner = mapped(value._value, wanted, change)
+        return value if inner is value._value else kind(inner, value._node)
     if isinstance(value, SEQUENCE):
         parts = [mapped(part, wanted, change) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
