@@ -11,6 +11,7 @@ from typing import Any
 
 from gradwrap.core.table.kinds import elementwise
 from gradwrap.core.table.registry import register
+from gradwrap.rules.elliptic import hypergeometric
 from gradwrap.rules.incomplete import as_floats
 from gradwrap.rules.special import INNER, POSITIVE, TERMS, near_zero, power_series, special
 
@@ -76,12 +77,15 @@ def _log_ndtr_slope(xp: Any, x: Any) -> Any:
 def _tukey_density(xp: Any, p: Any, lmbda: Any) -> Any:
     """Return 1/Q'(p) of the quantile function Q(p) = (p**lmbda - (1 - p)**lmbda)/lmbda."""
     p, lmbda = as_floats(xp, p, lmbda)
-    return 1.0 / (p ** (lmbda - 1.0) + (1.0 - p) ** (lmbda - 1.0))
+    inside = (p > 0) & (p < 1)  # the support is bounded for positive lmbda
+    p = xp.where(inside, p, 0.5)
+    return xp.where(inside, 1.0 / (p ** (lmbda - 1.0) + (1.0 - p) ** (lmbda - 1.0)), 0.0)
 
 
 def _tukey_by_lmbda(xp: Any, p: Any, lmbda: Any) -> Any:
     """Return the derivative of Q in lmbda."""
     p, lmbda = as_floats(xp, p, lmbda)
+    p = xp.where((p > 0) & (p < 1), p, 0.5)
     return _by_power(xp, xp.log(p), lmbda) - _by_power(xp, xp.log1p(-p), lmbda)
 
 
@@ -93,8 +97,8 @@ def _agm_by_first(xp: Any, a: Any, b: Any, out: Any) -> Any:
     a, b = as_floats(xp, a, b)
     ratio = b / a
     m = 1.0 - ratio * ratio
-    slope = (math.pi / 8) * xp.special.hyp2f1(0.5, 0.5, 2.0, m) / (ratio * ratio)
-    return out / a - out * out * (4.0 / math.pi) * slope * ratio * ratio / (a * a)
+    slope = hypergeometric(xp, 0.5, 0.5, 2.0, m)  # times pi/8 over the square of the ratio
+    return out / a - out * out * 0.5 * slope / (a * a)
 
 
 RULES = [

@@ -17,19 +17,19 @@ from gradwrap.rules.special import special
 BELOW_ONE = (0.1, 0.9)
 
 
-def _hypergeometric(xp: Any, a: float, b: float, c: float, x: Any) -> Any:
+def hypergeometric(xp: Any, a: float, b: float, c: float, x: Any) -> Any:
     """Return hyp2f1, which SciPy has in double precision only, in the dtype of x."""
     return xp.astype(xp.special.hyp2f1(a, b, c, x), x.dtype, copy=False)
 
 
 def _complete_first(xp: Any, m: Any) -> Any:
     """Return the derivative of K, by DLMF 19.5.1 and 15.5.1, 15.8.1."""
-    return (math.pi / 8) * _hypergeometric(xp, 0.5, 0.5, 2.0, m) / (1.0 - m)
+    return (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, m) / (1.0 - m)
 
 
 def _complete_second(xp: Any, m: Any) -> Any:
     """Return the derivative of E, by DLMF 19.5.2 and 15.5.1."""
-    return (-math.pi / 8) * _hypergeometric(xp, 0.5, 1.5, 2.0, m)
+    return (-math.pi / 8) * hypergeometric(xp, 0.5, 1.5, 2.0, m)
 
 
 def _integral(xp: Any, phi: Any, m: Any, power: float) -> Any:
@@ -86,7 +86,7 @@ def _carlson(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
 
 def _degenerate(xp: Any, x: Any, y: Any) -> Any:
     """Return the derivative of elliprc in x, by DLMF 19.2.18, 15.4.4 and 15.5.1."""
-    return -_hypergeometric(xp, 1.5, 1.5, 2.5, 1.0 - x / y) / (6.0 * y**1.5)
+    return -hypergeometric(xp, 1.5, 1.5, 2.5, 1.0 - x / y) / (6.0 * y**1.5)
 
 
 RULES = [
@@ -96,7 +96,7 @@ RULES = [
         "ellipkm1",
         "x",
         lambda xp, g, x: (
-            -(g * (math.pi / 8) * _hypergeometric(xp, 0.5, 0.5, 2.0, 1.0 - x) / x)
+            -(g * (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, 1.0 - x) / x)
         ),
         domain=BELOW_ONE,
     ),
