@@ -1,0 +1,508 @@
+"""The distributions of scipy.stats: one rule for all, through the methods of their classes.
+
+A public method such as `pdf` standardises its argument, and calls the class's own `_pdf`, which is
+written in NumPy and special functions. The formula here does so too, with tracked arguments. Where
+a class has no such method, or one that cannot be differentiated, it follows from another:
+
+- a density from its logarithm, and the other way round;
+- a distribution function from 1 minus the other, or as an integral of the density;
+- a quantile from the distribution function and the density, by two of Newton's steps from SciPy's
+  value, which have the derivatives of the root up to the third.
+
+The values are SciPy's.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.errors import GradwrapError, NoRuleError
+from gradwrap.rules.incomplete import half_line
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.table import Kind, Row
+from gradwrap.transforms.arguments import stop_gradient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+CONTINUOUS: Any = stats.rv_continuous
+DISCRETE: Any = stats.rv_discrete
+FUNCTIONS = ("logcdf", "cdf", "logsf", "sf", "ppf", "isf")
+DENSITIES = {"pdf", "logpdf", "pmf", "logpmf"}
+MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
+WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
+UNIT = [(k + 0.5) * 0.05 - 3.6 for k in range(144)]  # places of the double exponential rule
+
+
+class Distribution(Kind):
+    """A distribution of SciPy's, whose methods take tracked arguments."""
+
+    name = "distribution"
+    tracks_all = True
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the methods check them."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Freeze the distribution."""
+        return self.stand_in(row)(*args, **kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return an object of a class derived from that of SciPy's, with the same attributes."""
+        original = row.original
+        made: Any = object.__new__(differentiable(type(original)))
+        made.__dict__.update(original.__dict__)
+        made._path = row.path
+        return made
+
+
+# The classes --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def differentiable(base: Any) -> Any:
+    """Derive from a class of distributions one whose methods take tracked arguments."""
+    names = [
+        name
+        for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT)
+        if hasattr(base, name)
+    ]
+    methods = {name: _method(base, name) for name in names}
+    more = {"_path": "", "_native": base, "__reduce__": _reduced}
+    return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
+
+
+def _method(base: Any, name: str) -> Callable[..., Any]:
+    original = getattr(base, name)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not holds_variable((args, kwargs)):
+            return original(self, *args, **kwargs)
+        if name in WITHOUT:
+            raise NoRuleError(
+                f"{_named(self, name)} has no derivative. "
+                "Fix: .detach() its arguments, if the result is to be a constant."
+            )
+        if name in MOMENTS:
+            return _moment_call(self, name, args, kwargs)
+        return _answered(self, name, args, kwargs)
+
+    return method
+
+
+def _reduced(self: Any) -> Any:
+    """Pickle the distribution by its public path, or as SciPy does."""
+    if self._path:
+        from gradwrap.scipy.doors import dispatcher
+
+        return dispatcher, (self._path,)
+    return _made_anew, (self._native, self._updated_ctor_param())
+
+
+def _made_anew(native: Any, options: dict[str, Any]) -> Any:
+    return differentiable(native)(**options)
+
+
+def _named(dist: Any, name: str) -> str:
+    return f"scipy.stats.{dist.name}.{name}"
+
+
+# One call -----------------------------------------------------------------------------------------
+
+
+def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Perform a call with tracked arguments, which are `x, shapes, loc, scale`."""
+    kwargs = dict(kwargs)
+    if args:
+        x, args = args[0], args[1:]
+    else:
+        x = kwargs.pop(next(k for k in ("x", "k", "q") if k in kwargs))
+    shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    is_discrete = isinstance(dist, DISCRETE)
+    if is_discrete and name in DENSITIES and (is_recorded(x) or is_recorded(loc)):
+        argument = "k" if is_recorded(x) else "loc"
+        raise NoRuleError(
+            f"{_named(dist, name)} has no derivative with respect to its argument {argument}, "
+            "which is tracked: it is positive at integers only. Fix: .detach() it."
+        )
+    return _row(dist, name).kind.answer(_row(dist, name), (x, tuple(shapes), loc, scale), {})
+
+
+def _row(dist: Any, name: str) -> Row:
+    """Return the row of a method of one distribution."""
+    rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
+    if name not in rows:
+        native = getattr(dist._native, name)
+        is_discrete = isinstance(dist, DISCRETE)
+
+        def original(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+            options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
+            return native(dist, x, *shapes, **options)
+
+        body = _discrete if is_discrete else _continuous
+        function = functools.partial(body, dist, name)
+        rows[name] = Row(
+            _named(dist, name).removeprefix("scipy."),
+            _Method(function),
+            arrays="x shapes loc scale",
+            groups="shapes",
+            original=original,
+        )
+    return rows[name]
+
+
+class _Method(Formula):
+    """The formula of a method."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.wanted = frozenset(("x", "shapes", "loc", "scale", "out"))
+
+
+# Continuous distributions -------------------------------------------------------------------------
+
+
+def _continuous(
+    dist: Any, name: str, x: Any, shapes: tuple[Any, ...], loc: Any, scale: Any, out: Any
+) -> Any:
+    """Return what a method of a continuous distribution returns, by its class's own methods."""
+    lower, upper, valid = _support(dist, shapes)
+    if name in ("ppf", "isf"):
+        inside = valid & (stop_gradient(x) > 0) & (stop_gradient(x) < 1)
+        x = np.where(inside, x, 0.5)
+        found = quantile(dist, name, x, shapes, (out - loc) / scale) * scale + loc
+        edge = (out - stop_gradient(loc)) / stop_gradient(scale)
+        at_edge = np.where(np.isfinite(out), edge * scale + loc, out)
+        return np.where(inside, found, at_edge)
+    y = (x - loc) / scale
+    place = stop_gradient(y)
+    if name in DENSITIES:
+        inside = valid & (place >= lower) & (place <= upper)
+    else:
+        inside = valid & (place > lower) & (place < upper)
+    y = np.where(inside, y, _interior(lower, upper))
+    if name == "pdf":
+        found = density(dist, y, shapes) / scale
+    elif name == "logpdf":
+        found = log_density(dist, y, shapes) - np.log(scale)
+    else:
+        found = distribution_function(dist, name, y, shapes, out)
+    return np.where(inside, found, out)
+
+
+def _support(dist: Any, shapes: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    """Return the bounds of the support, and where the shapes are valid, as data."""
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    lower, upper = dist._get_support(*fixed)
+    return lower, upper, dist._argcheck(*fixed)
+
+
+def _interior(lower: Any, upper: Any) -> Any:
+    """Return a point between two bounds, of which each may be infinite."""
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    below, above = np.where(low, lower, 0.0), np.where(high, upper, 0.0)
+    one_sided = np.where(low, below + 1.0, np.where(high, above - 1.0, 0.3))
+    return np.where(low & high, 0.5 * (below + above), one_sided)
+
+
+def _own(dist: Any, name: str) -> Any:
+    """Return the class's own private method; None where it is the general one."""
+    general = getattr(CONTINUOUS if isinstance(dist, CONTINUOUS) else DISCRETE, name, None)
+    found = getattr(type(dist), name, None)
+    return None if found is None or found is general else getattr(dist, name)
+
+
+def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
+    """Return what the first choice that can be differentiated returns."""
+    error: GradwrapError | None = None
+    with np.errstate(all="ignore"):
+        for choice in choices:
+            if choice is not None:
+                try:
+                    return choice()
+                except GradwrapError as raised:
+                    error = error or raised
+    raise NoRuleError(
+        f"{what} has no derivative with respect to an argument that is tracked. "
+        "Fix: .detach() the argument if its gradient is not wanted, or give the function a rule "
+        "of your own with gradwrap.primitive and gradwrap.defvjp."
+    ) from error
+
+
+def density(dist: Any, y: Any, shapes: tuple[Any, ...]) -> Any:
+    """Return the standard density inside of the support."""
+    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
+    return _first(
+        [
+            plain and (lambda: plain(y, *shapes)),
+            logarithm and (lambda: np.exp(logarithm(y, *shapes))),
+        ],
+        _named(dist, "pdf"),
+    )
+
+
+def log_density(dist: Any, y: Any, shapes: tuple[Any, ...]) -> Any:
+    """Return the logarithm of the standard density inside of the support."""
+    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
+    return _first(
+        [
+            logarithm and (lambda: logarithm(y, *shapes)),
+            plain and (lambda: np.log(plain(y, *shapes))),
+        ],
+        _named(dist, "logpdf"),
+    )
+
+
+def distribution_function(
+    dist: Any, name: str, y: Any, shapes: tuple[Any, ...], out: Any = None
+) -> Any:
+    """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution inside of the support."""
+    plain = name.removeprefix("log")
+    mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
+    logarithm = _own(dist, f"_log{plain}")
+    here, there = _own(dist, mine), _own(dist, other)
+    choices = [
+        here and (lambda: here(y, *shapes)),
+        there and (lambda: 1.0 - there(y, *shapes)),
+        lambda: _integral(dist, plain, y, shapes),
+    ]
+    if name != plain:
+        logs = [one and (lambda one=one: np.log(one())) for one in choices]
+        return _first([logarithm and (lambda: logarithm(y, *shapes)), *logs], _named(dist, name))
+    if logarithm is not None:
+        choices.insert(2, lambda: np.exp(logarithm(y, *shapes)))
+    return _first(choices, _named(dist, name))
+
+
+def quantile(dist: Any, name: str, q: Any, shapes: tuple[Any, ...], start: Any) -> Any:
+    """Return `ppf` or `isf` of the standard distribution between 0 and 1."""
+    mine, other = ("_ppf", "_isf") if name == "ppf" else ("_isf", "_ppf")
+    here, there = _own(dist, mine), _own(dist, other)
+    function, sign = ("cdf", 1.0) if name == "ppf" else ("sf", -1.0)
+
+    def newton() -> Any:
+        y = stop_gradient(start)
+        for _ in range(2):
+            miss = distribution_function(dist, function, y, shapes) - q
+            y = y - sign * miss / density(dist, y, shapes)
+        return y
+
+    return _first(
+        [
+            here and (lambda: here(q, *shapes)),
+            there and (lambda: there(1.0 - q, *shapes)),
+            newton,
+        ],
+        _named(dist, name),
+    )
+
+
+def _integral(dist: Any, name: str, y: Any, shapes: tuple[Any, ...]) -> Any:
+    """Integrate the density on the side of a point that has less of the probability.
+
+    By the rule of Takahasi and Mori on a bounded or unbounded interval, as in `rules/incomplete`.
+    """
+    place = np.asarray(stop_gradient(y))
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    lower, upper = dist._get_support(*fixed)
+    above = dist._native.cdf(dist, place, *fixed) > 0.5
+    end = np.where(above, upper, lower)
+    bounded = np.isfinite(end)
+    tail = np.where(above, dist._native.sf(dist, place, *fixed), dist._native.cdf(dist, place, *fixed))
+    further = np.where(
+        above, dist._native.isf(dist, 0.5 * tail, *fixed), dist._native.ppf(dist, 0.5 * tail, *fixed)
+    )
+    sign = np.where(above, 1.0, -1.0)
+    length = np.where(bounded, np.where(bounded, end, 0.0) - place, further - place)[..., None]
+    s = np.asarray(UNIT)
+    step = UNIT[1] - UNIT[0]
+    weight = 0.5 * np.pi * np.cosh(s) / np.cosh(0.5 * np.pi * np.sinh(s)) ** 2 * 0.5 * step
+    unit = 0.5 * (1.0 + np.tanh(0.5 * np.pi * np.sinh(s)))
+    nodes, weights = (np.asarray(values) for values in half_line())
+    rule = (
+        (unit, weight),
+        (nodes, weights),
+    )
+    bounded_column = bounded[..., None]
+    # for a bounded interval the nodes are scaled with the point, else they move with it
+    moving = np.where(bounded, end, 0.0)[..., None] - y[..., None]
+    y_column = y[..., None]
+    wide = tuple(shape[..., None] if np.ndim(shape) else shape for shape in shapes)
+    total: Any = 0.0
+    for is_bounded, (u, w) in zip((True, False), rule, strict=True):
+        if np.any(bounded == is_bounded):
+            size = moving if is_bounded else length
+            chosen = bounded_column == is_bounded
+            t = np.where(chosen, y_column + size * u, y_column)
+            parts = density(dist, t, wide) * np.where(chosen, size * sign[..., None], 0.0) * w
+            good = np.isfinite(stop_gradient(parts))
+            total = total + np.sum(np.where(good, parts, 0.0), axis=-1)
+    is_own_side = above == (name == "sf")
+    return np.where(is_own_side, total, 1.0 - total)
+
+
+# Discrete distributions ---------------------------------------------------------------------------
+
+
+def _discrete(
+    dist: Any, name: str, x: Any, shapes: tuple[Any, ...], loc: Any, scale: Any, out: Any
+) -> Any:
+    """Return what a method of a discrete distribution returns, by its class's own methods."""
+    if name in ("ppf", "isf"):  # an integer, and `loc`
+        return loc + (out - stop_gradient(loc))
+    lower, upper, valid = _support(dist, shapes)
+    k = np.asarray(stop_gradient(x)) - np.asarray(stop_gradient(loc))
+    if name in DENSITIES:
+        inside = valid & (k >= lower) & (k <= upper) & (np.floor(k) == k)
+    else:
+        k = np.floor(k)
+        inside = valid & (k >= lower) & (k < upper)
+    k = np.where(inside, k, np.where(np.isfinite(lower), lower, 0.0))
+    if name in DENSITIES:
+        found = mass(dist, k, shapes, logarithm=name == "logpmf")
+    else:
+        found = sum_of_masses(dist, name, k, shapes)
+    return np.where(inside, found, out)
+
+
+def mass(dist: Any, k: Any, shapes: tuple[Any, ...], *, logarithm: bool) -> Any:
+    """Return the probability of integers, or its logarithm."""
+    plain, log = _own(dist, "_pmf"), _own(dist, "_logpmf")
+    direct = [plain and (lambda: plain(k, *shapes)), log and (lambda: np.exp(log(k, *shapes)))]
+    logs = [log and (lambda: log(k, *shapes)), plain and (lambda: np.log(plain(k, *shapes)))]
+    return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
+
+
+def sum_of_masses(dist: Any, name: str, k: Any, shapes: tuple[Any, ...]) -> Any:
+    """Return a distribution function at integers, by the class's own or as a sum."""
+    plain = name.removeprefix("log")
+    mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
+    logarithm = _own(dist, f"_log{plain}")
+    here, there = _own(dist, mine), _own(dist, other)
+    choices = [
+        here and (lambda: here(k, *shapes)),
+        there and (lambda: 1.0 - there(k, *shapes)),
+        lambda: _summed(dist, plain, k, shapes),
+    ]
+    if name != plain:
+        logs = [one and (lambda one=one: np.log(one())) for one in choices]
+        return _first([logarithm and (lambda: logarithm(k, *shapes)), *logs], _named(dist, name))
+    return _first(choices, _named(dist, name))
+
+
+TERMS = 2_000
+"""So many terms of a distribution function are summed at most."""
+
+
+def _summed(dist: Any, name: str, k: Any, shapes: tuple[Any, ...]) -> Any:
+    """Sum the probabilities on the side that is bounded."""
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    lower, upper = dist._get_support(*fixed)
+    low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(dist, 1e-17, *fixed)))
+    count = int(np.max(k) - low) + 1
+    if count > TERMS:
+        raise NoRuleError(f"{_named(dist, name)}: a sum of {count} terms is too long. Fix: fewer.")
+    places = low + np.arange(count)
+    wide = tuple(shape[..., None] if np.ndim(shape) else shape for shape in shapes)
+    inside = (places <= k[..., None]) & (places >= np.asarray(lower)[..., None])
+    safe = np.where(inside, places, np.asarray(k)[..., None])
+    total = np.sum(np.where(inside, mass(dist, safe, wide, logarithm=False), 0.0), axis=-1)
+    return total if name == "cdf" else 1.0 - total
+
+
+# Moments ------------------------------------------------------------------------------------------
+
+
+def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a moment for tracked arguments."""
+    kwargs = dict(kwargs)
+    if name == "median":
+        return dist.ppf(0.5, *args, **kwargs)
+    if name == "interval":
+        if args:
+            level, args = args[0], args[1:]
+        else:
+            level = kwargs.pop("confidence")
+        return tuple(
+            dist.ppf(q, *args, **kwargs) for q in (0.5 * (1.0 - level), 0.5 * (1.0 + level))
+        )
+    if name not in ("mean", "var", "std", "entropy"):
+        raise NoRuleError(
+            f"{_named(dist, name)} has no derivative. Fix: mean, var, std, entropy, median and "
+            "interval have one."
+        )
+    shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    row = _moment_row(dist, name)
+    return row.kind.answer(row, (tuple(shapes), loc, scale), {})
+
+
+def _moment_row(dist: Any, name: str) -> Row:
+    rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
+    if name not in rows:
+        native = getattr(dist._native, name)
+
+        def original(shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+            is_discrete = isinstance(dist, DISCRETE)
+            options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
+            return native(dist, *shapes, **options)
+
+        rows[name] = Row(
+            _named(dist, name).removeprefix("scipy."),
+            _Moment(functools.partial(_moment, dist, name)),
+            arrays="shapes loc scale",
+            groups="shapes",
+            original=original,
+        )
+    return rows[name]
+
+
+class _Moment(Formula):
+    """The formula of a moment."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.wanted = frozenset(("shapes", "loc", "scale"))
+
+
+def _moment(dist: Any, name: str, shapes: tuple[Any, ...], loc: Any, scale: Any) -> Any:
+    """Return a moment by the class's own formulas."""
+    if name == "entropy":
+        own = _own(dist, "_entropy")
+        found = _first([own and (lambda: own(*shapes))], _named(dist, name))
+        return found + np.log(scale) + 0.0 * loc
+    first, second = _standard_moments(dist, name, shapes)
+    if name == "mean":
+        return first * scale + loc
+    variance = second * scale * scale + 0.0 * loc
+    return variance if name == "var" else np.sqrt(variance)
+
+
+def _standard_moments(dist: Any, name: str, shapes: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the mean and the variance of the standard distribution."""
+    own, general = _own(dist, "_stats"), _own(dist, "_munp")
+
+    def by_stats() -> Any:
+        if dist._stats_has_moments:
+            mean, variance = own(*shapes, moments="mv")[:2]
+        else:
+            mean, variance = own(*shapes)[:2]
+        if mean is None or (variance is None and name != "mean"):
+            raise NoRuleError("no formula")
+        return mean, variance
+
+    def by_powers() -> Any:
+        mean = general(1, *shapes)
+        return mean, None if name == "mean" else general(2, *shapes) - mean * mean
+
+    found: tuple[Any, Any] = _first(
+        [own and by_stats, general and by_powers], _named(dist, name)
+    )
+    return found
