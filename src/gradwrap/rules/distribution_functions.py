@@ -22,7 +22,10 @@ AFTER_INTEGERS = ("i(1, 0, 2), 4, x(3)", "i(0, 1, 2), 4, x(2, 3)", "i(2), 5, x(1
 def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
     """Return x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as in 8.2.4."""
     a, x = as_floats(xp, a, x)
-    return xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
+    inside = x >= 0
+    x = xp.where(inside, x, 1.0)
+    found = xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
+    return xp.where(inside, found, 0.0)
 
 
 def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:

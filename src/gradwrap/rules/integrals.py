@@ -155,7 +155,7 @@ def _voigt_by_sigma(xp: Any, x: Any, sigma: Any, gamma: Any, out: Any) -> Any:
     return -(out + along) / sigma
 
 
-def _kolmogorov_slope(xp: Any, x: Any) -> Any:
+def kolmogorov_slope(xp: Any, x: Any) -> Any:
     """Return the derivative of Kolmogorov's function, the series of exponentials.
 
     For small x it is that of the dual series, by the transformation of the theta function, DLMF
@@ -285,10 +285,10 @@ RULES = [
         samples=("x(3), x(3), x(3)", "x(2, 1), x(3), x(2, 3)", "x(3), 2.0, 0.7", "x(), x(), 0.7"),
     ),
     special(
-        "kolmogorov", "x", lambda xp, g, x: g * _kolmogorov_slope(xp, x), domain=(0.3, 2.0)
+        "kolmogorov", "x", lambda xp, g, x: g * kolmogorov_slope(xp, x), domain=(0.3, 2.0)
     ),
     special(
-        "kolmogi", "p", lambda xp, g, out: g / _kolmogorov_slope(xp, out), domain=(0.1, 0.9)
+        "kolmogi", "p", lambda xp, g, out: g / kolmogorov_slope(xp, out), domain=(0.1, 0.9)
     ),
 ]
 register(RULES)

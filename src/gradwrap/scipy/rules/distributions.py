@@ -20,24 +20,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.incomplete import half_line
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.scipy.calls import SciPyCall
+
 CONTINUOUS: Any = stats.rv_continuous
 DISCRETE: Any = stats.rv_discrete
 FUNCTIONS = ("logcdf", "cdf", "logsf", "sf", "ppf", "isf")
 DENSITIES = {"pdf", "logpdf", "pmf", "logpmf"}
+SIDES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cdf", "sf"), ("cdf", "sf")),
+    **dict.fromkeys(("ppf", "isf"), ("ppf", "isf")),
+    **{name: (name,) for name in ("pdf", "pmf", "entropy", "stats", "munp")},
+}
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
 WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
-UNIT = [(k + 0.5) * 0.05 - 3.6 for k in range(144)]  # places of the double exponential rule
+CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
+"""What the body of a method raises that does not take variables."""
 
 
 class Distribution(Kind):
@@ -126,6 +135,7 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
     else:
         x = kwargs.pop(next(k for k in ("x", "k", "q") if k in kwargs))
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    _refuse_integers(dist, name, shapes)
     is_discrete = isinstance(dist, DISCRETE)
     if is_discrete and name in DENSITIES and (is_recorded(x) or is_recorded(loc)):
         argument = "k" if is_recorded(x) else "loc"
@@ -134,6 +144,20 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
             "which is tracked: it is positive at integers only. Fix: .detach() it."
         )
     return _row(dist, name).kind.answer(_row(dist, name), (x, tuple(shapes), loc, scale), {})
+
+
+def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
+    """Raise an error for a tracked shape that has to be an integer."""
+    fixed = [np.asarray(native(shape)) for shape in shapes]
+    for place, (value, info) in enumerate(zip(shapes, dist._shape_info(), strict=False)):
+        if not info.integrality or not is_recorded(value):
+            continue
+        between = [shape + (0.25 if i == place else 0) for i, shape in enumerate(fixed)]
+        if not np.any(dist._argcheck(*between)):
+            raise NoRuleError(
+                f"{_named(dist, name)} has no derivative with respect to its argument "
+                f"{info.name}, which is tracked: it is an integer. Fix: .detach() it."
+            )
 
 
 def _row(dist: Any, name: str) -> Row:
@@ -166,14 +190,31 @@ class _Method(Formula):
         self.function = function
         self.wanted = frozenset(("x", "shapes", "loc", "scale", "out"))
 
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Call the formula, and compare its value with SciPy's."""
+        made = super().evaluate(call, leaves, outs)
+        found, wanted = native(made), native(outs[0])
+        close = np.isclose(found, wanted, rtol=1e-5, atol=1e-9, equal_nan=True)
+        if not np.all(close | ~np.isfinite(wanted)):
+            raise NoRuleError(
+                f"{call.name}: the formula for its derivative is not exact at these arguments "
+                f"({np.asarray(found)[~close][:1]} instead of {np.asarray(wanted)[~close][:1]}). "
+                "Fix: .detach() them, or give the function a rule of your own with "
+                "gradwrap.primitive and gradwrap.defvjp."
+            )
+        return made
+
 
 # Continuous distributions -------------------------------------------------------------------------
 
 
 def _continuous(
-    dist: Any, name: str, x: Any, shapes: tuple[Any, ...], loc: Any, scale: Any, out: Any
+    dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
 ) -> Any:
     """Return what a method of a continuous distribution returns, by its class's own methods."""
+    shape = np.broadcast_shapes(*map(np.shape, (x, *shapes))) or (1,)
+    x, *shapes = (_spread(value, shape) for value in (x, *shapes))
+    loc, scale = (np.reshape(value, np.shape(value) or (1,)) for value in (loc, scale))
     lower, upper, valid = _support(dist, shapes)
     if name in ("ppf", "isf"):
         inside = valid & (stop_gradient(x) > 0) & (stop_gradient(x) < 1)
@@ -181,7 +222,7 @@ def _continuous(
         found = quantile(dist, name, x, shapes, (out - loc) / scale) * scale + loc
         edge = (out - stop_gradient(loc)) / stop_gradient(scale)
         at_edge = np.where(np.isfinite(out), edge * scale + loc, out)
-        return np.where(inside, found, at_edge)
+        return np.reshape(np.where(inside, found, at_edge), np.shape(out))
     y = (x - loc) / scale
     place = stop_gradient(y)
     if name in DENSITIES:
@@ -194,11 +235,16 @@ def _continuous(
     elif name == "logpdf":
         found = log_density(dist, y, shapes) - np.log(scale)
     else:
-        found = distribution_function(dist, name, y, shapes, out)
-    return np.where(inside, found, out)
+        found = distribution_function(dist, name, y, shapes, out, inside)
+    return np.reshape(np.where(inside, found, out), np.shape(out))
 
 
-def _support(dist: Any, shapes: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+def _spread(value: Any, shape: tuple[int, ...]) -> Any:
+    """Repeat an argument to a shape, as the methods of the classes get it."""
+    return value if np.shape(value) == shape else np.broadcast_to(value, shape)
+
+
+def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Return the bounds of the support, and where the shapes are valid, as data."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     lower, upper = dist._get_support(*fixed)
@@ -214,7 +260,13 @@ def _interior(lower: Any, upper: Any) -> Any:
 
 
 def _own(dist: Any, name: str) -> Any:
-    """Return the class's own private method; None where it is the general one."""
+    """Return the private method of a class: ours, its own, or None where it is the general one."""
+    bodies = BODIES.get(dist._native.__name__, {})
+    if name in bodies:
+        return bodies[name]
+    stem = name.removeprefix("_").removeprefix("log")
+    if any(one.removeprefix("_").removeprefix("log") in SIDES[stem] for one in bodies):
+        return None  # it follows from ours
     general = getattr(CONTINUOUS if isinstance(dist, CONTINUOUS) else DISCRETE, name, None)
     found = getattr(type(dist), name, None)
     return None if found is None or found is general else getattr(dist, name)
@@ -222,13 +274,13 @@ def _own(dist: Any, name: str) -> Any:
 
 def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
     """Return what the first choice that can be differentiated returns."""
-    error: GradwrapError | None = None
+    error: Exception | None = None
     with np.errstate(all="ignore"):
         for choice in choices:
             if choice is not None:
                 try:
                     return choice()
-                except GradwrapError as raised:
+                except CAUSES as raised:
                     error = error or raised
     raise NoRuleError(
         f"{what} has no derivative with respect to an argument that is tracked. "
@@ -237,7 +289,7 @@ def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
     ) from error
 
 
-def density(dist: Any, y: Any, shapes: tuple[Any, ...]) -> Any:
+def density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     """Return the standard density inside of the support."""
     plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
     return _first(
@@ -249,7 +301,7 @@ def density(dist: Any, y: Any, shapes: tuple[Any, ...]) -> Any:
     )
 
 
-def log_density(dist: Any, y: Any, shapes: tuple[Any, ...]) -> Any:
+def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     """Return the logarithm of the standard density inside of the support."""
     plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
     return _first(
@@ -261,8 +313,8 @@ def log_density(dist: Any, y: Any, shapes: tuple[Any, ...]) -> Any:
     )
 
 
-def distribution_function(
-    dist: Any, name: str, y: Any, shapes: tuple[Any, ...], out: Any = None
+def distribution_function(  # noqa: PLR0913  what a logarithm is taken of, and where
+    dist: Any, name: str, y: Any, shapes: Sequence[Any], out: Any = None, inside: Any = True
 ) -> Any:
     """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution inside of the support."""
     plain = name.removeprefix("log")
@@ -275,14 +327,22 @@ def distribution_function(
         lambda: _integral(dist, plain, y, shapes),
     ]
     if name != plain:
-        logs = [one and (lambda one=one: np.log(one())) for one in choices]
+        logs = [one and (lambda one=one: _logarithm(one(), out, inside)) for one in choices]
         return _first([logarithm and (lambda: logarithm(y, *shapes)), *logs], _named(dist, name))
     if logarithm is not None:
         choices.insert(2, lambda: np.exp(logarithm(y, *shapes)))
     return _first(choices, _named(dist, name))
 
 
-def quantile(dist: Any, name: str, q: Any, shapes: tuple[Any, ...], start: Any) -> Any:
+def _logarithm(value: Any, out: Any, inside: Any) -> Any:
+    """Return the logarithm of a probability, which is more exact in SciPy's `out`."""
+    close = np.isclose(native(value), np.exp(native(out)), rtol=1e-5, atol=1e-9)
+    if np.any(native(inside) & ~close):
+        raise NoRuleError("the formula for its derivative is not exact at these arguments.")
+    return np.log(np.exp(out) + (value - stop_gradient(value)))
+
+
+def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], start: Any) -> Any:
     """Return `ppf` or `isf` of the standard distribution between 0 and 1."""
     mine, other = ("_ppf", "_isf") if name == "ppf" else ("_isf", "_ppf")
     here, there = _own(dist, mine), _own(dist, other)
@@ -305,7 +365,7 @@ def quantile(dist: Any, name: str, q: Any, shapes: tuple[Any, ...], start: Any) 
     )
 
 
-def _integral(dist: Any, name: str, y: Any, shapes: tuple[Any, ...]) -> Any:
+def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
     """Integrate the density on the side of a point that has less of the probability.
 
     By the rule of Takahasi and Mori on a bounded or unbounded interval, as in `rules/incomplete`.
@@ -313,53 +373,51 @@ def _integral(dist: Any, name: str, y: Any, shapes: tuple[Any, ...]) -> Any:
     place = np.asarray(stop_gradient(y))
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     lower, upper = dist._get_support(*fixed)
-    above = dist._native.cdf(dist, place, *fixed) > 0.5
+    values = {one: getattr(dist._native, one)(dist, place, *fixed) for one in ("cdf", "sf")}
+    above = values["cdf"] > 0.5
+    halves = [
+        dist._native.isf(dist, 0.5 * values["sf"], *fixed),
+        dist._native.ppf(dist, 0.5 * values["cdf"], *fixed),
+    ]
+    sign = np.where(above, 1.0, -1.0)
     end = np.where(above, upper, lower)
     bounded = np.isfinite(end)
-    tail = np.where(above, dist._native.sf(dist, place, *fixed), dist._native.cdf(dist, place, *fixed))
-    further = np.where(
-        above, dist._native.isf(dist, 0.5 * tail, *fixed), dist._native.ppf(dist, 0.5 * tail, *fixed)
-    )
-    sign = np.where(above, 1.0, -1.0)
-    length = np.where(bounded, np.where(bounded, end, 0.0) - place, further - place)[..., None]
-    s = np.asarray(UNIT)
-    step = UNIT[1] - UNIT[0]
-    weight = 0.5 * np.pi * np.cosh(s) / np.cosh(0.5 * np.pi * np.sinh(s)) ** 2 * 0.5 * step
-    unit = 0.5 * (1.0 + np.tanh(0.5 * np.pi * np.sinh(s)))
-    nodes, weights = (np.asarray(values) for values in half_line())
-    rule = (
-        (unit, weight),
-        (nodes, weights),
-    )
-    bounded_column = bounded[..., None]
-    # for a bounded interval the nodes are scaled with the point, else they move with it
-    moving = np.where(bounded, end, 0.0)[..., None] - y[..., None]
-    y_column = y[..., None]
+    # of a bounded interval the nodes move with both ends; else they keep their distance
+    ends = dist._get_support(*shapes)
+    moving = np.where(above, *ends[::-1]) - y if np.any(bounded) else 0.0
+    half = np.where(above, halves[0], halves[1]) - place
     wide = tuple(shape[..., None] if np.ndim(shape) else shape for shape in shapes)
     total: Any = 0.0
-    for is_bounded, (u, w) in zip((True, False), rule, strict=True):
-        if np.any(bounded == is_bounded):
-            size = moving if is_bounded else length
-            chosen = bounded_column == is_bounded
-            t = np.where(chosen, y_column + size * u, y_column)
-            parts = density(dist, t, wide) * np.where(chosen, size * sign[..., None], 0.0) * w
-            good = np.isfinite(stop_gradient(parts))
-            total = total + np.sum(np.where(good, parts, 0.0), axis=-1)
-    is_own_side = above == (name == "sf")
-    return np.where(is_own_side, total, 1.0 - total)
+    near, _, near_weights = unit_rule()
+    far, far_weights = (np.asarray(values) for values in half_line())
+    for chosen, size, nodes, weights in (
+        (bounded, moving, near, near_weights),
+        (~bounded, half, far, far_weights),
+    ):
+        if np.any(chosen):
+            size = np.where(chosen, size, 0.0)  # noqa: PLW2901  elsewhere the integral is 0
+            t = y[..., None] + size[..., None] * nodes
+            data = stop_gradient(t)
+            inside = (data > np.asarray(lower)[..., None]) & (data < np.asarray(upper)[..., None])
+            t = np.where(inside, t, y[..., None])
+            parts = np.where(inside, density(dist, t, wide), 0.0)
+            total = total + sign * size * np.sum(parts * weights, axis=-1)
+    return np.where(above == (name == "sf"), total, 1.0 - total)
 
 
 # Discrete distributions ---------------------------------------------------------------------------
 
 
 def _discrete(
-    dist: Any, name: str, x: Any, shapes: tuple[Any, ...], loc: Any, scale: Any, out: Any
+    dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
 ) -> Any:
     """Return what a method of a discrete distribution returns, by its class's own methods."""
     if name in ("ppf", "isf"):  # an integer, and `loc`
         return loc + (out - stop_gradient(loc))
-    lower, upper, valid = _support(dist, shapes)
     k = np.asarray(stop_gradient(x)) - np.asarray(stop_gradient(loc))
+    shape = np.broadcast_shapes(*map(np.shape, (k, *shapes))) or (1,)
+    k, *shapes = (_spread(value, shape) for value in (k, *shapes))
+    lower, upper, valid = _support(dist, shapes)
     if name in DENSITIES:
         inside = valid & (k >= lower) & (k <= upper) & (np.floor(k) == k)
     else:
@@ -369,11 +427,11 @@ def _discrete(
     if name in DENSITIES:
         found = mass(dist, k, shapes, logarithm=name == "logpmf")
     else:
-        found = sum_of_masses(dist, name, k, shapes)
-    return np.where(inside, found, out)
+        found = sum_of_masses(dist, name, k, shapes, out, inside)
+    return np.reshape(np.where(inside, found, out), np.shape(out))
 
 
-def mass(dist: Any, k: Any, shapes: tuple[Any, ...], *, logarithm: bool) -> Any:
+def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
     """Return the probability of integers, or its logarithm."""
     plain, log = _own(dist, "_pmf"), _own(dist, "_logpmf")
     direct = [plain and (lambda: plain(k, *shapes)), log and (lambda: np.exp(log(k, *shapes)))]
@@ -381,7 +439,9 @@ def mass(dist: Any, k: Any, shapes: tuple[Any, ...], *, logarithm: bool) -> Any:
     return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
 
 
-def sum_of_masses(dist: Any, name: str, k: Any, shapes: tuple[Any, ...]) -> Any:
+def sum_of_masses(  # noqa: PLR0913  likewise
+    dist: Any, name: str, k: Any, shapes: Sequence[Any], out: Any, inside: Any
+) -> Any:
     """Return a distribution function at integers, by the class's own or as a sum."""
     plain = name.removeprefix("log")
     mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
@@ -393,7 +453,7 @@ def sum_of_masses(dist: Any, name: str, k: Any, shapes: tuple[Any, ...]) -> Any:
         lambda: _summed(dist, plain, k, shapes),
     ]
     if name != plain:
-        logs = [one and (lambda one=one: np.log(one())) for one in choices]
+        logs = [one and (lambda one=one: _logarithm(one(), out, inside)) for one in choices]
         return _first([logarithm and (lambda: logarithm(k, *shapes)), *logs], _named(dist, name))
     return _first(choices, _named(dist, name))
 
@@ -402,7 +462,7 @@ TERMS = 2_000
 """So many terms of a distribution function are summed at most."""
 
 
-def _summed(dist: Any, name: str, k: Any, shapes: tuple[Any, ...]) -> Any:
+def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
     """Sum the probabilities on the side that is bounded."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     lower, upper = dist._get_support(*fixed)
@@ -440,6 +500,7 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
             "interval have one."
         )
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    _refuse_integers(dist, name, shapes)
     row = _moment_row(dist, name)
     return row.kind.answer(row, (tuple(shapes), loc, scale), {})
 
@@ -472,7 +533,7 @@ class _Moment(Formula):
         self.wanted = frozenset(("shapes", "loc", "scale"))
 
 
-def _moment(dist: Any, name: str, shapes: tuple[Any, ...], loc: Any, scale: Any) -> Any:
+def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any) -> Any:
     """Return a moment by the class's own formulas."""
     if name == "entropy":
         own = _own(dist, "_entropy")
@@ -485,7 +546,7 @@ def _moment(dist: Any, name: str, shapes: tuple[Any, ...], loc: Any, scale: Any)
     return variance if name == "var" else np.sqrt(variance)
 
 
-def _standard_moments(dist: Any, name: str, shapes: tuple[Any, ...]) -> tuple[Any, Any]:
+def _standard_moments(dist: Any, name: str, shapes: Sequence[Any]) -> tuple[Any, Any]:
     """Return the mean and the variance of the standard distribution."""
     own, general = _own(dist, "_stats"), _own(dist, "_munp")
 
