@@ -439,6 +439,12 @@ BODIES: dict[str, dict[str, Body]] = {
         "_sf": _noncentral_t_above,
     },
     "ncx2_gen": {"_cdf": _noncentral_chi_below, "_sf": _noncentral_chi_above},
+    "pareto_gen": {
+        "_stats": lambda b: (
+            np.where(b > 1, b / (b - 1.0), np.inf),
+            np.where(b > 2, b / (b - 2.0) / (b - 1.0) ** 2, np.inf),
+        )
+    },
     "pearson3_gen": {"_logpdf": _pearson_log_density, "_cdf": _pearson_below},
     "skellam_gen": {"_logpmf": _skellam_log_mass, "_cdf": _skellam_below},
     "trapezoid_gen": {"_pdf": _trapezoid_density, "_cdf": _trapezoid_below},
@@ -449,6 +455,12 @@ BODIES: dict[str, dict[str, Body]] = {
     },
     "truncnorm_gen": {"_logpdf": _truncated_normal},
     "truncpareto_gen": {"_pdf": _truncated_pareto, "_cdf": _truncated_pareto_below},
+    "t_gen": {
+        "_stats": lambda df: (
+            np.where(df > 1, 0.0 * df, np.inf),
+            np.where(df > 2, df / (df - 2.0), np.where(df > 1, np.inf, np.nan)),
+        )
+    },
     "tukeylambda_gen": {"_pdf": _tukey_density},
     "vonmises_gen": {"_cdf": _mises_below},
     "zipfian_gen": {

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import stats
 
 from gradwrap.core.levels.wrapper import is_recorded, native
-from gradwrap.errors import GradwrapError, NoRuleError
+from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.rules.incomplete import half_line
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.kinds import Formula
@@ -148,10 +148,10 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
     """Raise an error for a tracked shape that has to be an integer."""
-    fixed = [np.asarray(native(shape)) for shape in shapes]
     for place, (value, info) in enumerate(zip(shapes, dist._shape_info(), strict=False)):
         if not info.integrality or not is_recorded(value):
             continue
+        fixed = [np.asarray(native(shape)) for shape in shapes]
         between = [shape + (0.25 if i == place else 0) for i, shape in enumerate(fixed)]
         if not np.any(dist._argcheck(*between)):
             raise NoRuleError(
@@ -272,6 +272,10 @@ def _own(dist: Any, name: str) -> Any:
     return None if found is None or found is general else getattr(dist, name)
 
 
+def _is_ours(dist: Any, name: str) -> bool:
+    return name in BODIES.get(dist._native.__name__, {})
+
+
 def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
     """Return what the first choice that can be differentiated returns."""
     error: Exception | None = None
@@ -280,6 +284,8 @@ def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
             if choice is not None:
                 try:
                     return choice()
+                except BatchedValueError:
+                    raise  # the examples are then taken one by one
                 except CAUSES as raised:
                     error = error or raised
     raise NoRuleError(
@@ -525,45 +531,96 @@ def _moment_row(dist: Any, name: str) -> Row:
     return rows[name]
 
 
-class _Moment(Formula):
+class _Moment(_Method):
     """The formula of a moment."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.wanted = frozenset(("shapes", "loc", "scale"))
+        super().__init__(function)
+        self.wanted = frozenset(("shapes", "loc", "scale", "out"))
 
 
-def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any) -> Any:
+def _moment(  # noqa: PLR0913  all there is to a call
+    dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
+) -> Any:
     """Return a moment by the class's own formulas."""
+    shape = np.broadcast_shapes(*map(np.shape, shapes)) or (1,)
+    shapes = [_spread(value, shape) for value in shapes]
+    standard = functools.partial(_standard, dist, shapes)
     if name == "entropy":
-        own = _own(dist, "_entropy")
-        found = _first([own and (lambda: own(*shapes))], _named(dist, name))
-        return found + np.log(scale) + 0.0 * loc
-    first, second = _standard_moments(dist, name, shapes)
-    if name == "mean":
-        return first * scale + loc
-    variance = second * scale * scale + 0.0 * loc
-    return variance if name == "var" else np.sqrt(variance)
+        found = standard("entropy") + np.log(scale) + 0.0 * loc
+    elif name == "mean":
+        found = standard("mean") * scale + loc
+    else:
+        found = standard("var") * scale * scale + 0.0 * loc
+        found = found if name == "var" else np.sqrt(found)
+    return np.reshape(found, np.shape(out))
 
 
-def _standard_moments(dist: Any, name: str, shapes: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the mean and the variance of the standard distribution."""
-    own, general = _own(dist, "_stats"), _own(dist, "_munp")
+def _standard(dist: Any, shapes: Sequence[Any], name: str) -> Any:
+    """Return a moment of the standard distribution."""
+    entropy, stats_, powers = (_own(dist, one) for one in ("_entropy", "_stats", "_munp"))
 
     def by_stats() -> Any:
-        if dist._stats_has_moments:
-            mean, variance = own(*shapes, moments="mv")[:2]
-        else:
-            mean, variance = own(*shapes)[:2]
-        if mean is None or (variance is None and name != "mean"):
-            raise NoRuleError("no formula")
-        return mean, variance
+        options = {"moments": "mv"} if dist._stats_has_moments and not _is_ours(dist, "_stats") else {}
+        found = stats_(*shapes, **options)[name == "var"]
+        if found is None:
+            raise NotImplementedError
+        return found
 
     def by_powers() -> Any:
-        mean = general(1, *shapes)
-        return mean, None if name == "mean" else general(2, *shapes) - mean * mean
+        mean = powers(1, *shapes)
+        return mean if name == "mean" else powers(2, *shapes) - mean * mean
 
-    found: tuple[Any, Any] = _first(
-        [own and by_stats, general and by_powers], _named(dist, name)
-    )
-    return found
+    def by_integral() -> Any:
+        if name == "entropy":
+            return _expectation(dist, shapes, lambda _, log: -log)
+        mean = _expectation(dist, shapes, lambda x, _: x)
+        if name == "mean":
+            return mean
+        return _expectation(dist, shapes, lambda x, _: (x - mean[..., None]) ** 2)
+
+    if name == "entropy":
+        choices = [entropy and (lambda: entropy(*shapes)), by_integral]
+    else:
+        choices = [stats_ and by_stats, powers and by_powers, by_integral]
+    return _first(choices, _named(dist, name))
+
+
+def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any], Any]) -> Any:
+    """Integrate, or sum, a function of the value and the logarithm of its probability."""
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    wide = [shape[..., None] if np.ndim(shape) else shape for shape in shapes]
+    if isinstance(dist, DISCRETE):
+        ends = (dist._native.ppf(dist, 1e-17, *fixed), dist._native.isf(dist, 1e-17, *fixed))
+        low, high = np.min(ends[0]), np.max(ends[1])
+        if not high - low < TERMS:
+            raise NotImplementedError
+        k = np.broadcast_to(np.arange(low, high + 1.0), (*np.shape(ends[0]), int(high - low) + 1))
+        inside = (k >= ends[0][..., None]) & (k <= ends[1][..., None])
+        k = np.where(inside, k, ends[0][..., None])
+        log = mass(dist, k, wide, logarithm=True)
+        return np.sum(np.where(inside, np.exp(log) * function(k, log), 0.0), axis=-1)
+    middle = dist._native.median(dist, *fixed)
+    ends = dist._get_support(*shapes)
+    total: Any = 0.0
+    for sign, end, quarter in ((-1.0, ends[0], 0.25), (1.0, ends[1], 0.75)):
+        bounded = np.all(np.isfinite(native(end)))
+        if not bounded and np.any(np.isfinite(native(end))):
+            raise NotImplementedError
+        if bounded:
+            nodes, _, weights = unit_rule()
+            size = end - middle
+        else:
+            nodes, weights = (np.asarray(values) for values in half_line())
+            size = dist._native.ppf(dist, quarter, *fixed) - middle
+        size = np.broadcast_to(size, np.shape(middle))
+        t = middle[..., None] + size[..., None] * nodes
+        data = stop_gradient(t)
+        edges = dist._get_support(*(one[..., None] for one in fixed))
+        inside = (data > edges[0]) & (data < edges[1])
+        t = np.where(inside, t, middle[..., None])
+        log = log_density(dist, t, wide)
+        inside = inside & (stop_gradient(log) > -700.0)
+        parts = np.where(inside, np.exp(log) * function(t, log), 0.0)
+        total = total + sign * size * np.sum(parts * weights, axis=-1)
+    return total
