@@ -591,7 +591,7 @@ def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any]
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     wide = [shape[..., None] if np.ndim(shape) else shape for shape in shapes]
     if isinstance(dist, DISCRETE):
-        ends = (dist._native.ppf(dist, 1e-17, *fixed), dist._native.isf(dist, 1e-17, *fixed))
+        ends = (dist._native.ppf(dist, 1e-15, *fixed), dist._native.isf(dist, 1e-15, *fixed))
         low, high = np.min(ends[0]), np.max(ends[1])
         if not high - low < TERMS:
             raise NotImplementedError

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from scipy import stats
 
+from gradwrap.scipy.rules import multivariate
 from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution
 from gradwrap.scipy.table import Row, register
+
+__all__ = ["NAMES", "multivariate"]
 
 NAMES = [
     name
