@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,8 +91,11 @@ def test_several_new_arrays_and_those_that_cannot_be_tracked() -> None:
 
 
 def test_everything_else_is_numpys_own() -> None:
-    for name in ("sin", "linalg", "fft", "random", "ndarray", "float64", "sum", "testing"):
+    for name in ("random", "ndarray", "float64", "testing", "polynomial", "errstate", "finfo"):
         assert getattr(gnp, name) is getattr(np, name)
+    for name in ("sin", "sum"):  # which take lists of tracked values, and are the same otherwise
+        assert getattr(gnp, name) == getattr(np, name)
+    assert gnp.linalg.LinAlgError is np.linalg.LinAlgError
     assert gnp.pi == np.pi
     assert {"zeros", "sin", "linalg", "pi", "array"} <= set(dir(gnp))
     assert gnp.zeros.__name__ == "zeros"
@@ -231,11 +233,8 @@ def test_plain_arrays_refuse_tracked_values() -> None:
         out += x
         return np.sum(out)
 
-    # NumPy raises its own error from ours
-    with pytest.raises(ValueError, match="setting an array element") as caught:
+    with pytest.raises(TrackedValueError, match=r"make it inside the function .*\.item\(\)"):
         gw.grad(store)(X)
-    assert isinstance(caught.value.__cause__, TrackedValueError)
-    assert re.search(r"gradwrap\.numpy\.zeros.*\.item\(\)", str(caught.value.__cause__))
     with pytest.raises(OutArgumentError, match="plain array"):
         gw.grad(add)(X)
     with pytest.raises(OutArgumentError, match=r"np\.exp.*omit out="):

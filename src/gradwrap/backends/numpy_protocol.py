@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.spelling import ALWAYS, SPELLED
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, cast, on_data, out_position
+from gradwrap.backends.numpy_functions.table import (
+    GIVE_ARRAYS,
+    IMPLEMENTATIONS,
+    cast,
+    on_data,
+    out_position,
+    scalar,
+)
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.core.table.registry import op_of_function, search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -61,9 +69,11 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
     more = "; for a += x on a plain array a, write a = a + x" if update else ""
     for target in targets(out):
         if target is not None and not isinstance(target, AnyWrapper):
+            caller = current_caller()
+            place = "" if caller is None else f" {caller}"
             raise OutArgumentError(
-                f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
-                f"tracked value. Fix: omit out=, y = {name}(...){more}."
+                f"{name}(..., out=a {type(target).__name__}){place}: a plain array cannot hold a "
+                f"tracked value. Fix: {remedy(caller, f'omit out=, y = {name}(...){more}.')}"
             )
 
 
@@ -143,6 +153,7 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
     implementation = IMPLEMENTATIONS.get(function)
     natively = cls._backend.name == "numpy" and function in SPELLED and function not in ALWAYS
     xp, at = cls._namespace, out_position(function)
+    gives_scalar = natively and function not in GIVE_ARRAYS
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or (len(args) > at and args[at] is not None):
@@ -153,7 +164,8 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
             if implementation is None:
                 path = f"{function.__module__}.{function.__name__}"
                 raise no_rule(cls, path.replace("numpy.", "np.", 1))
-        return implementation(xp, *args, **kwargs)
+        found = implementation(xp, *args, **kwargs)
+        return scalar(found) if gives_scalar and isinstance(found, AnyWrapper) else found
 
     return call
 

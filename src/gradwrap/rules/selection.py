@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.array.views import INDEX
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from gradwrap.core.array.views import INDEX, SELECTION
+from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
@@ -13,6 +17,7 @@ from gradwrap.core.library.scatter import Scattered, is_basic_key
 from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondifferentiable
 from gradwrap.core.table.registry import find_op, register
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.rules.axes import as_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +71,29 @@ def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any)
 
     zeros = xp.zeros(shape, dtype=dtype, device=device(values))
     return backend_of_namespace(xp).scatter_add(zeros, key, values)
+
+
+def _windows(xp: Any, x: Any, window_shape: Any, axis: Any = None, writeable: bool = False) -> Any:
+    """Return every window of an array, as a view where the library has one."""
+    if isinstance(x, np.ndarray):
+        return sliding_window_view(x, window_shape, axis, writeable=writeable)
+    shape = tuple(x.shape)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    places = sliding_window_view(positions, window_shape, axis)
+    flat = xp.take(xp.reshape(x, (-1,)), xp.asarray(places.reshape(-1), device=device(x)), axis=0)
+    return xp.reshape(flat, places.shape)
+
+
+def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: Any) -> Any:
+    shape = tuple(x_meta.shape)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    places = sliding_window_view(positions, window_shape, axis)
+    found = xp.asarray(np.ascontiguousarray(places), device=device(g))
+    key: list[Any] = []
+    for length in reversed(shape):
+        key.append(found % length)
+        found = found // length
+    return Scattered(tuple(reversed(key)), g)
 
 
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
@@ -147,13 +175,23 @@ def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
     )
 
 
-def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
+def _where_taken(xp: Any, t: Any, taken: Any) -> Any:
+    """Return a tangent where its argument was taken, and 0 times it elsewhere.
+
+    So it is NaN where the derivative of the branch not taken is infinite, as in reverse mode.
+    """
+    asked = inspecting.get()
+    annihilates = asked is not None and asked.zeros_annihilate
+    return xp.where(taken, t, xp.zeros_like(t) if annihilates else 0.0 * t)
+
+
+def _inside(x: Any, min: Any, max: Any) -> Any:
     inside = x == x
     if min is not None:
         inside = inside & (x >= min)
     if max is not None:
         inside = inside & (x <= max)
-    return xp.where(inside, g, xp.zeros_like(g))
+    return inside
 
 
 ORDER = (
@@ -204,6 +242,23 @@ RULES = [
         samples=("x(2), slice(1, 3), (4,), xp.complex128",),
         batch="scatter",
     ),
+    linear(
+        "sliding_window_view",
+        "x, /, window_shape, axis=None, *, writeable=False",
+        _windows_cotangent,
+        native=_windows,
+        views=SELECTION,
+        parts=True,
+        samples=("x(5), 3", "x(3, 4), (2, 2)", "x(3, 4), 2, axis=1"),
+        numpy="lib.stride_tricks.sliding_window_view"
+        "(x, window_shape, axis=None, *, subok=False, writeable=False)",
+        batch=lambda xp, op, x, window_shape, axis, writeable: op(
+            x,
+            window_shape,
+            tuple(a + 1 for a in as_axes(axis, x.ndim - 1)),
+            writeable,
+        ),
+    ),
     general(
         "take",
         "x, indices, /, *, axis=None",
@@ -242,6 +297,11 @@ RULES = [
         None,
         lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
         lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+        jvp=(
+            None,
+            lambda xp, t, condition: _where_taken(xp, t, condition),
+            lambda xp, t, condition: _where_taken(xp, t, ~condition),
+        ),
         selects=True,
         samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
         convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
@@ -250,15 +310,21 @@ RULES = [
     elementwise(
         "clip",
         "x, /, min=None, max=None",
-        _clip,
+        lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, xp.zeros_like(g)),
         lambda xp, g, x, min: xp.where(x < min, g, xp.zeros_like(g)),
         lambda xp, g, x, max: xp.where(x > max, g, xp.zeros_like(g)),
+        jvp=(
+            lambda xp, t, x, min, max: _where_taken(xp, t, _inside(x, min, max)),
+            lambda xp, t, x, min: _where_taken(xp, t, x < min),
+            lambda xp, t, x, max: _where_taken(xp, t, x > max),
+        ),
         selects=True,
         samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
         only_real=True,
         convention="passes the gradient at its bounds",
         numpy="clip(a, a_min=NoValue, a_max=NoValue, out=None, *, min=NoValue, max=NoValue, "
-        "**kwargs) -> a, bound(a_min, min), bound(a_max, max) when is_recorded(a)",
+        "**kwargs) -> as_wide(xp, a, bound(a_min, min), bound(a_max, max)), bound(a_min, min), "
+        "bound(a_max, max) when is_recorded(a)",
     ),
     general(
         "sort",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gradwrap.transforms.custom_calls import Pull
 
 NEVER_DEFAULT: Any = object()
+VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
 """The types of arguments that are, or may hold, a variable."""
 
@@ -113,7 +114,7 @@ class SciPyCall:
         return self._natively(*leaves)
 
     def _natively(self, *leaves: Any) -> list[Any]:
-        result = self.original([native(leaf) for leaf in leaves])
+        result = self.original([_as_number(native(leaf)) for leaf in leaves])
         found = list(float_parts(result))
         self.result = result
         self.out_paths = [path for path, _ in found]
@@ -190,8 +191,7 @@ class SciPyCall:
 
     def is_byproduct(self, place: int) -> bool:
         """Tell if a part of the result has no derivative."""
-        path = self.out_paths[place]
-        return any(key in self.row.byproducts for key in path)
+        return self.row.is_byproduct(self.out_paths[place])
 
     def byproduct_error(self, place: int) -> NoRuleError:
         """The error for a by-product that a derivative was to be taken of."""
@@ -201,6 +201,11 @@ class SciPyCall:
             f"{self.name}: {part} of its result has no derivative. "
             "Fix: .detach() it, if it is to be a constant."
         )
+
+
+def _as_number(value: Any) -> Any:
+    """An array without axes as an array scalar, which SciPy takes for a number."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
 
 
 def _as_array(part: Any) -> Any:
@@ -242,11 +247,11 @@ def checked(row: Row, arguments: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in arguments.items():
         parameter = parameters[name]
-        if parameter.kind is parameter.VAR_KEYWORD:
+        if parameter.kind is parameter.VAR_KEYWORD and name not in row.arrays:
             for key, option in value.items():
                 _check_option(row, key, option, NEVER_DEFAULT)
         elif name in row.arrays:
-            is_group = name in row.groups or parameter.kind is parameter.VAR_POSITIONAL
+            is_group = name in row.groups or parameter.kind in VARIABLE_KINDS
             if isinstance(value, SEQUENCE) and not is_group:
                 value = _joined(value)  # noqa: PLW2901  the same argument
         else:

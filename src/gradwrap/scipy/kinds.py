@@ -32,7 +32,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwr
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
-from gradwrap.errors import TrackedValueError
+from gradwrap.errors import NoRuleError, TrackedValueError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, holds_variable, refuse_recorded, wrappers_in
 from gradwrap.scipy.results import part_at, with_parts
@@ -56,7 +56,7 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)
 
 
-class _Derived(Kind):
+class Derived(Kind):
     """A call whose value is SciPy's and whose derivative is a formula's."""
 
     tracks_all = False
@@ -88,7 +88,7 @@ class _Derived(Kind):
         return push_by_transposing(self.pull(call, inputs, needed, outs), outs, tangents)
 
 
-class Formula(_Derived):
+class Formula(Derived):
     """The derivative of a function in NumPy of the same arguments.
 
     It returns what SciPy's function does, or the parts of it that have a derivative: a tuple, or a
@@ -184,7 +184,7 @@ class ArrayApi(Formula):
             return call.original([wrapped_untracked(leaf) for leaf in leaves])
 
 
-class Tangent(_Derived):
+class Tangent(Derived):
     """A formula for the tangent: `function(t, out, ...)`.
 
     `t` has the tangent of each array argument by its name, zeros where it is not tracked, None
@@ -220,7 +220,7 @@ class Tangent(_Derived):
         ]
 
 
-class Adjoint(_Derived):
+class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 
     The function is linear in each of these arguments by itself, so its tangent is the function
@@ -282,7 +282,7 @@ class Adjoint(_Derived):
         return [_aligned(part, out) for part, out in zip(total, outs, strict=True)]
 
 
-class AxisLinear(_Derived):
+class AxisLinear(Derived):
     """A function that is linear in one array, along one axis: the tangent is the function itself.
 
     Its adjoint is `adjoint(g, ...)`, where one is known; otherwise that of the matrix of the map,
@@ -292,11 +292,21 @@ class AxisLinear(_Derived):
     name = "linear along an axis"
 
     def __init__(
-        self, array: str = "x", axis: str = "axis", adjoint: Callable[..., Any] | None = None
+        self,
+        array: str = "x",
+        axis: str = "axis",
+        adjoint: Callable[..., Any] | None = None,
+        *,
+        singly: bool = False,
+        holds: Callable[[dict[str, Any]], str] | None = None,
     ) -> None:
         self.array = array
         self.axis = axis
         self.adjoint = adjoint
+        self.singly = singly
+        """The function takes one vector at a time."""
+        self.holds = holds
+        """The option with which the function is not linear, of the arguments; empty if it is."""
         self._matrices: dict[Any, Any] = {}
 
     def takes(self, parameter: str) -> bool:
@@ -307,12 +317,14 @@ class AxisLinear(_Derived):
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
         """Call the function on the tangent."""
+        self._check(call)
         return call.values([zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)])
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
     ) -> Pull:
         """Apply the adjoint."""
+        self._check(call)
         arguments = call.arguments(inputs)
         x = arguments[self.array]
         axis = arguments.get(self.axis, -1)
@@ -333,6 +345,14 @@ class AxisLinear(_Derived):
 
         return pull
 
+    def _check(self, call: SciPyCall) -> None:
+        option = "" if self.holds is None else self.holds(call.defaults)
+        if option:
+            raise NoRuleError(
+                f"{call.name} has no derivative with {option}, with which it is not linear. "
+                "Fix: use another value of the option."
+            )
+
     def _matrix(self, call: SciPyCall, n: int) -> Any:
         """The matrix of the map for vectors of length n, as SciPy's function of unit vectors."""
         options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
@@ -342,8 +362,12 @@ class AxisLinear(_Derived):
             blocks: list[Any] = []
             for start in range(0, n, BLOCK):
                 units = np.eye(n, min(BLOCK, n - start), -start)
-                given = {**options, self.array: units, self.axis: 0}
-                blocks.append(scipy.sparse.csr_array(call.row.original(**given)))
+                if self.singly:
+                    columns = [call.row.original(**options, **{self.array: u}) for u in units.T]
+                    made = np.stack(columns, axis=1)
+                else:
+                    made = call.row.original(**options, **{self.array: units, self.axis: 0})
+                blocks.append(scipy.sparse.csr_array(made))
             found = scipy.sparse.hstack(blocks, format="csr")
             while len(self._matrices) >= KEPT:
                 self._matrices.pop(next(iter(self._matrices)))

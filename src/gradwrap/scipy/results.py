@@ -6,6 +6,7 @@ SciPy returns arrays, numbers, tuples, named tuples, and result objects that are
 from __future__ import annotations
 
 import copy
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,13 +39,17 @@ def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from float_parts(part, (*path, key))
     elif is_float(result):
         yield path, result
+    elif dataclasses.is_dataclass(result):
+        for name, part in vars(result).items():
+            if is_float(part):
+                yield (*path, name), part
 
 
 def part_at(result: Any, path: Path) -> Any:
     """Return the part of a result at a path."""
     for key in path:
-        is_field = isinstance(result, SEQUENCE) and isinstance(key, str)
-        result = getattr(result, key) if is_field else result[key]
+        is_item = isinstance(result, DICT) or not isinstance(key, str)
+        result = result[key] if is_item else getattr(result, key)
     return result
 
 
@@ -63,6 +68,12 @@ def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
         made = copy.copy(result)
         for key, part in result.items():
             made[key] = with_parts(part, parts, (*path, key))
+        return made
+    if dataclasses.is_dataclass(result) and parts:
+        made = copy.copy(result)
+        for name in vars(result):
+            if (*path, name) in parts:
+                setattr(made, name, parts[*path, name])
         return made
     return result
 

@@ -27,19 +27,27 @@ class Sample(NamedTuple):
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    order: int = 2
+    upto: int = 2
     take: Callable[[Any], Any] | None = None
+    tracked: tuple[str, ...] = ()
+    accuracy: float | None = None
 
 
 def call(
-    *args: Any, order: int = 2, take: Callable[[Any], Any] | None = None, **kwargs: Any
+    *args: Any,
+    upto: int = 2,
+    take: Callable[[Any], Any] | None = None,
+    tracked: str = "",
+    accuracy: float | None = None,
+    **kwargs: Any,
 ) -> Sample:
     """Write a sample as the call that it is.
 
-    `order=1` leaves out the second derivative; `take` is a part of the result, or a function of
-    it, where that is not made of arrays.
+    `upto=1` leaves out the second derivative; `take` is a part of the result, or a function of
+    it, where that is not made of arrays; `tracked` names keywords that are differentiated too;
+    `accuracy` is that of SciPy's own result, where it is an approximation.
     """
-    return Sample(args, kwargs, order, take)
+    return Sample(args, kwargs, upto, take, tuple(tracked.split()), accuracy)
 
 
 class Kind:
@@ -77,6 +85,8 @@ class Row:
         byproducts: Sequence[Any] = (),
         samples: Callable[[Any], Iterable[Sample]] | None = None,
         note: str = "",
+        within: Callable[..., tuple[Any, ...]] | None = None,
+        signature: str = "",
         original: Callable[..., Any] | None = None,
     ) -> None:
         self.path = path
@@ -88,11 +98,19 @@ class Row:
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.samples = samples
         self.note = note
+        self.within = within
+        """Where the function is defined: brings the arguments of a test there."""
+        if signature:  # SciPy's cannot be inspected
+            self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
         if original is not None:  # an operation of our own, which the table does not list
             self.original = original
 
     def __repr__(self) -> str:
         return f"<row scipy.{self.path}: {self.kind.name}>"
+
+    def is_byproduct(self, path: tuple[Any, ...]) -> bool:
+        """Tell if a part of the result has no derivative."""
+        return any(key in self.byproducts for key in path)
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.forward import AnyDual, Dual, Tangent
-from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import is_at, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.values.comparing import mismatch, zeros_like
@@ -18,12 +18,14 @@ from gradwrap.transforms.arguments import (
     as_original,
     default_scalar,
     differentiable,
-    passes_through,
+    is_integer,
+    stays_fixed,
     unwrapped,
     without_inner,
     wrapped_untracked,
 )
 from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.running import run
 from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 
 if TYPE_CHECKING:
@@ -74,8 +76,7 @@ def jvp(
     """
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
-    with differentiating():
-        returned = without_inner(fun(*entered), level)
+    returned = without_inner(run(fun, entered, {}), level)
     out, aux = out_and_aux(name_of(fun), returned, has_aux)
     leaves, treedef = flatten(out)
     found = [_tangent_of(leaf, level) for leaf in leaves]
@@ -121,11 +122,21 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
         treedef,
         [
             wrapped_untracked(leaf)
-            if one is None or (not treedef.is_lone and passes_through(leaf))
+            if one is None or (not treedef.is_lone and _stays_fixed(leaf, one, path))
             else _dual(leaf, one, level, path)
             for (path, leaf), one in zip(pairs, given, strict=True)
         ],
     )
+
+
+def _stays_fixed(leaf: Any, tangent: Any, path: str) -> bool:
+    """Tell if a part of a primal is not differentiated, which has no tangent but zero."""
+    if is_integer(leaf) and bool(tangent != 0):
+        raise TangentError(
+            f"the tangent of {path} is {tangent!r}, the primal is an integer in a container, which "
+            "is not differentiated. Fix: pass None or 0 for it, or make it a float."
+        )
+    return stays_fixed(leaf)
 
 
 def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
@@ -205,7 +216,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     recording = Recording(fun, range(len(primals)), primals, {})
     outputs, treedef = flatten(recording.out)
     linear = recording.linear_map(outputs).transposed()
-    value = recording.unwrapped(recording.out)
+    value = recording.handed_out(recording.out)
     tracked = recording.tracked
     names = [argument_name(fun, place) for place in range(len(primals))]
 

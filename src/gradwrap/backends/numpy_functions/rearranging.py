@@ -14,6 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     constant,
     counting,
     implements,
+    in_order,
     on_host,
     on_values,
     standard,
@@ -53,7 +54,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any) -> Any:
     # argpartition puts what is not the kth in another order: find where partition has put it
     rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
     places = np.take_along_axis(np.argsort(values, axis=axis), rank, axis=axis)
-    return xp.take_along_axis(a, places, axis=axis)
+    return in_order(xp.take_along_axis(a, places, axis=axis), "K", a)
 
 
 @implements(
@@ -81,10 +82,14 @@ for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
 @implements("take(a, indices, axis=None, out=None, mode='raise')", arrays=1)
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
     a, axis = flat(xp, a, axis), axis or 0
-    places: Any = _within(_places(indices), a.shape[axis], mode)
+    places: Any = _places(indices)
+    if places.dtype == np.bool_:  # no mask to NumPy, but numbers
+        places = places.astype(np.intp)
+    places = _within(places, a.shape[axis], mode)
     if isinstance(places, NUMPYS_OWN) and not places.ndim:
         places = int(places)
-    return a[(slice(None),) * (axis % a.ndim) + (places,)]
+        return xp.copy(a[(slice(None),) * (axis % a.ndim) + (places,)])
+    return in_order(a[(slice(None),) * (axis % a.ndim) + (places,)], "C")
 
 
 def _within(places: Any, n: int, mode: str) -> Any:
@@ -129,11 +134,11 @@ def where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
 def select(xp: Any, condlist: Any, choicelist: Any, default: Any) -> Any:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    shape = np.broadcast_shapes(*(np.shape(c) for c in (*condlist, *choicelist)))
+    shape = np.broadcast_shapes(*(np.shape(c) for c in (*condlist, *choicelist, default)))
     found = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = where(xp, condition, choice, found)
-    return found if found.shape == shape else xp.broadcast_to(found, shape)
+    return in_order(found if found.shape == shape else xp.broadcast_to(found, shape), "C")
 
 
 @implements("piecewise(x, condlist, funclist, *args, **kw)", arrays=1)
@@ -160,7 +165,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
             found[condition] = function(x[condition], *args, **kw) if np.any(condition) else 0.0
         elif condition:
             found = function(x, *args, **kw)
-    return xp.astype(found, x.dtype, copy=False)
+    return in_order(xp.astype(found, x.dtype), "K", x)
 
 
 @implements("choose(a, choices, out=None, mode='raise')")
@@ -191,7 +196,7 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
     return out
 
 
-@implements("trim_zeros(filt, trim='fb', axis=None)")
+@implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     places = np.argwhere(on_host(filt))
     if not len(places):

@@ -18,7 +18,14 @@ from gradwrap.backends.numpy_functions.spelling import (
     enter,
     named,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    innermost,
+    is_recorded,
+    lay_out,
+    unwrapped_key,
+)
+from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -28,6 +35,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 untyped: Any = np
 """NumPy, for arguments that can be anything, of which its own types make nothing."""
+
+
+GIVE_ARRAYS = frozenset(
+    getattr(np, name)
+    for name in (
+        *("array", "asarray", "copy", "empty_like", "full_like", "ones_like", "zeros_like"),
+        *("choose", "cov", "piecewise", "select", "tensordot", "where"),
+    )
+)
+"""Functions that give an array without axes, where all others give a scalar."""
 
 
 class Implementations(dict[Any, Implementation]):
@@ -130,6 +147,19 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
     return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
 
 
+def in_order(found: Any, order: str, a: Any = None) -> Any:
+    """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
+    if order == "A":
+        flags = getattr(innermost(a), "flags", None)
+        order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
+    like = innermost(a)
+    if order != "K":
+        lay_out(found, np.empty(found.shape, order=order))
+    elif isinstance(like, np.ndarray):
+        lay_out(found, np.empty_like(like, shape=found.shape))
+    return found
+
+
 def scalar(found: Any) -> Any:
     """A result as NumPy's functions return it: a scalar in the place of a 0-d array."""
     return found[()] if found.ndim == 0 and isinstance(innermost(found), np.ndarray) else found
@@ -165,10 +195,11 @@ def on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 def check_target(call: str, target: Any) -> None:
     """Refuse to write a tracked value to a plain array."""
     if not isinstance(target, AnyWrapper):
+        caller = current_caller()
+        place = "" if caller is None else f", {caller}"
         raise OutArgumentError(
-            f"{call} a {type(target).__name__}: a plain array cannot hold a tracked value. "
-            "Fix: make the array with gradwrap.numpy.zeros (in a function under a transform) or "
-            "gradwrap.wrap(np.zeros(...))."
+            f"{call} a {type(target).__name__}{place}: a plain array cannot hold a tracked value. "
+            f"Fix: {remedy(caller, f'make the array {buffers(caller)}.')}"
         )
 
 

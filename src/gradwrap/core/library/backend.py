@@ -7,7 +7,7 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import operator
 import threading
 from types import MappingProxyType
@@ -85,6 +85,10 @@ class Backend:
 
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
+
+    def answers_itself(self, kind: type) -> bool:
+        """Tell if arrays of a type answer for operations with tracked arrays themselves."""
+        return False
 
     def check_converting(self, module: str) -> None:
         """Raise if a module that converts a tracked array to a plain one makes such arrays."""
@@ -207,8 +211,16 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str = "K") -> Any:
         return self.xp.asarray(array, copy=True)
+
+    def kept(self, array: Any, level: int) -> Any:
+        """Return an array of the caller's with the content that it has now, to save it.
+
+        A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
+        one `level` may share what it takes. Anything else is returned as it is.
+        """
+        return self.copy(array) if type_of(array) in self.array_types else array
 
     def owns_buffer(self, array: Any) -> bool:
         """Tell if the one reference to `array` is known to be the one reference to its buffer.
@@ -216,6 +228,10 @@ class Backend:
         Where it is not, writing to a variable always copies first.
         """
         return False
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        """Many arrays along an axis, moved in front; each is dense, as what is computed of it."""
+        return self.xp.moveaxis(array, axis, 0)
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
@@ -231,7 +247,7 @@ class Backend:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
-    tells_views = False
+    tells_views: bool = False
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
@@ -243,7 +259,7 @@ class Backend:
         return True
 
     def laid_out(self, array: Any, like: Any) -> Any:
-        """The array in the memory order of another one of its shape; copied if it has another."""
+        """The array in the memory order of another one of its shape, or that of C for None."""
         return array
 
 
@@ -290,6 +306,13 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
                 "first array of the library is given to gradwrap."
             )
         _factories[library] = factory
+
+
+def is_library(name: str) -> bool:
+    """Tell if a name is that of a known library, or of a module that is installed."""
+    if name in _factories or any(backend.name == name for backend in by_type.values()):
+        return True
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -420,6 +443,12 @@ class WrappedBackend(Backend):
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
 
+    def dispatches(self, function: Any) -> bool:
+        return self._base.dispatches(function)
+
+    def answers_itself(self, kind: type) -> bool:
+        return self._base.answers_itself(kind)
+
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
 
@@ -439,12 +468,15 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any) -> Any:
-        return self.xp.copy(array)
+    def copy(self, array: Any, order: str = "K") -> Any:
+        return self.xp.copy(array, order=order)
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library
         return self._base.tells_views
+
+    def kept(self, array: Any, level: int) -> Any:
+        return array if isinstance(array, AnyWrapper) else self._base.kept(array, level)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

@@ -115,8 +115,8 @@ def _over_axes(name: str) -> Any:
 def _coefficients(n: int, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
     """Those of A. J. S. Hamilton, MNRAS 312 (2000) 257, eq. 174."""
     y = np.pi * np.arange(n // 2 + 1) / (n * dln)
-    lower = special.loggamma((mu + 1 - bias) / 2 + 1j * y)
-    upper = special.loggamma((mu + 1 + bias) / 2 + 1j * y)
+    lower = special.loggamma((mu + 1 - bias) / 2 + np.asarray(1j) * y)
+    upper = special.loggamma((mu + 1 + bias) / 2 + np.asarray(1j) * y)
     size = np.real(upper) - np.real(lower) + np.log(2) * bias
     angle = np.imag(lower) + np.imag(upper) + 2 * (np.log(2) - offset) * y
     u = np.exp(size) * np.exp(1j * angle)
@@ -144,8 +144,8 @@ def _ifht(A: Any, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
 
 def _offset(dln: Any, mu: Any, initial: Any, bias: Any) -> Any:
     y = np.pi / (2 * dln)
-    lower = special.loggamma((mu + 1 - bias) / 2 + 1j * y)
-    upper = special.loggamma((mu + 1 + bias) / 2 + 1j * y)
+    lower = special.loggamma((mu + 1 - bias) / 2 + np.asarray(1j) * y)
+    upper = special.loggamma((mu + 1 + bias) / 2 + np.asarray(1j) * y)
     turns = (np.log(2) - initial) / dln + (np.imag(lower) + np.imag(upper)) / np.pi
     return initial + (turns - np.round(turns)) * dln
 
@@ -219,8 +219,8 @@ ROWS = [
             Formula(function),
             arrays=f"{array} dln mu offset bias",
             samples=lambda r: [
-                call(r.normal(6), 0.1, 0.3, 0.05, 0.02, order=1),
-                call(r.normal(2, 5), 0.1, 0.3, 0.05, order=1),
+                call(r.normal(6), 0.7, 0.3, 0.05, 0.02, upto=1),
+                call(r.normal(2, 5), 0.7, 0.3, 0.05, upto=1),
             ],
         )
         for name, array, function in (("fht", "a", _fht), ("ifht", "A", _ifht))
@@ -229,7 +229,7 @@ ROWS = [
         "fft.fhtoffset",
         Formula(_offset),
         arrays="dln mu initial bias",
-        samples=lambda r: [call(0.1, 0.3, 0.2, 0.1, order=1)],
+        samples=lambda r: [call(0.7, 0.3, 0.2, 0.1, upto=1)],
     ),
     *(
         Row(

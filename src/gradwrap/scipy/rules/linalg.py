@@ -1168,7 +1168,7 @@ MATRIX_FUNCTIONS = [
         samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
     ),
     Row("linalg.logm", Formula(_logm), arrays="A", neutral="disp", samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))]),
-    Row("linalg.signm", analytic("linalg.signm"), arrays="A", neutral="disp", samples=lambda r: [call(0.2 * r.normal(3, 3) + np.diag([1.0, -1.6, 2.2]), order=1)]),
+    Row("linalg.signm", analytic("linalg.signm"), arrays="A", neutral="disp", samples=lambda r: [call(0.2 * r.normal(3, 3) + np.diag([1.0, -1.6, 2.2]), upto=1)]),
     Row("linalg.fractional_matrix_power", Formula(_power), arrays="A t", samples=lambda r: [call(0.3 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]), 0.7)]),
     Row("linalg.expm_frechet", Formula(_frechet), arrays="A E", neutral="method check_finite", samples=lambda r: [call(r.normal(2, 2), r.normal(2, 2))]),
     Row(
@@ -1200,9 +1200,9 @@ MATRIX_FUNCTIONS = [
         samples=lambda r: [call(0.2 * r.matrix(3), r.normal(3, 3))],
     ),
     Row("linalg.solve_continuous_are", Formula(_continuous_riccati), arrays="a b q r e s", neutral="balanced", symmetric="q r",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), order=1)]),
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)]),
     Row("linalg.solve_discrete_are", Formula(_discrete_riccati), arrays="a b q r e s", neutral="balanced", symmetric="q r",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), order=1)]),
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)]),
 ]
 SPECIAL_MATRICES = [
     Row("linalg.block_diag", Formula(_block_diag), arrays="arrs", samples=lambda r: [call(r.normal(2, 2), r.normal(3), r.normal(1, 2))]),
