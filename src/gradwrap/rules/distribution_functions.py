@@ -102,6 +102,18 @@ def _student_by_df(xp: Any, df: Any, t: Any) -> Any:
     return -0.5 * xp.sign(t) * (slope + _beta_weight(xp, 0.5 * df, half, x, y) / df)
 
 
+def _noncentral_density(xp: Any, x: Any, df: Any, nc: Any) -> Any:
+    """Return the density of the noncentral chi-square distribution, by a Bessel function."""
+    x, df, nc = as_floats(xp, x, df, nc)
+    central = nc <= 0
+    nc = xp.where(central, 1.0, nc)
+    apart = xp.sqrt(x) - xp.sqrt(nc)
+    power = 0.25 * df - 0.5
+    found = 0.5 * xp.exp(-0.5 * apart * apart + power * xp.log(x / nc))
+    found = found * xp.special.ive(0.5 * df - 1.0, xp.sqrt(x * nc))
+    return xp.where(central, 0.5 * _gamma_density(xp, 0.5 * df, 0.5 * x), found)
+
+
 # distributions of counts, of which the count is an integer
 
 
@@ -365,6 +377,42 @@ RULES = [
         lambda xp, g, t, out: -(g * _student_density(xp, out, t) / _student_by_df(xp, out, t)),
         domain=(0.72, 0.75),
         samples=("x(3), x(3)", "x(2, 3), 0.8"),
+    ),
+    # the noncentral chi-square distribution, a mixture of central ones by Poisson's distribution
+    special(
+        "chndtr",
+        "x df nc",
+        lambda xp, g, x, df, nc: g * _noncentral_density(xp, x, df, nc),
+        None,
+        lambda xp, g, x, df, nc: -(g * _noncentral_density(xp, x, df + 2.0, nc)),
+        domain=POSITIVE,
+        samples=("x(3), 2.5, x(3)", "x(2, 1), 3.5, x(3)"),
+    ),
+    special(
+        "chndtrix",
+        "p df nc",
+        lambda xp, g, df, nc, out: g / _noncentral_density(xp, out, df, nc),
+        None,
+        lambda xp, g, df, nc, out: (
+            g
+            * _noncentral_density(xp, out, df + 2.0, nc)
+            / _noncentral_density(xp, out, df, nc)
+        ),
+        domain=INNER,
+        samples=("x(3), 2.5, x(3)", "x(2, 1), 3.5, x(3)"),
+    ),
+    special(
+        "chndtrinc",
+        "x df p",
+        lambda xp, g, x, df, out: (
+            g
+            * _noncentral_density(xp, x, df, out)
+            / _noncentral_density(xp, x, df + 2.0, out)
+        ),
+        None,
+        lambda xp, g, x, df, out: -(g / _noncentral_density(xp, x, df + 2.0, out)),
+        domain=(0.3, 0.45),
+        samples=("12.0 * x(3), 1.5, x(3)",),
     ),
     # Poisson's, the binomial and the negative binomial distribution: DLMF 8.17.24, 8.4.10
     special(
