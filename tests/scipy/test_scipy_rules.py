@@ -109,7 +109,9 @@ def test_value_of_a_formula_is_scipys_to_rounding(row: Row, sample: Sample) -> N
 
     for place, (path, out) in enumerate(zip(call.out_paths, outs, strict=True)):
         if not call.is_byproduct(place) and part_at(made, path) is not None:
-            np.testing.assert_allclose(part_at(made, path), out, rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(
+                part_at(made, path), out, rtol=sample.accuracy or 1e-9, atol=1e-11
+            )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import kept
+from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
@@ -43,8 +43,11 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
+untyped: Any = np
+
+
 def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
-    return x.copy() if min is None and max is None else np.clip(x, min, max)
+    return x.copy() if min is None and max is None else untyped.clip(x, min, max)
 
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
@@ -86,11 +89,14 @@ class NumPyBackend(Backend):
         self.check_type(type(value))
         return True
 
+    def is_at_hand(self, array: Any) -> bool:
+        return True
+
     def check_type(self, kind: type) -> None:
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         answer = getattr(kind, "__array_ufunc__", None)
         return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
 
@@ -127,8 +133,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: str = "K") -> Any:
-        return np.array(array, order=order)
+    def copy(self, array: Any, order: Any = None) -> Any:
+        return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
 
@@ -143,7 +149,11 @@ class NumPyBackend(Backend):
         if type(array) is not np.ndarray:
             return False
         base = array.base
-        return array is source or (base is not None and (base is source or base is source.base))
+        if base is None or base is source or array is source:
+            return base is not None or array is source
+        if type(base) is not NDARRAY:  # that of windows is neither
+            return np.may_share_memory(array, source)
+        return base is source.base
 
     def batch_first(self, array: Any, axis: int) -> Any:
         moved = np.moveaxis(array, axis, 0)
@@ -158,7 +168,7 @@ class NumPyBackend(Backend):
         steps = like.strides
         if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
             return array
-        made = _empty_in_order_of(like, array)
+        made = empty_in_order_of(like, array)
         if made.strides == array.strides and type(array) is type(like):
             return array
         made[...] = array
@@ -182,25 +192,7 @@ class NumPyBackend(Backend):
         return buffer
 
 
-def _empty_in_order_of(like: Any, array: Any) -> Any:
-    """An array as another one, in the memory order of `like`, its strides included if they can.
-
-    In front of the axes of `like` it may have those of a batch.
-    """
-    if array.ndim > like.ndim:
-        batch = array.shape[: array.ndim - like.ndim]
-        steps = np.empty_like(like).strides
-        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
-        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
-        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
-        return made.transpose(*range(len(batch)), *back)
-    made = np.empty_like(like, array.dtype)
-    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
-        return made
-    low, high = np.lib.array_utils.byte_bounds(like)
-    start = like.__array_interface__["data"][0] - low
-    return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
-
-
 def _is_mask(key: Any) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
     return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

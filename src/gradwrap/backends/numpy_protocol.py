@@ -103,11 +103,17 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
         return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
-        return composed(xp, *(xp.asarray(x) for x in inputs))
+        found = composed(xp, *(xp.asarray(x) for x in inputs))
+        return tuple(map(scalar, found)) if isinstance(found, TUPLE) else scalar(found)
     op = search_function(ufunc)
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
+        if ufunc.__name__.endswith(" (vectorized)"):  # its name, if it has one, is no path to it
+            raise NoRuleError(
+                f"np.frompyfunc of {ufunc.__name__.partition(' ')[0]} has no rule, and an argument "
+                "is tracked. Fix: np.vectorize(function) of gradwrap.numpy."
+            )
         raise no_rule(cls, ufunc.__name__, ufunc.nin)
     return cls._bind(op).call(*inputs)
 

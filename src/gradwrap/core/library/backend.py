@@ -86,8 +86,12 @@ class Backend:
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         """Tell if arrays of a type answer for operations with tracked arrays themselves."""
+        return False
+
+    def is_at_hand(self, array: Any) -> bool:
+        """Tell if values can be looked at without waiting, for a device or a lazy computation."""
         return False
 
     def check_converting(self, module: str) -> None:
@@ -211,14 +215,15 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return self.xp.asarray(array, copy=True)
 
-    def kept(self, array: Any, level: int) -> Any:
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Return an array of the caller's with the content that it has now, to save it.
 
         A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
-        one `level` may share what it takes. Anything else is returned as it is.
+        one `level` may share what it takes. `briefly` is for the arguments of one call, which
+        nobody should write to meanwhile. Anything else is returned as it is.
         """
         return self.copy(array) if type_of(array) in self.array_types else array
 
@@ -447,6 +452,8 @@ class WrappedBackend(Backend):
         return self._base.dispatches(function)
 
     def answers_itself(self, kind: type) -> bool:
+
+    def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)
 
     def device(self, array: Any) -> Any:
@@ -468,15 +475,17 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any, order: str = "K") -> Any:
-        return self.xp.copy(array, order=order)
+    def copy(self, array: Any, order: str | None = None) -> Any:
+        return self.xp.copy(array, order=order or "K")
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library
         return self._base.tells_views
 
-    def kept(self, array: Any, level: int) -> Any:
-        return array if isinstance(array, AnyWrapper) else self._base.kept(array, level)
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
+        if isinstance(array, AnyWrapper):
+            return array
+        return self._base.kept(array, level, briefly)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)
