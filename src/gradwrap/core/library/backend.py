@@ -477,8 +477,6 @@ class WrappedBackend(Backend):
     def dispatches(self, function: Any) -> bool:
         return self._base.dispatches(function)
 
-    def answers_itself(self, kind: type) -> bool:
-
     def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)
 
