@@ -22,7 +22,7 @@ from gradwrap.core.table.registry import (
     register_function,
     search_function,
 )
-from gradwrap.core.table.rule import Rule
+from gradwrap.core.table.rule import Rule, parameter_names
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.space import zeros_of
 from gradwrap.errors import RuleDefinitionError
