@@ -259,10 +259,12 @@ def _replacements(
             raise _wrong_count(target.name, along, formulas, arrays)
         if along == "t":
             checked = _checked(formulas, target.name, arrays)
-            vjps: Sequence[Any] = _defined(existing, "g")
+            # a row's own formulas have the row's names
+            vjps: Sequence[Any] = _defined(existing, "g") if names == existing.parameters else ()
             holomorphic = existing.holomorphic
         else:
-            checked = _checked(_defined(existing, "t"), target.name, arrays)
+            own = _defined(existing, "t") if names == existing.parameters else ()
+            checked = _checked(own, target.name, arrays)
             vjps, holomorphic = formulas, True
         if not existing.is_joint:
             vjps = _completed(vjps, checked, len(arrays))
