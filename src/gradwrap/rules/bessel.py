@@ -268,11 +268,7 @@ RULES = [
         "v z",
         None,
         lambda xp, g, v, z, out: (
-            g
-            * (
-                0.5 * (xp.special.hankel1e(v - 1, z) - xp.special.hankel1e(v + 1, z))
-                - 1j * out
-            )
+            g * (0.5 * (xp.special.hankel1e(v - 1, z) - xp.special.hankel1e(v + 1, z)) - 1j * out)
         ),
         same=False,
         only_real=True,
@@ -284,11 +280,7 @@ RULES = [
         "v z",
         None,
         lambda xp, g, v, z, out: (
-            g
-            * (
-                0.5 * (xp.special.hankel2e(v - 1, z) - xp.special.hankel2e(v + 1, z))
-                + 1j * out
-            )
+            g * (0.5 * (xp.special.hankel2e(v - 1, z) - xp.special.hankel2e(v + 1, z)) + 1j * out)
         ),
         same=False,
         only_real=True,

@@ -344,9 +344,7 @@ RULES = [
     special(
         "fdtridfd",
         "dfn p x",
-        lambda xp, g, dfn, x, out: (
-            -(g * _f_by_dfn(xp, dfn, out, x) / _f_by_dfd(xp, dfn, out, x))
-        ),
+        lambda xp, g, dfn, x, out: -(g * _f_by_dfn(xp, dfn, out, x) / _f_by_dfd(xp, dfn, out, x)),
         lambda xp, g, dfn, x, out: g / _f_by_dfd(xp, dfn, out, x),
         lambda xp, g, dfn, x, out: -(g * _f_density(xp, dfn, out, x) / _f_by_dfd(xp, dfn, out, x)),
         domain=(0.3, 0.35),
@@ -363,9 +361,7 @@ RULES = [
     special(
         "stdtrit",
         "df p",
-        lambda xp, g, df, out: (
-            -(g * _student_by_df(xp, df, out) / _student_density(xp, df, out))
-        ),
+        lambda xp, g, df, out: -(g * _student_by_df(xp, df, out) / _student_density(xp, df, out)),
         lambda xp, g, df, out: g / _student_density(xp, df, out),
         domain=INNER,
         samples=TWO,
@@ -394,9 +390,7 @@ RULES = [
         lambda xp, g, df, nc, out: g / _noncentral_density(xp, out, df, nc),
         None,
         lambda xp, g, df, nc, out: (
-            g
-            * _noncentral_density(xp, out, df + 2.0, nc)
-            / _noncentral_density(xp, out, df, nc)
+            g * _noncentral_density(xp, out, df + 2.0, nc) / _noncentral_density(xp, out, df, nc)
         ),
         domain=INNER,
         samples=("x(3), 2.5, x(3)", "x(2, 1), 3.5, x(3)"),
@@ -405,9 +399,7 @@ RULES = [
         "chndtrinc",
         "x df p",
         lambda xp, g, x, df, out: (
-            g
-            * _noncentral_density(xp, x, df, out)
-            / _noncentral_density(xp, x, df + 2.0, out)
+            g * _noncentral_density(xp, x, df, out) / _noncentral_density(xp, x, df + 2.0, out)
         ),
         None,
         lambda xp, g, x, df, out: -(g / _noncentral_density(xp, x, df + 2.0, out)),

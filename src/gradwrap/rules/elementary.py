@@ -153,9 +153,7 @@ RULES = [
     special(
         "pseudo_huber",
         "delta r",
-        lambda xp, g, delta, r, out: (
-            g * (2.0 * out - r * r / _root(xp, delta, r)) / delta
-        ),
+        lambda xp, g, delta, r, out: g * (2.0 * out - r * r / _root(xp, delta, r)) / delta,
         lambda xp, g, delta, r: g * r / _root(xp, delta, r),
         domain=(0.3, 2.0),
     ),
@@ -215,9 +213,7 @@ RULES = [
         "nrdtrisd",
         "mn p x",
         lambda xp, g, mn, x, out: g * out / (mn - x),
-        lambda xp, g, mn, x, out: (
-            g * out * out / ((mn - x) * _normal_density(xp, (x - mn) / out))
-        ),
+        lambda xp, g, mn, x, out: g * out * out / ((mn - x) * _normal_density(xp, (x - mn) / out)),
         lambda xp, g, mn, x, out: g * out / (x - mn),
         domain=(0.6, 0.9),
         samples=("x(3) - 2.0, x(3), x(3)", "x(2, 1) - 2.0, x(3), 1.5"),

@@ -95,9 +95,7 @@ RULES = [
     special(
         "ellipkm1",
         "x",
-        lambda xp, g, x: (
-            -(g * (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, 1.0 - x) / x)
-        ),
+        lambda xp, g, x: -(g * (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, 1.0 - x) / x),
         domain=BELOW_ONE,
     ),
     special(

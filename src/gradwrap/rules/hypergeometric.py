@@ -32,9 +32,7 @@ def _confluent(xp: Any, a: Any, b: Any, x: Any, *, first: bool) -> Any:
     negative = x < 0
     size = xp.abs(x)
     beyond = size > REACH
-    by_a, by_b = _series_slopes(
-        xp, xp.where(negative, b - a, a), b, xp.where(beyond, 1.0, size)
-    )
+    by_a, by_b = _series_slopes(xp, xp.where(negative, b - a, a), b, xp.where(beyond, 1.0, size))
     turned = -by_a if first else by_a + by_b
     found = xp.where(negative, xp.exp(xp.where(negative, x, 0.0)) * turned, by_a if first else by_b)
     return xp.where(beyond, xp.full_like(size, float("nan")), found)
@@ -123,9 +121,7 @@ RULES = [
     special(
         "log_wright_bessel",
         "a b x",
-        lambda xp, g, a, b, x, out: (
-            g * xp.exp(xp.special.log_wright_bessel(a, a + b, x) - out)
-        ),
+        lambda xp, g, a, b, x, out: g * xp.exp(xp.special.log_wright_bessel(a, a + b, x) - out),
         domain=POSITIVE,
         samples=("1.5, 0.7, x(3)", "0.5, 2.2, x(2, 3)"),
     ),
@@ -152,7 +148,8 @@ RULES = [
         lambda xp, g, n, p, q, x: (
             g
             * (
-                2.0 * _jacobi(xp, n, p - q, q - 1.0, 2.0 * x - 1.0)
+                2.0
+                * _jacobi(xp, n, p - q, q - 1.0, 2.0 * x - 1.0)
                 / xp.special.binom(2.0 * n + p - 1.0, n)
             )
         ),

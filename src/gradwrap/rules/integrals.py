@@ -257,13 +257,22 @@ RULES = [
         domain=(0.2, 1.0),  # SciPy's values are less exact further out
     ),
     special(
-        "itstruve0", "x", lambda xp, g, x: g * _of_order_zero(xp, xp.special.struve, x), domain=POSITIVE
+        "itstruve0",
+        "x",
+        lambda xp, g, x: g * _of_order_zero(xp, xp.special.struve, x),
+        domain=POSITIVE,
     ),
     special(
-        "it2struve0", "x", lambda xp, g, x: -(g * _of_order_zero(xp, xp.special.struve, x) / x), domain=POSITIVE
+        "it2struve0",
+        "x",
+        lambda xp, g, x: -(g * _of_order_zero(xp, xp.special.struve, x) / x),
+        domain=POSITIVE,
     ),
     special(
-        "itmodstruve0", "x", lambda xp, g, x: g * _of_order_zero(xp, xp.special.modstruve, x), domain=POSITIVE
+        "itmodstruve0",
+        "x",
+        lambda xp, g, x: g * _of_order_zero(xp, xp.special.modstruve, x),
+        domain=POSITIVE,
     ),
     special(
         "owens_t",
@@ -284,11 +293,7 @@ RULES = [
         domain=POSITIVE,
         samples=("x(3), x(3), x(3)", "x(2, 1), x(3), x(2, 3)", "x(3), 2.0, 0.7", "x(), x(), 0.7"),
     ),
-    special(
-        "kolmogorov", "x", lambda xp, g, x: g * kolmogorov_slope(xp, x), domain=(0.3, 2.0)
-    ),
-    special(
-        "kolmogi", "p", lambda xp, g, out: g / kolmogorov_slope(xp, out), domain=(0.1, 0.9)
-    ),
+    special("kolmogorov", "x", lambda xp, g, x: g * kolmogorov_slope(xp, x), domain=(0.3, 2.0)),
+    special("kolmogi", "p", lambda xp, g, out: g / kolmogorov_slope(xp, out), domain=(0.1, 0.9)),
 ]
 register(RULES)

@@ -200,9 +200,7 @@ RULES = [
         domain=(1.5, 3.0),
     ),
     *(
-        special(
-            name, "x", lambda xp, g, x: g * _hurwitz_by_exponent(xp, x, 1.0), domain=(1.5, 3.0)
-        )
+        special(name, "x", lambda xp, g, x: g * _hurwitz_by_exponent(xp, x, 1.0), domain=(1.5, 3.0))
         for name in ("zetac", "_ufuncs._riemann_zeta")
     ),
     special("rgamma", "x", lambda xp, g, x: g * _reciprocal_gamma_slope(xp, x)),

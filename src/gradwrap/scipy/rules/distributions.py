@@ -79,9 +79,7 @@ class Distribution(Kind):
 def differentiable(base: Any) -> Any:
     """Derive from a class of distributions one whose methods take tracked arguments."""
     names = [
-        name
-        for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT)
-        if hasattr(base, name)
+        name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
     ]
     methods = {name: _method(base, name) for name in names}
     more = {"_path": "", "_native": base, "__reduce__": _reduced}
@@ -565,7 +563,9 @@ def _standard(dist: Any, shapes: Sequence[Any], name: str) -> Any:
     entropy, stats_, powers = (_own(dist, one) for one in ("_entropy", "_stats", "_munp"))
 
     def by_stats() -> Any:
-        options = {"moments": "mv"} if dist._stats_has_moments and not _is_ours(dist, "_stats") else {}
+        options = (
+            {"moments": "mv"} if dist._stats_has_moments and not _is_ours(dist, "_stats") else {}
+        )
         found = stats_(*shapes, **options)[name == "var"]
         if found is None:
             raise NotImplementedError

@@ -206,9 +206,7 @@ def _array_api(names: str, *calls: Callable[[Any], Sample]) -> list[Row]:
     ]
 
 
-NAMES = [
-    name for name in stats.__all__ if isinstance(getattr(stats, name), (CONTINUOUS, DISCRETE))
-]
+NAMES = [name for name in stats.__all__ if isinstance(getattr(stats, name), (CONTINUOUS, DISCRETE))]
 RANKS = "it depends on the order of the values alone. Fix: .detach() them, for a constant result."
 OF_RANKS = (
     "spearmanr kendalltau weightedtau somersd mannwhitneyu kruskal friedmanchisquare wilcoxon "
