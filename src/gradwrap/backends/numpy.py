@@ -11,6 +11,7 @@ import numpy as np
 from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class NumPyBackend(Backend):
             return True
         if not isinstance(value, (np.ndarray, np.generic)):
             return False
-        self.check_type(type(value))
+        self.check_type(type_of(value))
         return True
 
     def is_at_hand(self, array: Any) -> bool:
@@ -160,7 +161,7 @@ class NumPyBackend(Backend):
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
     def is_writeable(self, view: Any) -> bool:
-        return bool(view.flags.writeable)
+        return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if like is None:

@@ -63,7 +63,11 @@ def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
             name: with_parts(getattr(result, name), parts, (*path, name))
             for name in _more_fields(result)
         }
-        return type_of(result)(*changed, **more) if more else rebuilt(result, changed)
+        if not hasattr(result, "__dict__"):
+            return rebuilt(result, changed)
+        made = tuple.__new__(type_of(result), changed)  # whose constructor may ask for more
+        vars(made).update(vars(result) | more)
+        return made
     if isinstance(result, DICT):
         made = copy.copy(result)
         for key, part in result.items():
