@@ -105,7 +105,9 @@ def test_stand_in_of_a_function_and_of_a_module() -> None:
 
 
 def test_option_that_a_rule_does_not_know_is_refused_by_name() -> None:
-    with pytest.raises(NoRuleError, match=r"scipy\.linalg\.eigh has no derivative with type=\. Fix"):
+    with pytest.raises(
+        NoRuleError, match=r"scipy\.linalg\.eigh has no derivative with type=\. Fix"
+    ):
         gw.grad(lambda a: np.sum(gradwrap.scipy.linalg.eigh(a, type=2)[0]))(MATRIX @ MATRIX.T)
 
 

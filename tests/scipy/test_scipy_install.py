@@ -56,7 +56,9 @@ def test_classes_are_made_of_tracked_data() -> None:
     )
     other = Rotation.from_rotvec([0.1, -0.3, 0.2])
     gw.testing.check_grads(
-        lambda v: (Rotation.from_rotvec(v) * other).as_quat(), (np.array([0.3, 0.2, -0.5]),), order=1
+        lambda v: (Rotation.from_rotvec(v) * other).as_quat(),
+        (np.array([0.3, 0.2, -0.5]),),
+        order=1,
     )
 
 
@@ -73,7 +75,9 @@ def test_identity_signature_pickling_and_values_are_kept() -> None:
         assert pickle.loads(pickle.dumps(inv)) is inv  # noqa: S301  what was made here
         np.testing.assert_array_equal(inv(MATRIX), value)
         np.testing.assert_array_equal(inv(a=MATRIX, check_finite=False), value)
-        assert isinstance(scipy.interpolate.CubicSpline([0, 1, 2], [0, 1, 4]), scipy.interpolate.PPoly)
+        assert isinstance(
+            scipy.interpolate.CubicSpline([0, 1, 2], [0, 1, 4]), scipy.interpolate.PPoly
+        )
     finally:
         gradwrap.scipy.uninstall()
 

@@ -84,7 +84,7 @@ def softplus(xp: Any, v: Any) -> Any:
     return xp.where(v > 0, v, 0.0) + xp.log1p(xp.exp(-xp.abs(v)))
 
 
-def score_integral(  # noqa: PLR0913  a density by its logarithm, its score, and where to integrate
+def score_integral(
     xp: Any,
     exponent: Callable[[Any], Any],
     score: Callable[[Any], Any],

@@ -319,7 +319,7 @@ def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     )
 
 
-def distribution_function(  # noqa: PLR0913  what a logarithm is taken of, and where
+def distribution_function(
     dist: Any, name: str, y: Any, shapes: Sequence[Any], out: Any = None, inside: Any = True
 ) -> Any:
     """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution inside of the support."""
@@ -445,7 +445,7 @@ def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
     return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
 
 
-def sum_of_masses(  # noqa: PLR0913  likewise
+def sum_of_masses(
     dist: Any, name: str, k: Any, shapes: Sequence[Any], out: Any, inside: Any
 ) -> Any:
     """Return a distribution function at integers, by the class's own or as a sum."""
@@ -541,9 +541,7 @@ class _Moment(_Method):
         self.wanted = frozenset(("shapes", "loc", "scale", "out"))
 
 
-def _moment(  # noqa: PLR0913  all there is to a call
-    dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
-) -> Any:
+def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any) -> Any:
     """Return a moment by the class's own formulas."""
     shape = np.broadcast_shapes(*map(np.shape, shapes)) or (1,)
     shapes = [_spread(value, shape) for value in shapes]

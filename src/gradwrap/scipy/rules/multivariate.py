@@ -145,7 +145,7 @@ def _multinomial(x: Any, n: Any, p: Any) -> Any:
     return ways + np.sum(special.xlogy(x, p), axis=-1)
 
 
-def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:  # noqa: N803  SciPy's name
+def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:
     rows, columns = np.shape(X)[-2:]
     rowcov, colcov = _matrix(rowcov, rows), _matrix(colcov, columns)
     deviation = X - (0.0 if mean is None else mean)

@@ -37,12 +37,12 @@ def _factorial(n: Any) -> Any:
     return np.where(n < 0, 0.0, special.gamma(np.where(n < 0, 0.0, n) + 1.0))
 
 
-def _choices(N: Any, k: Any) -> Any:  # noqa: N803  SciPy's name
+def _choices(N: Any, k: Any) -> Any:
     inside = (k <= N) & (N >= 0) & (k >= 0)
     return np.where(inside, special.binom(np.where(inside, N, 1.0), np.where(inside, k, 1.0)), 0.0)
 
 
-def _orders(N: Any, k: Any) -> Any:  # noqa: N803  SciPy's name
+def _orders(N: Any, k: Any) -> Any:
     inside = (k <= N) & (N >= 0) & (k >= 0)
     n, k = np.where(inside, N, 1.0), np.where(inside, k, 1.0)
     return np.where(inside, special.poch(n - k + 1.0, k), 0.0)
