@@ -94,7 +94,7 @@ class SciPyCall:
         """Call SciPy's function."""
         parts = dict(zip(self.paths, leaves, strict=True))
         given = {name: with_parts(value, parts, (name,)) for name, value in self.given.items()}
-        bound = inspect.BoundArguments(self.row.signature, given)  # type: ignore[arg-type]  # a dict is ordered
+        bound = inspect.BoundArguments(self.row.signature, given)
         return self.row.original(*bound.args, **bound.kwargs)
 
     # Its value

@@ -36,7 +36,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
         signature = inspect.signature(native)
         called = inspect.signature(native.__call__)
 
-        class Interpolant(native, metaclass=meta_of(native)):  # type: ignore[misc]  # a class of SciPy's
+        class Interpolant(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
             def __new__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG004  as called
                 return object.__new__(cls)
 
@@ -45,7 +45,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 bound.apply_defaults()
                 given = dict(bound.arguments)
                 made = native(*plain(args), **plain(kwargs))
-                own = vars(self)
+                own: dict[str, Any] = self.__dict__
                 own["_given"], own["_made"] = given, made
                 if not holds_variable(given):
                     native.__init__(self, *args, **kwargs)

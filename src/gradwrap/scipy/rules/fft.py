@@ -12,7 +12,12 @@ from gradwrap.scipy.kinds import AxisLinear, Constant, Formula
 from gradwrap.scipy.table import Row, call, register
 
 NEUTRAL = "overwrite_x workers plan"
-SWAPPED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+SWAPPED: dict[Any, Any] = {
+    None: "forward",
+    "backward": "forward",
+    "forward": "backward",
+    "ortho": "ortho",
+}
 
 
 def _numpys(name: str) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy.integrate
-import scipy.optimize
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
@@ -449,7 +448,9 @@ def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
         def flat(v: Any) -> Any:
             return np.asarray(plain(f(np.reshape(v, z.shape)))).reshape(-1)
 
-        return np.reshape(scipy.optimize.fsolve(flat, np.reshape(z, (-1,)), xtol=1e-13), z.shape)
+        return np.reshape(
+            scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13), z.shape
+        )
 
     guess = np.zeros((3, *y.shape), dtype=np.asarray(plain(y)).dtype)
     return y + custom_root(residual, guess, solve)[2]
@@ -635,7 +636,7 @@ def _over_rows(x: Any, k: Any) -> Any:
     return np.exp(-k * x[:, 0]) * x[:, 1]
 
 
-TOLERANCE = {"rtol": 1e-8, "atol": 1e-10}
+TOLERANCE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
 
 
 def _sampled(r: Any) -> Any:

@@ -757,8 +757,10 @@ def _steps(kind: Any, x: Any, at: Any) -> Any:
         return np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 1)
     if kind == "next":
         return np.clip(np.searchsorted(x, at, side="left"), 0, len(x) - 1)
-    side = "left" if kind == "nearest" else "right"
-    return np.clip(np.searchsorted((x[1:] + x[:-1]) / 2, at, side=side), 0, len(x) - 1)
+    middle = (x[1:] + x[:-1]) / 2
+    if kind == "nearest":
+        return np.clip(np.searchsorted(middle, at, side="left"), 0, len(x) - 1)
+    return np.clip(np.searchsorted(middle, at, side="right"), 0, len(x) - 1)
 
 
 # Rows ---------------------------------------------------------------------------------------------
@@ -770,6 +772,13 @@ def _class(name: str, formula: Any, first: str = "x", note: str = "") -> Row:
         Class(interpolant_class(f"interpolate.{name}", formula, first)),
         note=note,
     )
+
+
+def _polynomial_samples(more: dict[str, Any]) -> Any:
+    return lambda r: [
+        call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more),
+        call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more),
+    ]
 
 
 def _knotted(r: Any) -> Any:
@@ -865,10 +874,7 @@ ROWS = [
             Formula(function),
             arrays="xi yi x",
             neutral=neutral,
-            samples=lambda r, more=more: [
-                call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more),
-                call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more),
-            ],
+            samples=_polynomial_samples(more),
         )
         for name, function, neutral, more in (
             ("krogh_interpolate", _polynomial_function, "", {}),

@@ -66,7 +66,7 @@ def _solve(a: Any, b: Any, lower: Any, assume_a: Any, transposed: Any) -> Any:
 
 
 def _turned(trans: Any) -> int:
-    return {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    return int({"N": 0, "T": 1, "C": 2}.get(trans, trans))
 
 
 def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> Any:
@@ -494,7 +494,7 @@ def _polar(a: Any, side: Any) -> Any:
     return u @ vh, p
 
 
-def _reflected(a: Any, steps: int, first: int = 0) -> tuple[list[Any], Any]:
+def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
     """Householder's reflections that clear the columns of a below the diagonal, as LAPACK's do."""
     m = a.shape[0]
     vectors: list[Any] = []
@@ -512,7 +512,7 @@ def _reflected(a: Any, steps: int, first: int = 0) -> tuple[list[Any], Any]:
         if first:
             a = a - tau * (a @ v)[:, None] * np.conj(v)[None, :]
         vectors.append((tau, v))
-    q = np.eye(m)
+    q: Any = np.eye(m)
     for tau, v in reversed(vectors):
         q = q - tau * v[:, None] * (np.conj(v) @ q)[None, :]
     return q, a

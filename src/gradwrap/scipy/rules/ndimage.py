@@ -17,9 +17,8 @@ from gradwrap.scipy.table import Row, call, register
 
 def _each(value: Any, count: int) -> list[Any]:
     """An option for each axis."""
-    if isinstance(value, str) or not np.iterable(value) or np.ndim(value) == 0:
-        return [value] * count
-    return [value[i] for i in range(count)]
+    is_one = isinstance(value, str) or np.ndim(value) == 0
+    return [value] * count if is_one else [value[i] for i in range(count)]
 
 
 def _axes(axes: Any, ndim: int) -> list[int]:
@@ -488,8 +487,8 @@ def _rotate(
     planes = np.reshape(moved, (-1, *moved.shape[-2:]))
     key = tuple(slice(None) if axis in pair else 0 for axis in range(input.ndim))
     in_plane = [points[axis][key] for axis in pair]
-    made = [_mapped(plane, in_plane, order, mode, cval, prefilter) for plane in planes]
-    made = np.reshape(np.stack(made), (*moved.shape[:-2], *in_plane[0].shape))
+    mapped = [_mapped(plane, in_plane, order, mode, cval, prefilter) for plane in planes]
+    made = np.reshape(np.stack(mapped), (*moved.shape[:-2], *in_plane[0].shape))
     return np.moveaxis(made, (-2, -1), pair)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
@@ -29,6 +29,7 @@ from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad
 
+BOUNDS: Any = import_module("scipy.optimize").Bounds
 QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
 
 
@@ -156,7 +157,7 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     if bounds is None:
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
-    if isinstance(bounds, scipy.optimize.Bounds):
+    if isinstance(bounds, BOUNDS):
         low, high = bounds.lb, bounds.ub
     else:
         pairs = [(-np.inf if a is None else a, np.inf if b is None else b) for a, b in bounds]
@@ -168,7 +169,7 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
 
 
 def _plain_bounds(bounds: Any) -> Any:
-    if bounds is None or isinstance(bounds, scipy.optimize.Bounds):
+    if bounds is None or isinstance(bounds, BOUNDS):
         return bounds
     return plain(bounds)
 
@@ -337,7 +338,7 @@ def _least_squares(
 
 
 def _pairs_of(bounds: Any, x: Any) -> Any:
-    if isinstance(bounds, scipy.optimize.Bounds):
+    if isinstance(bounds, BOUNDS):
         return bounds
     low, high = bounds
     low, high = (as_array(one) * np.ones(np.shape(x)) for one in (low, high))
@@ -395,9 +396,10 @@ def _curve_fit(
             return solved(np.linalg.cholesky(s), made)
         return np.reshape(made / s, (-1,))
 
-    p = _stationary(
-        grad(lambda p: np.sum(residuals(p) ** 2) / 2), result[0], _pairs_of(bounds, result[0])
-    )
+    def cost(p: Any) -> Any:
+        return np.sum(residuals(p) ** 2) / 2
+
+    p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]))
     slopes = jacobian(residuals)(p)
     covariance = np.linalg.inv(slopes.T @ slopes)
     freedom = np.shape(plain(slopes))[0] - np.shape(plain(slopes))[1]
@@ -462,9 +464,9 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     if A_ub is not None:
         A_ub, b_ub = as_array(A_ub), np.reshape(as_array(b_ub), (-1,))
         slack = np.asarray(plain(b_ub)) - np.asarray(plain(A_ub)) @ x
-        for i in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
-            rows.append(A_ub[i])
-            right.append(b_ub[i])
+        for tight in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
+            rows.append(A_ub[tight])
+            right.append(b_ub[tight])
     single = (
         np.ndim(plain(bounds)) == 1
         and len(bounds) == 2
@@ -478,7 +480,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
                 right.append(end)
                 break
     chosen: list[int] = []
-    for i in range(len(rows)):  # as many as are independent
+    for i, _ in enumerate(rows):  # as many as are independent
         trial = np.stack([np.asarray(plain(rows[k])) for k in [*chosen, i]])
         if np.linalg.matrix_rank(trial) == len(chosen) + 1:
             chosen.append(i)
@@ -796,13 +798,13 @@ ROWS = [
         Row(
             f"optimize.{name}",
             ArrayApi(),
-            samples=lambda r, n=count: [call(*(r.normal(3) for _ in range(n)))],
+            samples=samples,
         )
-        for name, count in (
-            ("rosen", 1),
-            ("rosen_der", 1),
-            ("rosen_hess", 1),
-            ("rosen_hess_prod", 2),
+        for name, samples in (
+            ("rosen", lambda r: [call(r.normal(3))]),
+            ("rosen_der", lambda r: [call(r.normal(3))]),
+            ("rosen_hess", lambda r: [call(r.normal(3))]),
+            ("rosen_hess_prod", lambda r: [call(r.normal(3), r.normal(3))]),
         )
     ),
     _calls(

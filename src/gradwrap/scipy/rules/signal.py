@@ -437,9 +437,9 @@ def _frequencies(fs: Any, nfft: int, *, onesided: bool) -> Any:
     return (np.fft.rfftfreq if onesided else np.fft.fftfreq)(nfft) * fs
 
 
-def _same_length(x: Any, y: Any) -> tuple[Any, Any]:
+def _same_length(x: Any, y: Any) -> Any:
     n = max(x.shape[-1], y.shape[-1])
-    return tuple(extended(one, 0, n - one.shape[-1], "constant") for one in (x, y))  # type: ignore[return-value]  # two of them
+    return tuple(extended(one, 0, n - one.shape[-1], "constant") for one in (x, y))
 
 
 def _csd(
@@ -942,7 +942,8 @@ def _section(roots: Any, chosen: list[int], wanted: Any) -> Any:
 
 
 def _tf2sos(b: Any, a: Any, out: Any) -> Any:
-    return _zpk2sos(*dispatcher("signal.tf2zpk")(b, a), out)
+    z, p, k = dispatcher("signal.tf2zpk")(b, a)
+    return _zpk2sos(z, p, k, out)
 
 
 def _freqz_sos(sos: Any, worN: Any, whole: Any, fs: Any, out: Any) -> Any:

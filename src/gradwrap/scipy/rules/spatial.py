@@ -198,7 +198,7 @@ def _minkowski_power(x: Any, y: Any, p: Any) -> Any:
 def _tree(native: Any) -> Any:
     """A tree of points that may be tracked: the search is on their data."""
 
-    class Tree(native, metaclass=meta_of(native)):  # type: ignore[misc]  # a class of SciPy's
+    class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
             if not holds_variable([data]):
                 return Tree._with(native, data, plain(data), args, kwargs)
