@@ -109,6 +109,9 @@ class NumPyBackend(Backend):
     def device(self, array: Any) -> Any:
         return "cpu"
 
+    def dispatches(self, function: Any) -> bool:
+        return isinstance(function, np.ufunc) or hasattr(function, "_implementation")
+
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         kind = dtype.kind
         if kind == "O":

@@ -100,6 +100,10 @@ class Backend:
     def device(self, array: Any) -> Any:
         return device(array)
 
+    def dispatches(self, function: Any) -> bool:
+        """Tell if a function of the library hands a call with a variable over to its class."""
+        return False
+
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         """Tell if a dtype is floating (real or complex), and if it is complex."""
         kind = self._dtype_kinds.get(dtype)
@@ -448,6 +452,9 @@ class WrappedBackend(Backend):
 
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
+
+    def dispatches(self, function: Any) -> bool:
+        return self._base.dispatches(function)
 
     def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)
