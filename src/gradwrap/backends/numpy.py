@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import kept
+from gradwrap.backends.numpy_buffers import empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
@@ -89,6 +89,9 @@ class NumPyBackend(Backend):
         self.check_type(type(value))
         return True
 
+    def is_at_hand(self, array: Any) -> bool:
+        return True
+
     def check_type(self, kind: type) -> None:
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
@@ -162,7 +165,7 @@ class NumPyBackend(Backend):
         steps = like.strides
         if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
             return array
-        made = _empty_in_order_of(like, array)
+        made = empty_in_order_of(like, array)
         if made.strides == array.strides and type(array) is type(like):
             return array
         made[...] = array
@@ -184,26 +187,6 @@ class NumPyBackend(Backend):
         else:
             np.add.at(buffer, key, values)
         return buffer
-
-
-def _empty_in_order_of(like: Any, array: Any) -> Any:
-    """An array as another one, in the memory order of `like`, its strides included if they can.
-
-    In front of the axes of `like` it may have those of a batch.
-    """
-    if array.ndim > like.ndim:
-        batch = array.shape[: array.ndim - like.ndim]
-        steps = np.empty_like(like).strides
-        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
-        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
-        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
-        return made.transpose(*range(len(batch)), *back)
-    made = np.empty_like(like, array.dtype)
-    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
-        return made
-    low, high = np.lib.array_utils.byte_bounds(like)
-    start = like.__array_interface__["data"][0] - low
-    return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
 
 
 def _is_mask(key: Any) -> bool:

@@ -6,6 +6,7 @@ import operator
 import sys
 from typing import Any
 
+from gradwrap.core.array.inplace import handed_out
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import leaving
@@ -55,12 +56,12 @@ class Conversions:
         if any(layer._node is not None for layer in layers(self)):
             caller = sys._getframe(1).f_globals.get("__name__", "")
             backend_of(innermost(self)).check_converting(caller)
-        data = self._untracked_data(
+        self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or code that calls them)"
         )
         import numpy as np
 
-        return np.array(data, dtype=dtype, copy=copy)
+        return np.array(handed_out(self), dtype=dtype, copy=copy)
 
     def __dlpack__(
         self,
