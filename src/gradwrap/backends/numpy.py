@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import empty_in_order_of, kept
+from gradwrap.backends.numpy_buffers import COPIED, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
@@ -155,6 +155,9 @@ class NumPyBackend(Backend):
     def batch_first(self, array: Any, axis: int) -> Any:
         moved = np.moveaxis(array, axis, 0)
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+
+    def read_part(self, view: Any) -> Any:
+        return view.copy("K") if view.nbytes <= COPIED else view
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable)

@@ -36,6 +36,9 @@ class Wrapper:
 
     _value: Any
     _node: Any
+    _view: Any
+    _views: Any
+    _is_array: bool
     _backend: Any = None
     _is_batched = False
 
@@ -158,7 +161,7 @@ def is_scalar(wrapper: Any) -> bool:
     if wrapper.shape:
         return False
     if any(layer._is_batched and layer._node is not None for layer in layers(wrapper)):
-        return not (hasattr(wrapper, "_view") or hasattr(wrapper, "_is_array"))
+        return wrapper._view is None and not wrapper._is_array
     return not hasattr(type_of(innermost(wrapper)), "__setitem__")
 
 
@@ -259,12 +262,17 @@ def example(value: Any, level: int, index: int) -> Any:
 
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
+    kind = type(key)
+    if kind is int:
+        return key
+    if kind is slice:
+        if any(isinstance(part, AnyWrapper) for part in (key.start, key.stop, key.step)):
+            return _with_leaves(key, native)
+        return key
     if isinstance(key, AnyWrapper):
         return native(key)
     if isinstance(key, SEQUENCE):
-        return type(key)(unwrapped_key(part) for part in key)
-    if isinstance(key, SLICE) and any(isinstance(part, AnyWrapper) for part in _leaves(key)):
-        return _with_leaves(key, native)
+        return kind([unwrapped_key(part) for part in key])
     return key
 
 
