@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.levels.levels import silent_up_to
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, SLICE, rebuilt, type_of
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, SLICE, is_immutable, rebuilt, type_of
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 D = TypeVar("D")
 
 CONTAINERS = (*SEQUENCE, DICT, SLICE)
+INTEGERS: frozenset[type[Any]] = frozenset({int})
 UNTRACKED = -2
 """The level of a value that no transform tracks."""
 
@@ -240,6 +241,15 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
                 break
 
 
+def holds_batch(value: Any) -> bool:
+    """Tell if a value is, or holds, an array that `vmap` maps over."""
+    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
+        return False
+    if isinstance(value, AnyWrapper) and not value._backend.depth:
+        return value._is_batched and value._node is not None
+    return any(True for _ in batched_parts(value))
+
+
 def data_of(wrapper: Any) -> Any:
     """The data of a wrapper: for `vmap`, all examples, the batch axis first."""
     return wrapper._value
@@ -263,14 +273,14 @@ def example(value: Any, level: int, index: int) -> Any:
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
     kind = type(key)
-    if kind is int:
-        return key
     if kind is slice:
         if any(isinstance(part, AnyWrapper) for part in (key.start, key.stop, key.step)):
             return _with_leaves(key, native)
         return key
     if isinstance(key, AnyWrapper):
         return native(key)
+    if kind is tuple and INTEGERS.issuperset(map(type, key)):
+        return key
     if isinstance(key, SEQUENCE):
         return kind([unwrapped_key(part) for part in key])
     return key
