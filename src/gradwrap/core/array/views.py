@@ -82,6 +82,8 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 
 def _selects_copy(key: Any, result: Any) -> bool:
     """Tell if indexing with this key copies, as in NumPy; a library may not show it."""
+    if type(key) is slice:
+        return False
     parts = key if isinstance(key, TUPLE) else (key,)
     if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
         return True

@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.levels.levels import silent_up_to
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, SLICE, is_immutable, rebuilt, type_of
+from gradwrap.core.values.dynamic import (
+    DICT,
+    IMMUTABLE,
+    SEQUENCE,
+    SLICE,
+    is_immutable,
+    rebuilt,
+    type_of,
+)
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -274,9 +282,8 @@ def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
     kind = type(key)
     if kind is slice:
-        if any(isinstance(part, AnyWrapper) for part in (key.start, key.stop, key.step)):
-            return _with_leaves(key, native)
-        return key
+        is_plain = IMMUTABLE.issuperset((type(key.start), type(key.stop), type(key.step)))
+        return key if is_plain else _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
     if kind is tuple and INTEGERS.issuperset(map(type, key)):
