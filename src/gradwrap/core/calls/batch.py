@@ -383,6 +383,8 @@ class Batched(Variable[A]):
         """A batch that is a diagonal matrix: its data are made when they are asked for."""
         made = cls.__new__(cls)
         made._node = batch
+        made._view = made._views = None
+        made._is_array = False
         return made
 
     def _snapshot(self) -> Any:

@@ -16,15 +16,12 @@ from gradwrap.core.levels.levels import current_watch, silent_up_to
 from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared
 from gradwrap.core.observing.watching import UNNOTED, kept_parts, kept_shared, kept_value
 from gradwrap.core.table.rule import passes
-from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.values.dynamic import IMMUTABLE, SEQUENCE, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.calls.bound import BoundOp, NodeOp
-
-
-IMMUTABLE = frozenset({int, bool, slice, str, type(None), type(Ellipsis)})
 
 
 class Tape(Call):

@@ -259,6 +259,14 @@ class Backend:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
 
+    def read_part(self, view: Any) -> Any:
+        """A part of an array that is being written to: a view of it, or a copy.
+
+        A view that an operation saves makes the next write copy the whole array. So the copy of a
+        small part costs less.
+        """
+        return view
+
     def is_writeable(self, view: Any) -> bool:
         """Tell if the library lets a view be written to."""
         return True

@@ -23,7 +23,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, rebuilt, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, is_immutable, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import SavedArrayError
 
@@ -138,6 +138,8 @@ def kept_value(value: Any, level: int) -> Any:
 
 def kept_parts(value: Any, level: int) -> Any:
     """The form in which an array of any library is saved, or a nest of them."""
+    if is_immutable(value):
+        return value
     library = library_of(value)
     if library is not None:
         return library.kept(value, level)
