@@ -42,7 +42,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
         notes.append((level, digest_of(array)))
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
-        return _noted(copied_as_it_lies(array), array)
+        return _copy(array)
     if array.flags.writeable or not is_constant(array):
         if size <= SHARED:
             return _shared_copy(array)
@@ -64,7 +64,7 @@ def is_constant(array: Any) -> bool:
 def _shared_copy(array: Any) -> Any:
     """A copy of an array: the last one that was made, if the array has not changed since."""
     if not _is_in_one_piece(array):
-        return _noted(copied_as_it_lies(array), array)
+        return _copy(array)
     known = _copies.get(id(array))
     data = _bytes_of(array)
     if (
@@ -75,11 +75,15 @@ def _shared_copy(array: Any) -> Any:
         return known
     copy = np.ndarray(array.shape, array.dtype, bytearray(data), 0, array.strides)
     _copies[id(array)] = copy
-    return _noted(copy, array)
+    originals[id(copy)] = weakref.ref(copy), id(array)
+    return copy
 
 
-def _noted(copy: Any, array: Any) -> Any:
-    """A saved copy, noted as `copied` does, without a call of it."""
+def _copy(array: Any) -> Any:
+    """A copy that is noted as by `copied`, without another call."""
+    copy = np.array(array)
+    if copy.strides != array.strides:
+        copy = copied_as_it_lies(array)
     if len(originals) >= MOST:
         originals.clear()
     originals[id(copy)] = weakref.ref(copy), id(array)
