@@ -21,7 +21,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
     if len(x1_meta.shape) > 1 and x2.ndim > 1:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
-        return xp.expand_dims(g, axis=-1) * x2
+        return (xp.expand_dims(g, axis=-1) if len(x1_meta.shape) > 1 else g) * x2
     if x2.ndim == 2:
         return xp.matmul(x2, g)
     return xp.matmul(xp.expand_dims(g, axis=-2), xp.matrix_transpose(x2))[..., 0, :]

@@ -77,6 +77,8 @@ class Variable(
     def __init__(self, data: Any, node: Any = None) -> None:
         self._value = data
         self._node = node
+        self._view = self._views = None
+        self._is_array = False
 
     # The library's class -----------------------------------------------------------------------
 
