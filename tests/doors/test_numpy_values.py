@@ -216,7 +216,7 @@ REFUSED: list[Callable[[Any, Any], Any]] = [
     lambda x, m: np.add(m, x),
     lambda x, m: np.dot(x, m),
     lambda x, m: np.concatenate([x, m]),
-    lambda x, m: np.where(x > 1, x, m),
+    lambda x, m: ANY.where(x > 1, x, m),
     lambda x, m: np.clip(x, m, None),
     lambda x, m: np.einsum("i,...i", x, m),
     lambda x, m: x.__iadd__(m),
