@@ -35,7 +35,7 @@ def _column(value: Any) -> Any:
 
 
 def unit_rule() -> tuple[Any, Any, Any]:
-    """Return nodes of the double exponential rule on (0, 1), their distances from 1, and weights."""
+    """Return nodes of the double exponential rule on (0, 1), what is left to 1, and weights."""
     s = np.linspace(-3.4, 3.4, 171)
     both = 0.5 * np.pi * np.sinh(s)
     weights = (s[1] - s[0]) * 0.25 * np.pi * np.cosh(s) / np.cosh(both) ** 2
@@ -329,7 +329,7 @@ def _landau_below(x: Any) -> Any:
 
 
 def _smirnov_terms(x: Any, n: Any) -> tuple[Any, ...]:
-    """Return the parts of the sum by Birnbaum and Tingey: j/n, n - j, and C(n, j) where it counts."""
+    """Return the parts of Birnbaum and Tingey's sum: j/n, n - j, C(n, j), and what counts."""
     count = int(np.max(native(n)))
     j = np.arange(count + 1.0)
     n = _column(np.asarray(native(n), dtype=float))

@@ -30,7 +30,7 @@ from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from gradwrap.scipy.calls import SciPyCall
 
@@ -66,7 +66,8 @@ class Distribution(Kind):
     def stand_in(self, row: Row) -> Any:
         """Return an object of a class derived from that of SciPy's, with the same attributes."""
         original = row.original
-        made: Any = object.__new__(differentiable(type(original)))
+        kind: Any = type(original)
+        made: Any = object.__new__(differentiable(kind))
         made.__dict__.update(original.__dict__)
         made._path = row.path
         return made
@@ -76,8 +77,9 @@ class Distribution(Kind):
 
 
 @functools.cache
-def differentiable(base: Any) -> Any:
+def differentiable(kind: Hashable) -> Any:
     """Derive from a class of distributions one whose methods take tracked arguments."""
+    base: Any = kind
     names = [
         name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
     ]
@@ -319,10 +321,10 @@ def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     )
 
 
-def distribution_function(  # noqa: PLR0913  what a logarithm is taken of, and where
+def distribution_function(
     dist: Any, name: str, y: Any, shapes: Sequence[Any], out: Any = None, inside: Any = True
 ) -> Any:
-    """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution inside of the support."""
+    """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution, inside."""
     plain = name.removeprefix("log")
     mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
     logarithm = _own(dist, f"_log{plain}")
@@ -333,11 +335,15 @@ def distribution_function(  # noqa: PLR0913  what a logarithm is taken of, and w
         lambda: _integral(dist, plain, y, shapes),
     ]
     if name != plain:
-        logs = [one and (lambda one=one: _logarithm(one(), out, inside)) for one in choices]
+        logs = [one and _log_of(one, out, inside) for one in choices]
         return _first([logarithm and (lambda: logarithm(y, *shapes)), *logs], _named(dist, name))
     if logarithm is not None:
         choices.insert(2, lambda: np.exp(logarithm(y, *shapes)))
     return _first(choices, _named(dist, name))
+
+
+def _log_of(choice: Callable[[], Any], out: Any, inside: Any) -> Callable[[], Any]:
+    return lambda: _logarithm(choice(), out, inside)
 
 
 def _logarithm(value: Any, out: Any, inside: Any) -> Any:
@@ -415,7 +421,13 @@ def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
 
 
 def _discrete(
-    dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
+    dist: Any,
+    name: str,
+    x: Any,
+    shapes: Sequence[Any],
+    loc: Any,
+    scale: Any,  # noqa: ARG001  always 1, a word of both kinds
+    out: Any,
 ) -> Any:
     """Return what a method of a discrete distribution returns, by its class's own methods."""
     if name in ("ppf", "isf"):  # an integer, and `loc`
@@ -445,7 +457,7 @@ def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
     return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
 
 
-def sum_of_masses(  # noqa: PLR0913  likewise
+def sum_of_masses(
     dist: Any, name: str, k: Any, shapes: Sequence[Any], out: Any, inside: Any
 ) -> Any:
     """Return a distribution function at integers, by the class's own or as a sum."""
@@ -459,7 +471,7 @@ def sum_of_masses(  # noqa: PLR0913  likewise
         lambda: _summed(dist, plain, k, shapes),
     ]
     if name != plain:
-        logs = [one and (lambda one=one: _logarithm(one(), out, inside)) for one in choices]
+        logs = [one and _log_of(one, out, inside) for one in choices]
         return _first([logarithm and (lambda: logarithm(k, *shapes)), *logs], _named(dist, name))
     return _first(choices, _named(dist, name))
 
@@ -471,7 +483,7 @@ TERMS = 2_000
 def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
     """Sum the probabilities on the side that is bounded."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower, upper = dist._get_support(*fixed)
+    lower = dist._get_support(*fixed)[0]
     low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(dist, 1e-17, *fixed)))
     count = int(np.max(k) - low) + 1
     if count > TERMS:
@@ -541,9 +553,7 @@ class _Moment(_Method):
         self.wanted = frozenset(("shapes", "loc", "scale", "out"))
 
 
-def _moment(  # noqa: PLR0913  all there is to a call
-    dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
-) -> Any:
+def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any) -> Any:
     """Return a moment by the class's own formulas."""
     shape = np.broadcast_shapes(*map(np.shape, shapes)) or (1,)
     shapes = [_spread(value, shape) for value in shapes]

@@ -20,7 +20,7 @@ from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.table import Kind, Row, call, register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from gradwrap.scipy.table import Sample
 
@@ -145,7 +145,7 @@ def _multinomial(x: Any, n: Any, p: Any) -> Any:
     return ways + np.sum(special.xlogy(x, p), axis=-1)
 
 
-def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:  # noqa: N803  SciPy's name
+def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:
     rows, columns = np.shape(X)[-2:]
     rowcov, colcov = _matrix(rowcov, rows), _matrix(colcov, columns)
     deviation = X - (0.0 if mean is None else mean)
@@ -175,13 +175,15 @@ class Multivariate(Kind):
 
     def stand_in(self, row: Row) -> Any:
         """Return an object of a class derived from that of SciPy's, with the same attributes."""
-        made: Any = object.__new__(_derived(type(row.original), row.path))
+        kind: Any = type(row.original)
+        made: Any = object.__new__(_derived(kind, row.path))
         made.__dict__.update(row.original.__dict__)
         return made
 
 
 @functools.cache
-def _derived(base: Any, path: str) -> Any:
+def _derived(kind: Hashable, path: str) -> Any:
+    base: Any = kind
     from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -189,12 +191,15 @@ def _derived(base: Any, path: str) -> Any:
             return base.__call__(self, *args, **kwargs)
         return _Frozen(self, path, base, args, kwargs)
 
+    def reduced(self: Any) -> Any:  # noqa: ARG001  a method
+        return dispatcher, (path,)
+
     methods = {
         name: _method(getattr(base, name), path, name)
         for name in dir(base)
         if not name.startswith("_") and callable(getattr(base, name))
     }
-    more = {"__call__": freeze, "__reduce__": lambda _: (dispatcher, (path,))}
+    more = {"__call__": freeze, "__reduce__": reduced}
     return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
 
 
@@ -237,7 +242,7 @@ class _Frozen(multi_rv_frozen):  # type: ignore[misc]  # untyped
 # The rows -----------------------------------------------------------------------------------------
 
 
-def _rows(
+def _rows(  # noqa: PLR0913  the words of two rows
     name: str,
     formula: Callable[..., Any],
     arrays: str,

@@ -5,6 +5,7 @@ Numbers of equations are those of DLMF, https://dlmf.nist.gov.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from gradwrap.transforms.arguments import stop_gradient
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UFUNCS: Any = special._ufuncs  # type: ignore[attr-defined]  # whose spherical functions have rows
+UFUNCS: Any = importlib.import_module("scipy.special._ufuncs")
+"""The ufuncs behind the spherical functions, which have rows."""
 
 
 # The gamma function -------------------------------------------------------------------------------
@@ -37,12 +39,12 @@ def _factorial(n: Any) -> Any:
     return np.where(n < 0, 0.0, special.gamma(np.where(n < 0, 0.0, n) + 1.0))
 
 
-def _choices(N: Any, k: Any) -> Any:  # noqa: N803  SciPy's name
+def _choices(N: Any, k: Any) -> Any:
     inside = (k <= N) & (N >= 0) & (k >= 0)
     return np.where(inside, special.binom(np.where(inside, N, 1.0), np.where(inside, k, 1.0)), 0.0)
 
 
-def _orders(N: Any, k: Any) -> Any:  # noqa: N803  SciPy's name
+def _orders(N: Any, k: Any) -> Any:
     inside = (k <= N) & (N >= 0) & (k >= 0)
     n, k = np.where(inside, N, 1.0), np.where(inside, k, 1.0)
     return np.where(inside, special.poch(n - k + 1.0, k), 0.0)

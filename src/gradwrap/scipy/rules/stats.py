@@ -135,7 +135,7 @@ def _percentile(a: Any, per: Any) -> Any:
 
 
 def _steps(u: Any, v: Any) -> tuple[Any, Any]:
-    """Return the distances of all values in order, and what the distribution functions differ by."""
+    """Return the distances of all values in order, and the differences of the functions there."""
     u, v = np.ravel(u), np.ravel(v)
     both = np.concatenate([u, v])
     order = np.argsort(both, kind="mergesort")
