@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from gradwrap.scipy.doors import door as _door
 from gradwrap.scipy.doors import stand_in as stand_in
+from gradwrap.scipy.installing import install as install
+from gradwrap.scipy.installing import uninstall as uninstall
 
 if _TYPE_CHECKING:
     from scipy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen

@@ -49,6 +49,11 @@ class _Compat:
 _OURS: Any = (_Flag(), _Compat())
 
 
+def are_open() -> bool:
+    """Tell if the paths are open in this context."""
+    return _is_open.get()
+
+
 @contextmanager
 def array_api_paths() -> Generator[None, None, None]:
     """Open the array-API paths in this context."""

@@ -91,6 +91,7 @@ def in_namespace(
         def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
             return opened(native, args, kwargs)
 
+        made._constructors = tuple(constructors)
         for name in constructors:
             setattr(made, name, constructor(name))
         for name in methods:

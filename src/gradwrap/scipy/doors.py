@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 from importlib import import_module
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.scipy.calls import SUSPECTS, holds_variable
-from gradwrap.scipy.table import row_of, rows_of
+from gradwrap.scipy.kinds import Untried, dispatching
+from gradwrap.scipy.table import Row, row_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from gradwrap.scipy.table import Row
 
 _lock = threading.RLock()
 _dispatchers: dict[str, Any] = {}
@@ -37,22 +34,12 @@ def _made(row: Row) -> Any:
     return row.kind.stand_in(row) or dispatching(row, original)
 
 
-def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
-    """SciPy's function, unless a variable is among the arguments."""
-    answer = row.kind.answer
+def is_function(found: Any) -> bool:
+    """Tell if an object is a function in Python or C; a ufunc asks its arguments itself."""
+    return isinstance(found, (FunctionType, BuiltinFunctionType))
 
-    @functools.wraps(original)
-    def dispatch(*args: Any, **kwargs: Any) -> Any:
-        for value in args:
-            if isinstance(value, SUSPECTS) and holds_variable(value):
-                return answer(row, args, kwargs)
-        if kwargs:
-            for value in kwargs.values():
-                if isinstance(value, SUSPECTS) and holds_variable(value):
-                    return answer(row, args, kwargs)
-        return original(*args, **kwargs)
 
-    return dispatch
+UNTRIED = Untried()
 
 
 # Modules ------------------------------------------------------------------------------------------
@@ -62,6 +49,7 @@ def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")
+    public = frozenset(getattr(native, "__all__", ()) if module else ())
 
     def __getattr__(name: str) -> Any:  # noqa: N807  a module's
         path = f"{module}.{name}".lstrip(".")
@@ -70,6 +58,8 @@ def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
             found = _submodule(path, found)
         elif name in rows_of(module):
             found = dispatcher(path)
+        elif name in public and is_function(found):
+            found = dispatching(Row(path, UNTRIED), found)
         vars(sys.modules[ours])[name] = found
         return found
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,11 +33,11 @@ from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwr
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
-from gradwrap.errors import NoRuleError, TrackedValueError
+from gradwrap.errors import GradwrapError, NoRuleError, TrackedValueError
 from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.calls import SciPyCall, holds_variable, refuse_recorded, wrappers_in
-from gradwrap.scipy.results import part_at, with_parts
-from gradwrap.scipy.table import Kind, Row
+from gradwrap.scipy.calls import SUSPECTS, SciPyCall, holds_variable, refuse_recorded, wrappers_in
+from gradwrap.scipy.results import float_parts, part_at, with_parts
+from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.custom_calls import (
     is_differentiated,
@@ -182,6 +183,32 @@ class ArrayApi(Formula):
         """Call SciPy's function in the namespace of the variables."""
         with array_api_paths():
             return call.original([wrapped_untracked(leaf) for leaf in leaves])
+
+
+class Untried(ArrayApi):
+    """A function without a row: its array-API path, if it has one for variables."""
+
+    name = "array-API path, untested"
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Try the path; whatever it raises, the message is about the public function."""
+        leaves = [leaf for _, leaf in wrappers_in([args, kwargs])]
+        if not is_differentiated(leaves):
+            return Constant.answer(Constant(""), row, args, kwargs)
+        error: Exception
+        try:
+            call = SciPyCall(row, self, args, kwargs)
+            made = call.answer()
+            if not call.out_paths or is_recorded([part for _, part in float_parts(made)]):
+                return made
+            error = ValueError("its result does not depend on what is tracked")
+        except (GradwrapError, TypeError, ValueError, AttributeError, IndexError) as raised:
+            error = raised
+        raise NoRuleError(
+            f"{row.name} has no derivative in gradwrap. Fix: make it one operation with "
+            f"gradwrap.primitive({row.name}), and give that a rule with gradwrap.defvjp; or give it "
+            ".detach() if no gradient is wanted."
+        ) from error
 
 
 class Tangent(Derived):
@@ -386,6 +413,28 @@ def _frozen(value: Any) -> Any:
     return (value.tobytes(), value.shape) if isinstance(value, np.ndarray) else repr(value)
 
 
+_natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False)
+
+
+def scipys(path: str) -> Callable[..., Any]:
+    """Return SciPy's own function, also where `install` has given that a rule.
+
+    What it calls of SciPy's in its turn runs on plain data as well.
+    """
+    row = row_of(path)
+    assert row is not None, path
+    original = row.original
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        token = _natively.set(True)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _natively.reset(token)
+
+    return call
+
+
 class Composed(Kind):
     """A function that does all by itself, in place of SciPy's: `function(...)`.
 
@@ -420,7 +469,8 @@ class Composed(Kind):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **kwargs: Any) -> Any:
-            if not is_differentiating() and not holds_variable([args, kwargs]):
+            is_quiet = _natively.get() or not is_differentiating()
+            if is_quiet and not holds_variable([args, kwargs]):
                 try:
                     return original(*args, **kwargs)
                 except TrackedValueError:
@@ -470,6 +520,24 @@ class Refused(Kind):
         """Refuse what is tracked; call SciPy's function on anything else."""
         refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
         return Constant.answer(Constant(self.why), row, args, kwargs)
+
+
+def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's function, unless a variable is among the arguments."""
+    answer = row.kind.answer
+
+    @functools.wraps(original)
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        for value in args:
+            if isinstance(value, SUSPECTS) and holds_variable(value):
+                return answer(row, args, kwargs)
+        if kwargs:
+            for value in kwargs.values():
+                if isinstance(value, SUSPECTS) and holds_variable(value):
+                    return answer(row, args, kwargs)
+        return original(*args, **kwargs)
+
+    return dispatch
 
 
 # Products with sparse matrices --------------------------------------------------------------------

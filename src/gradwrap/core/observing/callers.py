@@ -12,7 +12,7 @@ from gradwrap.core.library.backend import registered
 from gradwrap.errors import GradwrapError, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import CodeType, FrameType, TracebackType
 
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
@@ -32,6 +32,8 @@ class Caller(NamedTuple):
     """One of its names is `gradwrap.numpy`."""
     is_store: bool
     """It runs an assignment `a[i] = x`."""
+    outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The calls of the same package that led there, the outermost first: the module, and names."""
 
     @property
     def package(self) -> str:
@@ -77,11 +79,22 @@ def _inwards(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, 
 
 def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
     passed_by = PASSED_BY | registered()
-    for frame, line, instruction in frames:
+    rest = iter(frames)
+    for frame, line, instruction in rest:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] not in passed_by:
             uses = _uses_drop_in(frame)
-            yield Caller(frame.f_code, line, module, uses, _is_store(frame.f_code, instruction))
+            is_store = _is_store(frame.f_code, instruction)
+            calls = [_names(frame), *(_names(outer) for outer, _, _ in rest)]
+            own = [one for one in calls if one[0].partition(".")[0] == module.partition(".")[0]]
+            yield Caller(frame.f_code, line, module, uses, is_store, tuple(own[::-1]))
+
+
+def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
+    """Return the module of a call and its function's name, and those that a decorator holds."""
+    held = (frame.f_locals.get(name) for name in frame.f_code.co_freevars)
+    names = [getattr(value, "__name__", "") for value in held if callable(value)]
+    return str(frame.f_globals.get("__name__", "")), (frame.f_code.co_name, *names)
 
 
 def _uses_drop_in(frame: FrameType) -> bool:
@@ -99,6 +112,10 @@ def _is_store(code: CodeType, instruction: int) -> bool:
 # Messages -----------------------------------------------------------------------------------------
 
 
+advisers: dict[str, Callable[[Caller], str]] = {}
+"""What to do about a package for which there are rules, by its name."""
+
+
 def remedy(caller: Caller | None, fix: str) -> str:
     """Return what to do about code that cannot take a tracked value.
 
@@ -107,6 +124,8 @@ def remedy(caller: Caller | None, fix: str) -> str:
     """
     if caller is None or not caller.package:
         return fix
+    if caller.package in advisers:
+        return advisers[caller.package](caller)
     return (
         f"{caller.package} is not written for tracked values. Make the function of it that you "
         "call one operation with gradwrap.primitive, and give that a rule with gradwrap.defvjp; "

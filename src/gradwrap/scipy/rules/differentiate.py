@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.differentiate
 
-from gradwrap.scipy.kinds import Composed
+from gradwrap.scipy.kinds import Composed, scipys
 from gradwrap.scipy.solving import as_args, as_array, attached, plain, quiet
 from gradwrap.scipy.table import Row, call, register
 from gradwrap.transforms.jacobian import hessian, jacobian
@@ -16,7 +16,7 @@ from gradwrap.transforms.reverse import grad
 
 def _derivative(f: Any, x: Any, *, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
-    result = scipy.differentiate.derivative(
+    result = scipys("differentiate.derivative")(
         quiet(f), plain(as_array(x)), args=plain(args), **plain(options)
     )
     shape = np.shape(result.df)
@@ -29,10 +29,9 @@ def _derivative(f: Any, x: Any, *, args: Any = (), **options: Any) -> Any:
 
 
 def _of_points(name: str, derivative: Any, part: str) -> Any:
-    original: Any = getattr(scipy.differentiate, name)
 
     def composed(f: Any, x: Any, **options: Any) -> Any:
-        result = original(quiet(f), plain(as_array(x)), **plain(options))
+        result = scipys(f"differentiate.{name}")(quiet(f), plain(as_array(x)), **plain(options))
         x = as_array(x)
         points = np.reshape(x, (x.shape[0], -1))
         made = [derivative(lambda p: as_array(f(p)))(points[:, i]) for i in range(points.shape[1])]

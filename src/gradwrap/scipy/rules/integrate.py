@@ -11,7 +11,7 @@ import scipy.optimize
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.kinds import Composed, Constant, Formula, Refused
+from gradwrap.scipy.kinds import Composed, Constant, Formula, Refused, scipys
 from gradwrap.scipy.solving import (
     as_args,
     as_array,
@@ -148,7 +148,7 @@ def _summed(function: Any, a: Any, b: Any, intervals: Any) -> Any:
 
 def _subdivision(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
     """The intervals that QUADPACK has chosen, as parts of 0 to 1."""
-    made = scipy.integrate.quad(function, a, b, **{**options, "full_output": 1})
+    made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
     return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
@@ -173,7 +173,7 @@ def _quad(func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, **opt
     refuse("scipy.integrate.quad", weight=weight, complex_func=options.pop("complex_func", None))
     args = as_args(args)
     native = quiet(func)
-    result = scipy.integrate.quad(
+    result = scipys("integrate.quad")(
         native, plain(a), plain(b), args=plain(args), full_output=full_output, **options
     )
     value = _integrated(lambda x: func(x, *args), a, b, options)
@@ -186,7 +186,7 @@ def _nquad(
     refuse("scipy.integrate.nquad", opts=opts, full_output=full_output)
     args = () if args is None else as_args(args)
     native_ranges = [quiet(one) if callable(one) else plain(one) for one in ranges]
-    result = scipy.integrate.nquad(quiet(func), native_ranges, args=plain(args))
+    result = scipys("integrate.nquad")(quiet(func), native_ranges, args=plain(args))
 
     def over(depth: int, inner: tuple[Any, ...]) -> Any:
         """The integral over the first `depth` variables; the others are given."""
@@ -216,7 +216,7 @@ def _between(*pairs: Any) -> list[Any]:
 def _dblquad(func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
     given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun)]
-    result = scipy.integrate.dblquad(
+    result = scipys("integrate.dblquad")(
         quiet(func), plain(a), plain(b), *given, args=plain(args), **options
     )
     ranges = _between((a, b), (gfun, hfun))
@@ -228,7 +228,7 @@ def _tplquad(
 ) -> Any:
     args = as_args(args)
     given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun, qfun, rfun)]
-    result = scipy.integrate.tplquad(
+    result = scipys("integrate.tplquad")(
         quiet(func), plain(a), plain(b), *given, args=plain(args), **options
     )
     ranges = _between((a, b), (gfun, hfun), (qfun, rfun))
@@ -250,7 +250,7 @@ def _nested(func: Any, ranges: list[Any], args: Any) -> Any:
 
 def _fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
     args = as_args(args)
-    result = scipy.integrate.fixed_quad(quiet(func), plain(a), plain(b), plain(args), n)
+    result = scipys("integrate.fixed_quad")(quiet(func), plain(a), plain(b), plain(args), n)
     points, weights = np.polynomial.legendre.leggauss(n)
     y = (b - a) * (points + 1) / 2 + a
     value = (b - a) / 2 * np.sum(weights * as_array(func(y, *args)), axis=-1)
@@ -262,7 +262,7 @@ def _quad_vec(f: Any, a: Any, b: Any, *, args: Any = (), full_output: Any = Fals
     native = quiet(f)
     low, high = plain(a), plain(b)
     options.pop("workers", None)
-    result = scipy.integrate.quad_vec(
+    result = scipys("integrate.quad_vec")(
         native, low, high, args=plain(args), full_output=True, **options
     )
     shown = result if full_output else result[:2]
@@ -284,16 +284,15 @@ def _integrated_vector(f: Any, args: Any, a: Any, b: Any) -> Any:
 
 def _through(name: str, part: Any, *wrapped: str) -> Any:
     """The rule of a function that SciPy writes in the namespace of its arguments."""
-    original: Any = getattr(scipy.integrate, name)
 
     def composed(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
         args = as_args(args)
         options.pop("workers", None)
-        result = original(quiet(f), plain(a), plain(b), args=plain(args), **options)
+        result = scipys(f"integrate.{name}")(quiet(f), plain(a), plain(b), args=plain(args), **options)
         with array_api_paths():
             a, b = (wrapped_untracked(np.asarray(one, dtype=float) if not hasattr(one, "dtype") else one) for one in (a, b))
             args = tuple(wrapped_untracked(np.asarray(one)) if isinstance(one, float) else one for one in args)
-            made = original(f, a, b, args=args, **options)
+            made = scipys(f"integrate.{name}")(f, a, b, args=args, **options)
         return attached(f"integrate.{name}", result, {(part,): getattr(made, part)})
 
     return composed
@@ -310,7 +309,7 @@ def _qmc_quad(
     dim = np.atleast_1d(plain(a)).shape[0]
     qrng = qmc.Halton(dim, rng=np.random.default_rng()) if qrng is None else qrng
     again = copy.deepcopy(qrng)
-    result = scipy.integrate.qmc_quad(
+    result = scipys("integrate.qmc_quad")(
         quiet(func), plain(a), plain(b), n_estimates=n_estimates, n_points=n_points, qrng=qrng
     )
     low, high = (np.reshape(as_array(one), (-1,)) for one in (a, b))
@@ -437,7 +436,7 @@ def _solve_ivp(
         raise NoRuleError(f"{name} has no derivative with this method=. Fix: method='RK45'.")
     steps: list[Any] = []
     given = {key: quiet(plain(value)) for key, value in options.items()}
-    result = scipy.integrate.solve_ivp(
+    result = scipys("integrate.solve_ivp")(
         quiet(fun),
         plain(as_array(t_span)),
         plain(as_array(y0)),
@@ -534,7 +533,7 @@ def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **o
     native = quiet(func)
     points = np.asarray(plain(as_array(t)))
     start = np.asarray(plain(as_array(y0)), dtype=float)
-    result = scipy.integrate.odeint(
+    result = scipys("integrate.odeint")(
         native, start, points, args=plain(args), tfirst=tfirst, **given
     )
 
@@ -550,7 +549,7 @@ def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **o
     for k in range(1, len(points)):
         length = times[k] - times[k - 1]
         steps: list[Any] = []
-        found = scipy.integrate.solve_ivp(
+        found = scipys("integrate.solve_ivp")(
             plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["RK45"], steps),
             rtol=1e-9, atol=1e-11, max_step=np.inf,
         )  # fmt: skip

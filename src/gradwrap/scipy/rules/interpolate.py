@@ -14,7 +14,7 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
-from gradwrap.scipy.kinds import Composed, Formula, Refused
+from gradwrap.scipy.kinds import Composed, Formula, Refused, scipys
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, call, register
@@ -253,13 +253,13 @@ def _make_interp_spline(
     x: Any, y: Any, k: Any = 3, t: Any = None, bc_type: Any = None, axis: Any = 0, **options: Any
 ) -> Any:
     name = "interpolate.make_interp_spline"
-    made = scipy.interpolate.make_interp_spline(
+    made = scipys("interpolate.make_interp_spline")(
         plain(as_array(x)), plain(as_array(y)), k, plain(t), bc_type, axis, **options
     )
     rows, _ = _rows(y, axis)
     if bc_type is not None or k == 0:
         _refuse_points(name, x, t)
-        units = _units_of(lambda unit: scipy.interpolate.make_interp_spline(
+        units = _units_of(lambda unit: scipys("interpolate.make_interp_spline")(
             plain(x), unit, k, plain(t), bc_type, **options).c, rows.shape[0], bc_type)
         return _as_bspline(name, made, made.t, units @ rows)
     x = as_array(x)
@@ -298,7 +298,7 @@ def _make_lsq_spline(
     x: Any, y: Any, t: Any, k: Any = 3, w: Any = None, axis: Any = 0, **options: Any
 ) -> Any:
     given = [None if one is None else plain(as_array(one)) for one in (x, y, t, w)]
-    made = scipy.interpolate.make_lsq_spline(given[0], given[1], given[2], k, given[3], axis, **options)
+    made = scipys("interpolate.make_lsq_spline")(given[0], given[1], given[2], k, given[3], axis, **options)
     x, t = as_array(x), as_array(t)
     rows, _ = _rows(y, axis)
     matrix = _collocation(t, k, x, t.shape[0] - k - 1)
@@ -309,7 +309,7 @@ def _make_lsq_spline(
 
 def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: Any = 0) -> Any:
     name = "interpolate.make_smoothing_spline"
-    made = scipy.interpolate.make_smoothing_spline(
+    made = scipys("interpolate.make_smoothing_spline")(
         plain(as_array(x)), plain(as_array(y)), plain(w), plain(lam), axis=axis
     )
     if lam is None:
@@ -318,7 +318,7 @@ def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, ax
         )
     _refuse_points(name, x, w, lam)
     rows, _ = _rows(y, axis)
-    units = scipy.interpolate.make_smoothing_spline(plain(x), np.eye(rows.shape[0]), plain(w), plain(lam))
+    units = scipys("interpolate.make_smoothing_spline")(plain(x), np.eye(rows.shape[0]), plain(w), plain(lam))
     return _as_bspline(name, made, made.t, units.c @ rows)
 
 

@@ -11,7 +11,7 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.kinds import ArrayApi, Composed, Constant, Formula, Refused
+from gradwrap.scipy.kinds import ArrayApi, Composed, Constant, Formula, Refused, scipys
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     as_args,
@@ -41,12 +41,11 @@ def _silenced(options: dict[str, Any]) -> dict[str, Any]:
 
 def _bracketed(name: str) -> Any:
     """The rule of a function that finds a root between two points."""
-    original: Any = getattr(scipy.optimize, name)
     public = f"optimize.{name}"
 
     def composed(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
         args = as_args(args)
-        result = original(quiet(f), plain(a), plain(b), plain(args), **_silenced(options))
+        result = scipys(f"optimize.{name}")(quiet(f), plain(a), plain(b), plain(args), **_silenced(options))
         found = result[0] if isinstance(result, tuple) else result
         root = solution(lambda x: as_array(f(x, *args)), found)
         if isinstance(result, tuple):
@@ -59,7 +58,7 @@ def _bracketed(name: str) -> Any:
 def _newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
     options = {"fprime": fprime, **options}
-    result = scipy.optimize.newton(
+    result = scipys("optimize.newton")(
         quiet(func), plain(as_array(x0)), args=plain(args), **_silenced(options)
     )
     if isinstance(result, tuple):
@@ -71,7 +70,7 @@ def _newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: A
 
 def _root_scalar(f: Any, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
-    result = scipy.optimize.root_scalar(quiet(f), args=plain(args), **_silenced(options))
+    result = scipys("optimize.root_scalar")(quiet(f), args=plain(args), **_silenced(options))
     both = options.get("fprime") is True
 
     def residual(x: Any) -> Any:
@@ -87,7 +86,7 @@ def _root_scalar(f: Any, args: Any = (), **options: Any) -> Any:
 def _root(fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any) -> Any:
     args = as_args(args)
     options = {"jac": jac, **options}
-    result = scipy.optimize.root(
+    result = scipys("optimize.root")(
         quiet(fun), plain(as_array(x0)), args=plain(args), method=method, **_silenced(options)
     )
 
@@ -104,7 +103,7 @@ def _root(fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = No
 def _fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = 0, **options: Any) -> Any:
     args = as_args(args)
     options = {"fprime": fprime, **options}
-    result = scipy.optimize.fsolve(
+    result = scipys("optimize.fsolve")(
         quiet(func), plain(as_array(x0)), args=plain(args), full_output=full_output, **_silenced(options)
     )
     found = result[0] if full_output else result
@@ -114,7 +113,7 @@ def _fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output:
 
 def _fixed_point(func: Any, x0: Any, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
-    result = scipy.optimize.fixed_point(
+    result = scipys("optimize.fixed_point")(
         quiet(func), plain(as_array(x0)), plain(args), **_silenced(options)
     )
     root = solution(lambda x: as_array(func(x, *args)) - x, result)
@@ -123,10 +122,9 @@ def _fixed_point(func: Any, x0: Any, args: Any = (), **options: Any) -> Any:
 
 def _from_start(name: str) -> Any:
     """The rule of a method of quasi-Newton type for systems."""
-    original: Any = getattr(scipy.optimize, name)
 
     def composed(F: Any, xin: Any, *more: Any, **options: Any) -> Any:
-        result = original(quiet(F), plain(as_array(xin)), *more, **_silenced(options))
+        result = scipys(f"optimize.{name}")(quiet(F), plain(as_array(xin)), *more, **_silenced(options))
         root = solution(lambda x: np.reshape(as_array(F(x)), np.shape(result)), result)
         return attached(f"optimize.{name}", result, {(): root})
 
@@ -201,7 +199,7 @@ def _minimize(
     args = as_args(args)
     given = {"jac": jac, "hess": hess, "hessp": hessp, **options}
     native = {key: value for key, value in _silenced(given).items() if value is not None}
-    result = scipy.optimize.minimize(
+    result = scipys("optimize.minimize")(
         quiet(fun), plain(as_array(x0)), args=plain(args), method=method,
         bounds=_plain_bounds(bounds), constraints=constraints, **native,
     )  # fmt: skip
@@ -218,7 +216,7 @@ def _minimize_scalar(
     fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), method: Any = None, **options: Any
 ) -> Any:
     args = as_args(args)
-    result = scipy.optimize.minimize_scalar(
+    result = scipys("optimize.minimize_scalar")(
         quiet(fun), plain(bracket), plain(bounds), plain(args), method, **_silenced(options)
     )
     x = _stationary(_gradient(fun, args, None), result.x, None if bounds is None else [tuple(bounds)])
@@ -230,7 +228,6 @@ def _minimize_scalar(
 
 def _fmin(name: str, *, with_gradient: bool = False, scalar: bool = False) -> Any:
     """The rule of one of the older functions, which return the point, and more if asked."""
-    original: Any = getattr(scipy.optimize, name)
 
     def composed(func: Any, *starts: Any, args: Any = (), **options: Any) -> Any:
         if with_gradient and len(starts) > 1:
@@ -240,7 +237,7 @@ def _fmin(name: str, *, with_gradient: bool = False, scalar: bool = False) -> An
             *starts, args = starts  # type: ignore[assignment]  # a tuple or a list
         args = as_args(args)
         given = _silenced(options)
-        result = original(quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given)
+        result = scipys(f"optimize.{name}")(quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given)
         found = result[0] if isinstance(result, tuple) else result
         bounds = options.get("bounds")
         x = _stationary(_gradient(func, args, options.get("fprime")), np.asarray(found), bounds)
@@ -286,7 +283,7 @@ def _least_squares(
 ) -> Any:
     name = "scipy.optimize.least_squares"
     args, words = as_args(args), dict(kwargs or {})
-    result = scipy.optimize.least_squares(
+    result = scipys("optimize.least_squares")(
         quiet(fun), plain(as_array(x0)), quiet(jac), _plain_bounds(bounds), method, loss=loss,
         f_scale=plain(f_scale), args=plain(args), kwargs=plain(words), **_silenced(options),
     )  # fmt: skip
@@ -315,7 +312,7 @@ def _pairs_of(bounds: Any, x: Any) -> Any:
 
 def _leastsq(func: Any, x0: Any, args: Any = (), Dfun: Any = None, full_output: Any = False, **options: Any) -> Any:
     args = as_args(args)
-    result = scipy.optimize.leastsq(
+    result = scipys("optimize.leastsq")(
         quiet(func), plain(as_array(x0)), plain(args), quiet(Dfun), full_output, **_silenced(options)
     )
 
@@ -342,7 +339,7 @@ def _curve_fit(
 ) -> Any:
     native = {"check_finite": check_finite, "method": method, "jac": quiet(jac)}
     native = {key: value for key, value in native.items() if value is not None}
-    result = scipy.optimize.curve_fit(
+    result = scipys("optimize.curve_fit")(
         quiet(f), plain(xdata), plain(as_array(ydata)), plain(p0), plain(sigma), absolute_sigma,
         bounds=_plain_bounds(bounds), full_output=full_output, **native, **_silenced(options),
     )  # fmt: skip
@@ -385,7 +382,7 @@ def _nnls(A: Any, b: Any, out: Any) -> Any:
 
 
 def _lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), **options: Any) -> Any:
-    result = scipy.optimize.lsq_linear(
+    result = scipys("optimize.lsq_linear")(
         plain(as_array(A)), plain(as_array(b)), plain(bounds), **_silenced(options)
     )
     A, b = as_array(A), as_array(b)
@@ -408,7 +405,7 @@ def _linprog(
     """A vertex: where the constraints that hold with equality meet."""
     name = "scipy.optimize.linprog"
     given = [None if one is None else plain(as_array(one)) for one in (c, A_ub, b_ub, A_eq, b_eq)]
-    result = scipy.optimize.linprog(*given, plain(bounds), **_silenced(options))
+    result = scipys("optimize.linprog")(*given, plain(bounds), **_silenced(options))
     refuse(name, integrality=options.get("integrality"))
     if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
         return result
@@ -476,21 +473,17 @@ def _isotonic(y: Any, weights: Any, out: Any) -> Any:
 
 
 def _find_root(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
-    import scipy.optimize.elementwise as native
-
     args = as_args(args)
     ends = tuple(plain(as_array(one)) for one in init)
-    result = native.find_root(quiet(f), ends, args=plain(args), **_silenced(options))
+    result = scipys("optimize.elementwise.find_root")(quiet(f), ends, args=plain(args), **_silenced(options))
     root = _elementwise(lambda x: as_array(f(x, *args)), result.x)
     return attached("optimize.elementwise.find_root", result, {("x",): root, ("f_x",): as_array(f(root, *args))})
 
 
 def _find_minimum(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
-    import scipy.optimize.elementwise as native
-
     args = as_args(args)
     ends = tuple(plain(as_array(one)) for one in init)
-    result = native.find_minimum(quiet(f), ends, args=plain(args), **_silenced(options))
+    result = scipys("optimize.elementwise.find_minimum")(quiet(f), ends, args=plain(args), **_silenced(options))
     slope = grad(lambda x: np.sum(as_array(f(x, *args))))
     point = _elementwise(slope, result.x)
     return attached("optimize.elementwise.find_minimum", result, {("x",): point, ("f_x",): as_array(f(point, *args))})
@@ -503,16 +496,13 @@ def _elementwise(residual: Any, found: Any) -> Any:
 
 def _bracket(name: str) -> Any:
     def composed(f: Any, *starts: Any, args: Any = (), **options: Any) -> Any:
-        import scipy.optimize.elementwise as native
-
-        original = getattr(native, name)
         args = as_args(args)
-        result = original(
+        result = scipys(f"optimize.elementwise.{name}")(
             quiet(f), *(plain(as_array(s)) for s in starts), args=plain(args), **_silenced(options)
         )
         with array_api_paths():
             wrapped = tuple(wrapped_untracked(as_array(s)) for s in starts)
-            made = original(f, *wrapped, args=args, **options)
+            made = scipys(f"optimize.elementwise.{name}")(f, *wrapped, args=args, **options)
         parts = {
             (key, i): made[key][i]
             for key in ("bracket", "f_bracket")
