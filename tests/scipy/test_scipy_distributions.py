@@ -253,6 +253,44 @@ def test_distribution_without_a_rule_is_refused_by_its_public_name() -> None:
         gw.grad(fn(lambda x: ours.kstwo.cdf(x, 10)))(0.3)
 
 
+class Triangle(ours.rv_continuous):  # type: ignore[misc]  # untyped
+    """A distribution of one's own, of density proportional to x up to 1."""
+
+    def _pdf(self, x: Any, power: Any) -> Any:
+        return (power + 1.0) * x**power
+
+
+def test_distribution_of_ones_own() -> None:
+    triangle = Triangle(a=0.0, b=1.0, name="triangle")
+
+    def total(x: Any, power: Any, scale: Any) -> Any:
+        frozen = triangle(power, scale=scale)
+        return np.sum(frozen.logpdf(x)) + np.sum(frozen.cdf(x)) + frozen.ppf(0.3)
+
+    gw.testing.check_grads(total, [np.array([0.2, 0.7]), 1.4, 1.3], rtol=1e-5)
+    x = np.array([0.2, 0.7])
+    found = gw.grad(fn(lambda p: np.sum(triangle.cdf(x, p))))(1.4)
+    np.testing.assert_allclose(found, np.sum(x**2.4 * np.log(x)), rtol=1e-9)
+
+
+def test_installed_rules_serve_scipys_own_distributions() -> None:
+    import gradwrap.scipy
+    from scipy.stats import multivariate_normal, norm
+
+    kind = type(norm)
+    gradwrap.scipy.install()
+    try:
+        assert norm is stats.norm
+        assert gw.grad(fn(lambda s: norm.logpdf(1.0, 0.0, s)))(2.0) == 0.25 / 2.0 - 0.5
+        assert gw.grad(fn(lambda s: norm(0.0, s).ppf(0.975)))(2.0) == norm.ppf(0.975)
+        gradient = gw.grad(fn(lambda m: multivariate_normal.logpdf(np.ones(2), m)))(np.zeros(2))
+        np.testing.assert_array_equal(gradient, np.ones(2))
+    finally:
+        gradwrap.scipy.uninstall()
+    assert type(norm) is kind
+    assert not hasattr(norm, "_path")
+
+
 # Moments ------------------------------------------------------------------------------------------
 
 MOMENTS = rows(
@@ -359,3 +397,20 @@ def test_functions_of_ranks_are_refused() -> None:
 def test_transformation_that_finds_its_parameter_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"scipy\.stats\.boxcox has no derivative without lmbda="):
         gw.grad(fn(lambda x: np.sum(ours.boxcox(x)[0])))(np.array([0.5, 1.0, 2.5]))
+
+
+# Kernel densities ---------------------------------------------------------------------------------
+
+
+def test_kernel_density_estimate() -> None:
+    data, points = np.array([0.3, 1.2, -0.4, 0.9]), np.array([0.1, 0.4])
+
+    def loss(data: Any, points: Any) -> Any:
+        estimate = ours.gaussian_kde(data)
+        return np.sum(np.log(estimate(points))) + np.sum(estimate.logpdf(points))
+
+    gw.testing.check_grads(loss, [data, points])
+    assert isinstance(ours.gaussian_kde(data), stats.gaussian_kde)
+    np.testing.assert_array_equal(ours.gaussian_kde(data)(points), stats.gaussian_kde(data)(points))
+    with pytest.raises(NoRuleError, match="with respect to bw_method and weights"):
+        gw.grad(fn(lambda w: ours.gaussian_kde(data, weights=w)(points)[0]))(np.ones(4))

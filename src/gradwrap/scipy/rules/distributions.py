@@ -72,6 +72,34 @@ class Distribution(Kind):
         made._path = row.path
         return made
 
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = differentiable(kind)
+        original._path = row.path
+
+        def undo() -> None:
+            original.__class__ = kind
+            del original._path
+
+        return undo
+
+
+class DistributionClass(Kind):
+    """A class of distributions to derive others from, whose methods take tracked arguments."""
+
+    name = "class of distributions"
+    tracks_all = True
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the methods check them."""
+        return True
+
+    def stand_in(self, row: Row) -> Any:
+        """Return the derived class."""
+        return differentiable(row.original)
+
 
 # The classes --------------------------------------------------------------------------------------
 
@@ -84,7 +112,7 @@ def differentiable(kind: Hashable) -> Any:
         name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
     ]
     methods = {name: _method(base, name) for name in names}
-    more = {"_path": "", "_native": base, "__reduce__": _reduced}
+    more = {"_path": "", "_native": base, "__reduce__": _reduced, "__module__": base.__module__}
     return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
 
 
@@ -148,7 +176,8 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
     """Raise an error for a tracked shape that has to be an integer."""
-    for place, (value, info) in enumerate(zip(shapes, dist._shape_info(), strict=False)):
+    known = dist._shape_info() if hasattr(dist, "_shape_info") else ()
+    for place, (value, info) in enumerate(zip(shapes, known, strict=False)):
         if not info.integrality or not is_recorded(value):
             continue
         fixed = [np.asarray(native(shape)) for shape in shapes]

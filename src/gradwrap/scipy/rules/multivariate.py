@@ -180,6 +180,17 @@ class Multivariate(Kind):
         made.__dict__.update(row.original.__dict__)
         return made
 
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = _derived(kind, row.path)
+
+        def undo() -> None:
+            original.__class__ = kind
+
+        return undo
+
 
 @functools.cache
 def _derived(kind: Hashable, path: str) -> Any:
