@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import scipy.interpolate
-import scipy.optimize
 import scipy.stats
 from scipy.linalg import inv
-from scipy.optimize import brentq, curve_fit
 from scipy.spatial.transform import Rotation
 
 import gradwrap as gw
@@ -21,6 +20,8 @@ import gradwrap.scipy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+OPTIMIZE: Any = import_module("scipy.optimize")
+brentq, curve_fit = OPTIMIZE.brentq, OPTIMIZE.curve_fit
 MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
 
 
@@ -42,7 +43,7 @@ def test_function_that_calls_back_is_differentiated_in_what_is_closed_over() -> 
 
     times, values = np.linspace(0, 1, 5), np.array([1.0, 0.7, 0.55, 0.4, 0.3])
 
-    def slope(y: np.ndarray) -> np.float64:
+    def slope(y: Any) -> Any:
         return curve_fit(lambda t, p, q: p * np.exp(-q * t), times, y, [1, 1], ftol=1e-14)[0][1]
 
     gw.testing.check_grads(slope, (values,), order=1, rtol=1e-4)
@@ -56,12 +57,14 @@ def test_classes_are_made_of_tracked_data() -> None:
     )
     other = Rotation.from_rotvec([0.1, -0.3, 0.2])
     gw.testing.check_grads(
-        lambda v: (Rotation.from_rotvec(v) * other).as_quat(), (np.array([0.3, 0.2, -0.5]),), order=1
+        lambda v: (Rotation.from_rotvec(v) * other).as_quat(),
+        (np.array([0.3, 0.2, -0.5]),),
+        order=1,
     )
 
 
 def test_identity_signature_pickling_and_values_are_kept() -> None:
-    functions = [inv, brentq, curve_fit, scipy.stats.norm.pdf, scipy.optimize.minimize]
+    functions = [inv, brentq, curve_fit, scipy.stats.norm.pdf, OPTIMIZE.minimize]
     before = [inspect.signature(function) for function in functions]
     codes = [getattr(function, "__code__", None) for function in functions]
     value = inv(MATRIX)
@@ -73,7 +76,9 @@ def test_identity_signature_pickling_and_values_are_kept() -> None:
         assert pickle.loads(pickle.dumps(inv)) is inv  # noqa: S301  what was made here
         np.testing.assert_array_equal(inv(MATRIX), value)
         np.testing.assert_array_equal(inv(a=MATRIX, check_finite=False), value)
-        assert isinstance(scipy.interpolate.CubicSpline([0, 1, 2], [0, 1, 4]), scipy.interpolate.PPoly)
+        assert isinstance(
+            scipy.interpolate.CubicSpline([0, 1, 2], [0, 1, 4]), scipy.interpolate.PPoly
+        )
     finally:
         gradwrap.scipy.uninstall()
 

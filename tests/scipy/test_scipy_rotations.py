@@ -10,8 +10,8 @@ import scipy.spatial
 import scipy.spatial.transform as native
 
 import gradwrap as gw
-import gradwrap.scipy.spatial as spatial
-import gradwrap.scipy.spatial.transform as transform
+from gradwrap.scipy import spatial
+from gradwrap.scipy.spatial import transform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,8 @@ Rotation: Any = transform.Rotation
 CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "quat": (lambda x: Rotation.from_quat(x).as_matrix(), QUATERNION),
     "matrix": (
-        lambda x: Rotation.from_matrix(Rotation.from_rotvec(x).as_matrix()).as_quat(), VECTOR
+        lambda x: Rotation.from_matrix(Rotation.from_rotvec(x).as_matrix()).as_quat(),
+        VECTOR,
     ),
     "rotvec": (lambda x: Rotation.from_rotvec(x).as_euler("xyz"), VECTOR),
     "euler": (lambda x: Rotation.from_euler("zyx", x).as_rotvec(), ANGLES),
@@ -34,12 +35,17 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "apply": (lambda x: Rotation.from_rotvec(x).apply(POINTS), VECTOR),
     "apply to tracked": (lambda x: Rotation.from_rotvec(OTHER).apply(x), VECTOR),
     "inverse": (lambda x: Rotation.from_rotvec(x).inv().as_rotvec(), VECTOR),
-    "product": (lambda x: (Rotation.from_rotvec(x) * Rotation.from_rotvec(2 * x)).as_quat(), VECTOR),
+    "product": (
+        lambda x: (Rotation.from_rotvec(x) * Rotation.from_rotvec(2 * x)).as_quat(),
+        VECTOR,
+    ),
     "tracked times plain": (
-        lambda x: (Rotation.from_rotvec(x) * Rotation.from_rotvec(OTHER)).as_quat(), VECTOR
+        lambda x: (Rotation.from_rotvec(x) * Rotation.from_rotvec(OTHER)).as_quat(),
+        VECTOR,
     ),
     "plain times tracked": (
-        lambda x: (Rotation.from_rotvec(OTHER) * Rotation.from_rotvec(x)).as_quat(), VECTOR
+        lambda x: (Rotation.from_rotvec(OTHER) * Rotation.from_rotvec(x)).as_quat(),
+        VECTOR,
     ),
     "power": (lambda x: (Rotation.from_rotvec(x) ** 0.6).as_rotvec(), VECTOR),
     "magnitude": (lambda x: Rotation.from_rotvec(x).magnitude(), VECTOR),
@@ -47,13 +53,15 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "item": (lambda x: Rotation.from_rotvec(np.stack([x, 2 * x]))[1].as_rotvec(), VECTOR),
     "aligned": (lambda x: Rotation.align_vectors(POINTS + x, POINTS)[0].as_rotvec(), VECTOR),
     "slerp": (
-        lambda x: transform.Slerp(
-            [0.0, 1.0], Rotation.from_rotvec(np.stack([x, 2 * x + 0.1]))
-        )(np.array([0.4])).as_rotvec(),
+        lambda x: transform.Slerp([0.0, 1.0], Rotation.from_rotvec(np.stack([x, 2 * x + 0.1])))(
+            np.array([0.4])
+        ).as_rotvec(),
         VECTOR,
     ),
     "rigid": (
-        lambda x: transform.RigidTransform.from_components(x, Rotation.from_rotvec(OTHER)).as_matrix(),
+        lambda x: transform.RigidTransform.from_components(
+            x, Rotation.from_rotvec(OTHER)
+        ).as_matrix(),
         VECTOR,
     ),
     "rigid product": (
@@ -63,7 +71,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
         ).apply(OTHER),
         VECTOR,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -99,7 +99,7 @@ def test_value_is_scipys_bit_for_bit(row: Row, sample: Sample) -> None:
 
 @pytest.mark.parametrize(
     ("row", "sample"),
-    [p for p in samples() if type(p.values[0].kind) is Formula],  # type: ignore[attr-defined]
+    [p for p in samples() if type(p.values[0].kind) is Formula],
 )
 def test_value_of_a_formula_is_scipys_to_rounding(row: Row, sample: Sample) -> None:
     call = SciPyCall(row, row.kind, sample.args, sample.kwargs)  # type: ignore[arg-type]

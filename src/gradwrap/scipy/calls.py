@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from gradwrap.core.calls.loop import is_innermost_batch, looped
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE
 from gradwrap.errors import BatchedValueError, NoRuleError
-from gradwrap.scipy.results import float_parts, part_at, with_parts
+from gradwrap.scipy.results import float_parts, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
 from gradwrap.transforms.custom_calls import is_differentiated, perform
@@ -94,7 +94,7 @@ class SciPyCall:
         """Call SciPy's function."""
         parts = dict(zip(self.paths, leaves, strict=True))
         given = {name: with_parts(value, parts, (name,)) for name, value in self.given.items()}
-        bound = inspect.BoundArguments(self.row.signature, given)  # type: ignore[arg-type]  # a dict is ordered
+        bound = inspect.BoundArguments(self.row.signature, given)
         return self.row.original(*bound.args, **bound.kwargs)
 
     # Its value
@@ -185,7 +185,9 @@ class SciPyCall:
             xs, ts = values[:count], values[count:]
             outs = self.values(xs)
             pushed = self.derivative.push(self, xs, ts, outs)
-            return [zeros_like(out) if t is None else t for t, out in zip(pushed, outs, strict=True)]
+            return [
+                zeros_like(out) if t is None else t for t, out in zip(pushed, outs, strict=True)
+            ]
 
         return list(looped(single, self.name, *inputs, *tangents))
 
@@ -210,8 +212,10 @@ def _as_number(value: Any) -> Any:
 
 def _as_array(part: Any) -> Any:
     """A number as an array scalar."""
-    return np.float64(part) if type(part) is float else (
-        np.complex128(part) if type(part) is complex else part
+    return (
+        np.float64(part)
+        if type(part) is float
+        else (np.complex128(part) if type(part) is complex else part)
     )
 
 

@@ -50,7 +50,7 @@ def meta_of(native: Any) -> Any:
     return InstancesOfBoth
 
 
-def in_namespace(
+def in_namespace(  # noqa: C901  the parts of one class
     constructors: Sequence[str], methods: Sequence[str], attributes: Sequence[str] = ()
 ) -> Callable[[Any], Any]:
     """Make the subclass of a class that SciPy writes in the namespace of its arrays.
@@ -59,7 +59,7 @@ def in_namespace(
     among their arguments are made again in the namespace of the variables.
     """
 
-    def make(native: Any) -> Any:
+    def make(native: Any) -> Any:  # noqa: C901  likewise
         body: dict[str, Any] = {"__module__": native.__module__, "__doc__": native.__doc__}
         made = meta_of(native)(native.__name__, (native,), body)
 
@@ -88,7 +88,7 @@ def in_namespace(
 
             return call
 
-        def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
+        def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001, N807  a class's
             return opened(native, args, kwargs)
 
         made._constructors = tuple(constructors)

@@ -1,4 +1,4 @@
-"""Constants: `scipy.constants`, whose functions take tracked arguments where a rule is known."""
+"""Constants: `scipy.constants`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Numerical differentiation: `scipy.differentiate`, whose functions take tracked arguments where a rule is known."""
+"""Numerical differentiation: `scipy.differentiate`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The door `import gradwrap.scipy as scipy`: SciPy's own objects, and dispatchers where rows are."""
+"""The modules that stand for SciPy's: its own objects, and dispatchers where there are rows."""
 
 from __future__ import annotations
 

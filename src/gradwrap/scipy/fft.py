@@ -1,4 +1,4 @@
-"""Fourier transforms: `scipy.fft`, whose functions take tracked arguments where a rule is known."""
+"""Fourier transforms: `scipy.fft`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

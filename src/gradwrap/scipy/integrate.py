@@ -1,4 +1,4 @@
-"""Integration: `scipy.integrate`, whose functions take tracked arguments where a rule is known."""
+"""Integration: `scipy.integrate`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

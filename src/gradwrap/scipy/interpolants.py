@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 GAUSS = np.polynomial.legendre.leggauss(6)
 
 
-def interpolant_class(
+def interpolant_class(  # noqa: C901  the parts of one class
     path: str, formula: Callable[..., Any], first: str = "x"
 ) -> Callable[[Any], Any]:
     """Make the subclass of an interpolant's class, whose values `formula` gives.
@@ -31,12 +32,12 @@ def interpolant_class(
     the points are called.
     """
 
-    def make(native: Any) -> Any:
+    def make(native: Any) -> Any:  # noqa: C901  likewise
         signature = inspect.signature(native)
         called = inspect.signature(native.__call__)
 
-        class Interpolant(native, metaclass=meta_of(native)):  # type: ignore[misc]  # a class of SciPy's
-            def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        class Interpolant(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+            def __new__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG004  as called
                 return object.__new__(cls)
 
             def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -44,7 +45,7 @@ def interpolant_class(
                 bound.apply_defaults()
                 given = dict(bound.arguments)
                 made = native(*plain(args), **plain(kwargs))
-                own = vars(self)
+                own: dict[str, Any] = self.__dict__
                 own["_given"], own["_made"] = given, made
                 if not holds_variable(given):
                     native.__init__(self, *args, **kwargs)
@@ -101,10 +102,12 @@ def interpolant_class(
             inner = knots[(knots > min(low, high)) & (knots < max(low, high))]
             ends = [a, *(inner if low < high else inner[::-1]), b]
             total: Any = 0.0
-            for one, other in zip(ends[:-1], ends[1:], strict=True):
+            for one, other in itertools.pairwise(ends):
                 half = (other - one) / 2
                 points = as_array(one + half + half * GAUSS[0])
-                total = total + half * np.tensordot(GAUSS[1], self._formula_of(**{first: points}), 1)
+                total = total + half * np.tensordot(
+                    GAUSS[1], self._formula_of(**{first: points}), 1
+                )
             return attached(path, value, {(): total})
 
         for name, member in inspect.getmembers_static(native):
@@ -175,11 +178,15 @@ class _Derivative:
 def refusing(name: str, value: Any, given: Any) -> Any:
     """A value that was made of tracked data, and that refuses to be differentiated."""
     leaves = [leaf for _, leaf in wrappers_in(given)]
-    return attached(name, (value, *map(plain, leaves)), {(i + 1,): x for i, x in enumerate(leaves)})[0]
+    return attached(
+        name, (value, *map(plain, leaves)), {(i + 1,): x for i, x in enumerate(leaves)}
+    )[0]
 
 
 def differentiated(function: Callable[[Any], Any], x: Any, nu: int) -> Any:
     """The derivative of order `nu` of a function of points, each value of which is of one point."""
     if nu == 0:
         return function(x)
-    return jvp(lambda at: differentiated(function, at, nu - 1), (x,), (np.ones(x.shape, x.dtype),))[1]
+    return jvp(lambda at: differentiated(function, at, nu - 1), (x,), (np.ones(x.shape, x.dtype),))[
+        1
+    ]

@@ -1,4 +1,4 @@
-"""Interpolation: `scipy.interpolate`, whose functions take tracked arguments where a rule is known."""
+"""Interpolation: `scipy.interpolate`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -206,8 +206,8 @@ class Untried(ArrayApi):
             error = raised
         raise NoRuleError(
             f"{row.name} has no derivative in gradwrap. Fix: make it one operation with "
-            f"gradwrap.primitive({row.name}), and give that a rule with gradwrap.defvjp; or give it "
-            ".detach() if no gradient is wanted."
+            f"gradwrap.primitive({row.name}), and give that a rule with gradwrap.defvjp; or give "
+            "it .detach() if no gradient is wanted."
         ) from error
 
 
@@ -345,7 +345,9 @@ class AxisLinear(Derived):
     ) -> Sequence[Any]:
         """Call the function on the tangent."""
         self._check(call)
-        return call.values([zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)])
+        return call.values(
+            [zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)]
+        )
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -366,9 +368,7 @@ class AxisLinear(Derived):
                 made = applied(matrix.conj().T, g, axis)
             backend = backend_of(x)
             fitted = fit_cotangent(namespace_of([made, x]), made, backend.meta(x, 0))
-            return [
-                fitted if path == (self.array,) else None for path in call.paths
-            ]
+            return [fitted if path == (self.array,) else None for path in call.paths]
 
         return pull
 

@@ -1,4 +1,4 @@
-"""Linear algebra: `scipy.linalg`, whose functions take tracked arguments where a rule is known."""
+"""Linear algebra: `scipy.linalg`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

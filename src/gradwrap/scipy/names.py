@@ -1,7 +1,7 @@
 """The public names of SciPy that have no row, by what they are.
 
-A test compares them, and the rows, with the SciPy that is installed. A name that a new SciPy has, and
-that is neither here nor in a row, fails it.
+A test compares them, and the rows, with the SciPy that is installed. A name that a new SciPy has,
+and that is neither here nor in a row, fails it.
 """
 
 NAMES: dict[str, dict[str, str]] = {
@@ -67,8 +67,7 @@ NAMES: dict[str, dict[str, str]] = {
         "classes of plain data": "errstate",
         "functions of NumPy": "sinc",
         "objects of plain data": (
-            "assoc_legendre_p_all legendre_p_all sph_harm_y_all sph_legendre_p "
-            "sph_legendre_p_all"
+            "assoc_legendre_p_all legendre_p_all sph_harm_y_all sph_legendre_p sph_legendre_p_all"
         ),
         "errors and warnings": "SpecialFunctionError SpecialFunctionWarning",
     },
@@ -123,14 +122,12 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "fft": {
         "no rule: tried by its array-API path": (
-            "get_workers register_backend set_backend set_global_backend set_workers "
-            "skip_backend"
+            "get_workers register_backend set_backend set_global_backend set_workers skip_backend"
         ),
     },
     "integrate": {
         "classes of plain data": (
-            "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode "
-            "ode"
+            "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode ode"
         ),
         "errors and warnings": "IntegrationWarning ODEintWarning",
         "modules": "dop lsoda odepack quadpack vode",
@@ -141,9 +138,7 @@ NAMES: dict[str, dict[str, str]] = {
             "LSQSphereBivariateSpline NdBSpline NdPPoly Rbf RectSphereBivariateSpline "
             "SmoothBivariateSpline SmoothSphereBivariateSpline interp2d"
         ),
-        "modules": (
-            "fitpack fitpack2 interpnd interpolate ndgriddata polyint rbf"
-        ),
+        "modules": ("fitpack fitpack2 interpnd interpolate ndgriddata polyint rbf"),
     },
     "optimize": {
         "classes of plain data": (
@@ -153,8 +148,7 @@ NAMES: dict[str, dict[str, str]] = {
         ),
         "errors and warnings": "NoConvergence OptimizeWarning",
         "modules": (
-            "cobyla lbfgsb linesearch minpack minpack2 moduleTNC nonlin optimize slsqp tnc "
-            "zeros"
+            "cobyla lbfgsb linesearch minpack minpack2 moduleTNC nonlin optimize slsqp tnc zeros"
         ),
         "no rule: tried by its array-API path": "linprog_verbose_callback show_options",
     },
@@ -162,7 +156,9 @@ NAMES: dict[str, dict[str, str]] = {
         "errors and warnings": "QhullError",
         "classes of plain data": "Rectangle",
         "modules": "ckdtree distance kdtree qhull transform",
-        "no rule: tried by its array-API path": "convex_hull_plot_2d delaunay_plot_2d voronoi_plot_2d",
+        "no rule: tried by its array-API path": (
+            "convex_hull_plot_2d delaunay_plot_2d voronoi_plot_2d"
+        ),
     },
     "sparse": {
         "errors and warnings": "SparseEfficiencyWarning SparseWarning",
@@ -246,10 +242,11 @@ NAMES: dict[str, dict[str, str]] = {
         ),
     },
     "stats.qmc": {
-        "no rule: tried by its array-API path": "discrepancy geometric_discrepancy scale update_discrepancy",
+        "no rule: tried by its array-API path": (
+            "discrepancy geometric_discrepancy scale update_discrepancy"
+        ),
         "classes of plain data": (
-            "Halton LatinHypercube MultinomialQMC MultivariateNormalQMC PoissonDisk "
-            "QMCEngine Sobol"
+            "Halton LatinHypercube MultinomialQMC MultivariateNormalQMC PoissonDisk QMCEngine Sobol"
         ),
     },
 }

@@ -1,4 +1,4 @@
-"""Images of any dimension: `scipy.ndimage`, whose functions take tracked arguments where a rule is known."""
+"""Images of any dimension: `scipy.ndimage`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

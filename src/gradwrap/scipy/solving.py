@@ -76,7 +76,7 @@ class _ResultRow(Row):
         """Tell if there is no variable for a part."""
         return path not in self.chosen
 
-    chosen: Mapping[Path, int] = {}  # noqa: RUF012  replaced, never changed
+    chosen: Mapping[Path, int] = {}
 
 
 class _Attached(Derived):
@@ -139,7 +139,11 @@ def _at(result: Any, path: Path) -> Any:
 def refuse(name: str, **options: Any) -> None:
     """Refuse options, by name, that are given."""
     for option, value in options.items():
-        if value is not None and value is not False and not (isinstance(value, (tuple, list)) and not value):
+        if (
+            value is not None
+            and value is not False
+            and not (isinstance(value, (tuple, list)) and not value)
+        ):
             raise NoRuleError(
                 f"{name} has no derivative with {option}=. Fix: leave it out, or .detach() what "
                 "is tracked."

@@ -1,4 +1,4 @@
-"""Special functions: `scipy.special`, whose functions take tracked arguments where a rule is known."""
+"""Special functions: `scipy.special`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

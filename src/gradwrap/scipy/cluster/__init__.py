@@ -1,4 +1,4 @@
-"""Clustering: `scipy.cluster`, whose functions take tracked arguments where a rule is known."""
+"""Clustering: `scipy.cluster`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Hierarchical clustering: `scipy.cluster.hierarchy`, whose functions take tracked arguments where a rule is known."""
+"""Hierarchical clustering: `scipy.cluster.hierarchy`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Vector quantisation: `scipy.cluster.vq`, whose functions take tracked arguments where a rule is known."""
+"""Vector quantisation: `scipy.cluster.vq`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

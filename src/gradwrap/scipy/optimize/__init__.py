@@ -1,4 +1,4 @@
-"""Optimisation: `scipy.optimize`, whose functions take tracked arguments where a rule is known."""
+"""Optimisation: `scipy.optimize`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

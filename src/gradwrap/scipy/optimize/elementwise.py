@@ -1,4 +1,4 @@
-"""Elementwise root finding: `scipy.optimize.elementwise`, whose functions take tracked arguments where a rule is known."""
+"""Elementwise root finding: `scipy.optimize.elementwise`, with derivatives."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

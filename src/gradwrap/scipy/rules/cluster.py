@@ -73,7 +73,9 @@ def _linkage(y: Any, method: Any, metric: Any, out: Any) -> Any:
     return np.concatenate([merges[:, :2], column, merges[:, 3:]], axis=1)
 
 
-def _updated(method: str, x: Any, y: Any, z: Any, m: int, k: int, count: int) -> Any:
+def _updated(  # noqa: PLR0911  one for each method
+    method: str, x: Any, y: Any, z: Any, m: int, k: int, count: int
+) -> Any:
     """The distance of a cluster to the one that was made of two others."""
     if method == "single":
         return np.minimum(x, y)
@@ -112,16 +114,61 @@ def _cophenet(Z: Any, out: Any) -> Any:
 LINKS = np.array([[0, 1, 0.3, 2], [2, 3, 0.5, 2], [4, 5, 0.9, 4]])
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 ROWS = [
-    Row("cluster.vq.whiten", Formula(_whiten), arrays="obs", neutral="check_finite", samples=lambda r: [call(r.normal(5, 2))]),
-    Row("cluster.vq.vq", Formula(_vq), arrays="obs code_book", neutral="check_finite", samples=lambda r: [call(r.normal(5, 2), r.normal(3, 2))]),
-    Row("cluster.vq.kmeans", Formula(_kmeans), arrays="obs", neutral="k_or_guess iter thresh check_finite rng seed", samples=lambda r: [call(r.normal(8, 2), 2, rng=3)], note="with the assignment held fixed"),
-    Row("cluster.vq.kmeans2", Formula(_kmeans2), arrays="data", neutral="k iter thresh minit missing check_finite rng seed", samples=lambda r: [call(np.concatenate([r.normal(4, 2), r.normal(4, 2) + 9]), np.array([[0, 0], [9, 9]]))], note="with the assignment held fixed"),
-    Row("cluster.hierarchy.linkage", Formula(_linkage), arrays="y", neutral="optimal_ordering", samples=lambda r: [call(r.normal(5, 2), method) for method in METHODS]),
+    Row(
+        "cluster.vq.whiten",
+        Formula(_whiten),
+        arrays="obs",
+        neutral="check_finite",
+        samples=lambda r: [call(r.normal(5, 2))],
+    ),
+    Row(
+        "cluster.vq.vq",
+        Formula(_vq),
+        arrays="obs code_book",
+        neutral="check_finite",
+        samples=lambda r: [call(r.normal(5, 2), r.normal(3, 2))],
+    ),
+    Row(
+        "cluster.vq.kmeans",
+        Formula(_kmeans),
+        arrays="obs",
+        neutral="k_or_guess iter thresh check_finite rng seed",
+        samples=lambda r: [call(r.normal(8, 2), 2, rng=3)],
+        note="with the assignment held fixed",
+    ),
+    Row(
+        "cluster.vq.kmeans2",
+        Formula(_kmeans2),
+        arrays="data",
+        neutral="k iter thresh minit missing check_finite rng seed",
+        samples=lambda r: [
+            call(np.concatenate([r.normal(4, 2), r.normal(4, 2) + 9]), np.array([[0, 0], [9, 9]]))
+        ],
+        note="with the assignment held fixed",
+    ),
+    Row(
+        "cluster.hierarchy.linkage",
+        Formula(_linkage),
+        arrays="y",
+        neutral="optimal_ordering",
+        samples=lambda r: [call(r.normal(5, 2), method) for method in METHODS],
+    ),
     *(
-        Row(f"cluster.hierarchy.{method}", Formula(_by(method)), arrays="y", samples=lambda r: [call(r.uniform(10))])
+        Row(
+            f"cluster.hierarchy.{method}",
+            Formula(_by(method)),
+            arrays="y",
+            samples=lambda r: [call(r.uniform(10))],
+        )
         for method in METHODS
     ),
-    Row("cluster.hierarchy.cophenet", Formula(_cophenet), arrays="Z", within=lambda z: (np.concatenate([LINKS[:, :2], z[:, 2:3], LINKS[:, 3:]], axis=1),), samples=lambda r: [call(LINKS.copy())]),
+    Row(
+        "cluster.hierarchy.cophenet",
+        Formula(_cophenet),
+        arrays="Z",
+        within=lambda z: (np.concatenate([LINKS[:, :2], z[:, 2:3], LINKS[:, 3:]], axis=1),),
+        samples=lambda r: [call(LINKS.copy())],
+    ),
     *(
         Row(f"cluster.hierarchy.{name}", Constant("labels, orders or facts"))
         for name in (

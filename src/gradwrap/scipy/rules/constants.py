@@ -10,7 +10,10 @@ register(
         Row(
             "constants.convert_temperature",
             ArrayApi(),
-            samples=lambda r: [call(r.uniform(3), "Celsius", "Fahrenheit"), call(r.uniform(3), "K", "C")],
+            samples=lambda r: [
+                call(r.uniform(3), "Celsius", "Fahrenheit"),
+                call(r.uniform(3), "K", "C"),
+            ],
         ),
         Row("constants.lambda2nu", ArrayApi(), samples=lambda r: [call(r.uniform(3) * 1e4)]),
         Row("constants.nu2lambda", ArrayApi(), samples=lambda r: [call(r.uniform(3) * 1e4)]),

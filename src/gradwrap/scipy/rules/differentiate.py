@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.differentiate
 
 from gradwrap.scipy.kinds import Composed, scipys
 from gradwrap.scipy.solving import as_args, as_array, attached, plain, quiet
@@ -54,8 +53,29 @@ def _one(x: Any) -> Any:
 
 
 ROWS = [
-    Row("differentiate.derivative", Composed(_derivative, calls_back=True), samples=lambda r: [call(_wave, np.array([0.3, 0.9]), args=(np.array([1.2, 0.7]),), tracked="args", take=lambda made: made.df, upto=1)]),
-    Row("differentiate.jacobian", Composed(_of_points("jacobian", jacobian, "df"), calls_back=True), samples=lambda r: [call(_two, np.array([0.3, 0.9]), take=lambda made: made.df, upto=1)]),
-    Row("differentiate.hessian", Composed(_of_points("hessian", hessian, "ddf"), calls_back=True), samples=lambda r: [call(_one, np.array([0.3, 0.9]), take=lambda made: made.ddf, upto=1)]),
+    Row(
+        "differentiate.derivative",
+        Composed(_derivative, calls_back=True),
+        samples=lambda r: [
+            call(
+                _wave,
+                np.array([0.3, 0.9]),
+                args=(np.array([1.2, 0.7]),),
+                tracked="args",
+                take=lambda made: made.df,
+                upto=1,
+            )
+        ],
+    ),
+    Row(
+        "differentiate.jacobian",
+        Composed(_of_points("jacobian", jacobian, "df"), calls_back=True),
+        samples=lambda r: [call(_two, np.array([0.3, 0.9]), take=lambda made: made.df, upto=1)],
+    ),
+    Row(
+        "differentiate.hessian",
+        Composed(_of_points("hessian", hessian, "ddf"), calls_back=True),
+        samples=lambda r: [call(_one, np.array([0.3, 0.9]), take=lambda made: made.ddf, upto=1)],
+    ),
 ]
 register(ROWS)

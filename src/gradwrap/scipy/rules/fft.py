@@ -12,7 +12,12 @@ from gradwrap.scipy.kinds import AxisLinear, Constant, Formula
 from gradwrap.scipy.table import Row, call, register
 
 NEUTRAL = "overwrite_x workers plan"
-SWAPPED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+SWAPPED: dict[Any, Any] = {
+    None: "forward",
+    "backward": "forward",
+    "forward": "backward",
+    "ortho": "ortho",
+}
 
 
 def _numpys(name: str) -> Any:
@@ -150,7 +155,18 @@ def _offset(dln: Any, mu: Any, initial: Any, bias: Any) -> Any:
     return initial + (turns - np.round(turns)) * dln
 
 
-COMPLEX_ONES = ("fft", "ifft", "irfft", "hfft", "fft2", "ifft2", "irfft2", "fftn", "ifftn", "irfftn")
+COMPLEX_ONES = (
+    "fft",
+    "ifft",
+    "irfft",
+    "hfft",
+    "fft2",
+    "ifft2",
+    "irfft2",
+    "fftn",
+    "ifftn",
+    "irfftn",
+)
 
 
 def _samples(name: str) -> Any:
@@ -180,7 +196,13 @@ def _real_samples(r: Any) -> Any:
 
 ROWS = [
     *(
-        Row(f"fft.{name}", Formula(_numpys(name)), arrays="x", neutral=NEUTRAL, samples=_samples(name))
+        Row(
+            f"fft.{name}",
+            Formula(_numpys(name)),
+            arrays="x",
+            neutral=NEUTRAL,
+            samples=_samples(name),
+        )
         for name in (*COMPLEX_ONES, "ihfft", "rfft", "rfft2", "rfftn")
     ),
     *(
@@ -209,7 +231,10 @@ ROWS = [
             Formula(_over_axes(name)),
             arrays="x",
             neutral=NEUTRAL,
-            samples=lambda r: [call(r.normal(3, 4)), call(r.normal(3, 4), type=3, axes=0, norm="ortho")],
+            samples=lambda r: [
+                call(r.normal(3, 4)),
+                call(r.normal(3, 4), type=3, axes=0, norm="ortho"),
+            ],
         )
         for name in ("dctn", "idctn", "dstn", "idstn")
     ),

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy.integrate
-import scipy.optimize
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
@@ -52,7 +51,9 @@ def _cumulative_trapezoid(y: Any, x: Any, dx: Any, axis: Any, initial: Any) -> A
 
 
 def _simpson(y: Any, x: Any, dx: Any, axis: Any) -> Any:
-    h = np.broadcast_to(_spacing(y, x, dx, axis), (*np.moveaxis(y, axis, -1).shape[:-1], y.shape[axis] - 1))
+    h = np.broadcast_to(
+        _spacing(y, x, dx, axis), (*np.moveaxis(y, axis, -1).shape[:-1], y.shape[axis] - 1)
+    )
     y = np.moveaxis(y, axis, -1)
     n = y.shape[-1]
     if n == 2:
@@ -77,7 +78,11 @@ def _half_intervals(y: Any, h: Any) -> Any:
     x21, x32 = h[..., :-1], h[..., 1:]
     ratio = x21 / (x21 + x32)
     third = ratio * x21 / x32
-    return x21 / 6 * ((3 - ratio) * y[..., :-2] + (3 + third + ratio) * y[..., 1:-1] - third * y[..., 2:])
+    return (
+        x21
+        / 6
+        * ((3 - ratio) * y[..., :-2] + (3 + third + ratio) * y[..., 1:-1] - third * y[..., 2:])
+    )
 
 
 def _cumulative_simpson(y: Any, x: Any, dx: Any, axis: Any, initial: Any) -> Any:
@@ -97,7 +102,9 @@ def _cumulative_simpson(y: Any, x: Any, dx: Any, axis: Any, initial: Any) -> Any
             parts.append(first[..., k] if take_first else second[..., k - 1])
         made = np.cumsum(np.stack(parts, axis=-1), axis=-1)
     if initial is not None:
-        made = made + np.expand_dims(initial, -1) if np.ndim(initial) < made.ndim else made + initial
+        made = (
+            made + np.expand_dims(initial, -1) if np.ndim(initial) < made.ndim else made + initial
+        )
         start = initial * np.ones((*made.shape[:-1], 1))
         made = np.concatenate([start, made], axis=-1)
     return np.moveaxis(made, -1, axis)
@@ -124,7 +131,7 @@ GAUSS_21 = np.polynomial.legendre.leggauss(21)
 
 
 def _line(t: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """A point of a range, which may be infinite, for t from 0 to 1, and the rate at which it moves."""
+    """A point of a range, which may be infinite, for t from 0 to 1, and its rate."""
     is_low, is_high = np.isinf(plain(a)), np.isinf(plain(b))
     if not is_low and not is_high:
         return a + (b - a) * t, b - a
@@ -213,7 +220,9 @@ def _between(*pairs: Any) -> list[Any]:
     return made
 
 
-def _dblquad(func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), **options: Any) -> Any:
+def _dblquad(
+    func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), **options: Any
+) -> Any:
     args = as_args(args)
     given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun)]
     result = scipys("integrate.dblquad")(
@@ -224,7 +233,15 @@ def _dblquad(func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), **
 
 
 def _tplquad(
-    func: Any, a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (), **options: Any
+    func: Any,
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    qfun: Any,
+    rfun: Any,
+    args: Any = (),
+    **options: Any,
 ) -> Any:
     args = as_args(args)
     given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun, qfun, rfun)]
@@ -257,7 +274,9 @@ def _fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
     return attached("integrate.fixed_quad", result, {(0,): value})
 
 
-def _quad_vec(f: Any, a: Any, b: Any, *, args: Any = (), full_output: Any = False, **options: Any) -> Any:
+def _quad_vec(
+    f: Any, a: Any, b: Any, *, args: Any = (), full_output: Any = False, **options: Any
+) -> Any:
     args = as_args(args)
     native = quiet(f)
     low, high = plain(a), plain(b)
@@ -288,10 +307,20 @@ def _through(name: str, part: Any, *wrapped: str) -> Any:
     def composed(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
         args = as_args(args)
         options.pop("workers", None)
-        result = scipys(f"integrate.{name}")(quiet(f), plain(a), plain(b), args=plain(args), **options)
+        result = scipys(f"integrate.{name}")(
+            quiet(f), plain(a), plain(b), args=plain(args), **options
+        )
         with array_api_paths():
-            a, b = (wrapped_untracked(np.asarray(one, dtype=float) if not hasattr(one, "dtype") else one) for one in (a, b))
-            args = tuple(wrapped_untracked(np.asarray(one)) if isinstance(one, float) else one for one in args)
+            a, b = (
+                wrapped_untracked(
+                    np.asarray(one, dtype=float) if not hasattr(one, "dtype") else one
+                )
+                for one in (a, b)
+            )
+            args = tuple(
+                wrapped_untracked(np.asarray(one)) if isinstance(one, float) else one
+                for one in args
+            )
             made = scipys(f"integrate.{name}")(f, a, b, args=args, **options)
         return attached(f"integrate.{name}", result, {(part,): getattr(made, part)})
 
@@ -299,7 +328,14 @@ def _through(name: str, part: Any, *wrapped: str) -> Any:
 
 
 def _qmc_quad(
-    func: Any, a: Any, b: Any, *, n_estimates: Any = 8, n_points: Any = 1024, qrng: Any = None, log: Any = False
+    func: Any,
+    a: Any,
+    b: Any,
+    *,
+    n_estimates: Any = 8,
+    n_points: Any = 1024,
+    qrng: Any = None,
+    log: Any = False,
 ) -> Any:
     refuse("scipy.integrate.qmc_quad", log=log)
     import copy
@@ -364,7 +400,9 @@ def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any
     return y, f, [*rates, f]
 
 
-def _within_step(tableau: Any, fun: Any, t: Any, y: Any, y_new: Any, h: Any, rates: list[Any]) -> Any:
+def _within_step(
+    tableau: Any, fun: Any, t: Any, y: Any, y_new: Any, h: Any, rates: list[Any]
+) -> Any:
     """The state inside of a step, as a function of the part of it."""
     if tableau is not METHODS["DOP853"]:
         columns = [
@@ -410,7 +448,9 @@ def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
         def flat(v: Any) -> Any:
             return np.asarray(plain(f(np.reshape(v, z.shape)))).reshape(-1)
 
-        return np.reshape(scipy.optimize.fsolve(flat, np.reshape(z, (-1,)), xtol=1e-13), z.shape)
+        return np.reshape(
+            scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13), z.shape
+        )
 
     guess = np.zeros((3, *y.shape), dtype=np.asarray(plain(y)).dtype)
     return y + custom_root(residual, guess, solve)[2]
@@ -596,7 +636,7 @@ def _over_rows(x: Any, k: Any) -> Any:
     return np.exp(-k * x[:, 0]) * x[:, 1]
 
 
-TOLERANCE = {"rtol": 1e-8, "atol": 1e-10}
+TOLERANCE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
 
 
 def _sampled(r: Any) -> Any:
@@ -624,32 +664,162 @@ def _composed(name: str, function: Any, samples: Any, note: str = "") -> Row:
 
 ROWS = [
     Row("integrate.trapezoid", Formula(_trapezoid), arrays="y x dx", samples=_sampled),
-    Row("integrate.cumulative_trapezoid", Formula(_cumulative_trapezoid), arrays="y x dx initial", samples=lambda r: [*_sampled(r), call(r.normal(6), initial=0)]),
-    Row("integrate.simpson", Formula(_simpson), arrays="y x dx", samples=lambda r: [*_sampled(r), call(r.normal(7), r.rising(7))]),
-    Row("integrate.cumulative_simpson", Formula(_cumulative_simpson), arrays="y x dx initial", samples=_sampled_by_name),
-    Row("integrate.romb", Formula(_romb), arrays="y dx", neutral="show", samples=lambda r: [call(r.normal(9)), call(r.normal(5, 2), 0.3, axis=0)]),
-    _composed("quad", _quad, lambda r: [
-        call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0]),
-        call(_damped, 0.2, np.inf, (0.8,), take=lambda made: made[0]),
-        call(_bell, -np.inf, np.inf, (0.8,), take=lambda made: made[0]),
-    ]),
-    _composed("dblquad", _dblquad, lambda r: [call(_plane, 0.1, 0.9, lambda x: x, lambda x: 2 * x + 1, (0.7,), take=lambda made: made[0], upto=1)]),
+    Row(
+        "integrate.cumulative_trapezoid",
+        Formula(_cumulative_trapezoid),
+        arrays="y x dx initial",
+        samples=lambda r: [*_sampled(r), call(r.normal(6), initial=0)],
+    ),
+    Row(
+        "integrate.simpson",
+        Formula(_simpson),
+        arrays="y x dx",
+        samples=lambda r: [*_sampled(r), call(r.normal(7), r.rising(7))],
+    ),
+    Row(
+        "integrate.cumulative_simpson",
+        Formula(_cumulative_simpson),
+        arrays="y x dx initial",
+        samples=_sampled_by_name,
+    ),
+    Row(
+        "integrate.romb",
+        Formula(_romb),
+        arrays="y dx",
+        neutral="show",
+        samples=lambda r: [call(r.normal(9)), call(r.normal(5, 2), 0.3, axis=0)],
+    ),
+    _composed(
+        "quad",
+        _quad,
+        lambda r: [
+            call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0]),
+            call(_damped, 0.2, np.inf, (0.8,), take=lambda made: made[0]),
+            call(_bell, -np.inf, np.inf, (0.8,), take=lambda made: made[0]),
+        ],
+    ),
+    _composed(
+        "dblquad",
+        _dblquad,
+        lambda r: [
+            call(
+                _plane,
+                0.1,
+                0.9,
+                lambda x: x,
+                lambda x: 2 * x + 1,
+                (0.7,),
+                take=lambda made: made[0],
+                upto=1,
+            )
+        ],
+    ),
     _composed("tplquad", _tplquad, None),
-    _composed("nquad", _nquad, lambda r: [call(_plane, [[0.0, 1.0], [0.2, 0.7]], (0.7,), take=lambda made: made[0], upto=1)]),
-    _composed("fixed_quad", _fixed_quad, lambda r: [call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0])]),
-    _composed("quad_vec", _quad_vec, lambda r: [call(_damped_many, 0.2, 1.7, args=(np.array([0.8, 0.3]),), take=lambda made: made[0]), call(_damped_many, 0.2, np.inf, args=(np.array([0.8, 0.3]),), take=lambda made: made[0], upto=1)]),
-    _composed("tanhsinh", _through("tanhsinh", "integral"), lambda r: [call(_damped, 0.2, 1.7, args=(0.8,), take=lambda made: made.integral, upto=1)]),
-    _composed("cubature", _through("cubature", "estimate"), lambda r: [call(_over_rows, np.array([0.1, 0.2]), np.array([1.0, 0.9]), args=(0.8,), take=lambda made: made.estimate, upto=1)]),
+    _composed(
+        "nquad",
+        _nquad,
+        lambda r: [
+            call(_plane, [[0.0, 1.0], [0.2, 0.7]], (0.7,), take=lambda made: made[0], upto=1)
+        ],
+    ),
+    _composed(
+        "fixed_quad",
+        _fixed_quad,
+        lambda r: [call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0])],
+    ),
+    _composed(
+        "quad_vec",
+        _quad_vec,
+        lambda r: [
+            call(_damped_many, 0.2, 1.7, args=(np.array([0.8, 0.3]),), take=lambda made: made[0]),
+            call(
+                _damped_many,
+                0.2,
+                np.inf,
+                args=(np.array([0.8, 0.3]),),
+                take=lambda made: made[0],
+                upto=1,
+            ),
+        ],
+    ),
+    _composed(
+        "tanhsinh",
+        _through("tanhsinh", "integral"),
+        lambda r: [call(_damped, 0.2, 1.7, args=(0.8,), take=lambda made: made.integral, upto=1)],
+    ),
+    _composed(
+        "cubature",
+        _through("cubature", "estimate"),
+        lambda r: [
+            call(
+                _over_rows,
+                np.array([0.1, 0.2]),
+                np.array([1.0, 0.9]),
+                args=(0.8,),
+                take=lambda made: made.estimate,
+                upto=1,
+            )
+        ],
+    ),
     _composed("qmc_quad", _qmc_quad, None),
-    _composed("solve_ivp", _solve_ivp, lambda r: [
-        *(call(_decay, (0.0, 2.0), r.uniform(2), method, args=(0.7,), upto=1, take=lambda made: made.y[:, -1], **TOLERANCE) for method in EXPLICIT),
-        *(call(_decay, (0.0, 2.0), r.uniform(2), method, np.array([0.3, 1.1, 1.9]), args=(0.7,), upto=1, take=lambda made: made.y, **TOLERANCE) for method in EXPLICIT),
-    ], note="by the accepted steps; implicit methods by collocation at them"),
-    _composed("odeint", _odeint, lambda r: [call(_decay_y, r.uniform(2), np.array([0.0, 0.4, 1.0]), (0.7,), upto=1, rtol=1e-10, atol=1e-11)]),
+    _composed(
+        "solve_ivp",
+        _solve_ivp,
+        lambda r: [
+            *(
+                call(
+                    _decay,
+                    (0.0, 2.0),
+                    r.uniform(2),
+                    method,
+                    args=(0.7,),
+                    upto=1,
+                    take=lambda made: made.y[:, -1],
+                    **TOLERANCE,
+                )
+                for method in EXPLICIT
+            ),
+            *(
+                call(
+                    _decay,
+                    (0.0, 2.0),
+                    r.uniform(2),
+                    method,
+                    np.array([0.3, 1.1, 1.9]),
+                    args=(0.7,),
+                    upto=1,
+                    take=lambda made: made.y,
+                    **TOLERANCE,
+                )
+                for method in EXPLICIT
+            ),
+        ],
+        note="by the accepted steps; implicit methods by collocation at them",
+    ),
+    _composed(
+        "odeint",
+        _odeint,
+        lambda r: [
+            call(
+                _decay_y,
+                r.uniform(2),
+                np.array([0.0, 0.4, 1.0]),
+                (0.7,),
+                upto=1,
+                rtol=1e-10,
+                atol=1e-11,
+            )
+        ],
+    ),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),
-    Row("integrate.nsum", Refused("it sums a series of the caller's. Fix: np.sum of enough terms.")),
-    Row("integrate.solve_bvp", Refused("it has no rule. Fix: gradwrap.custom_root of the collocation's residual.")),
+    Row(
+        "integrate.nsum", Refused("it sums a series of the caller's. Fix: np.sum of enough terms.")
+    ),
+    Row(
+        "integrate.solve_bvp",
+        Refused("it has no rule. Fix: gradwrap.custom_root of the collocation's residual."),
+    ),
 ]
 
 

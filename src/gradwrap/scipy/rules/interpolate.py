@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from gradwrap.scipy.classes import Class
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
 from gradwrap.scipy.kinds import Composed, Formula, Refused, scipys
-from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, call, register
 
@@ -42,7 +42,9 @@ def _interval(x: Any, points: Any) -> Any:
     """The interval that each point is in; the first and the last go on for ever."""
     data, at = np.asarray(plain(x)), np.asarray(plain(points))
     if data[0] > data[-1]:
-        return np.clip(len(data) - 1 - np.searchsorted(data[::-1], at, side="left"), 0, len(data) - 2)
+        return np.clip(
+            len(data) - 1 - np.searchsorted(data[::-1], at, side="left"), 0, len(data) - 2
+        )
     return np.clip(np.searchsorted(data, at, side="right") - 1, 0, len(data) - 2)
 
 
@@ -77,7 +79,10 @@ def _spline(slopes: Any) -> Any:
     def formula(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
         x, axis = as_array(given["x"]), given["axis"]
         y, trailing = _rows(given["y"], axis)
-        flat = np.reshape(_wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate), (-1,))
+        flat = np.reshape(
+            _wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate),
+            (-1,),
+        )
         s = slopes(given, x, y)
         return _placed(_polynomial(x, _hermite(x, y, s), flat), points, trailing, axis)
 
@@ -88,13 +93,17 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
     """Those for which the second derivative is continuous."""
     n = x.shape[0]
     bc = given["bc_type"]
-    if isinstance(bc, str) and bc == "periodic" or n < 4:
+    if (isinstance(bc, str) and bc == "periodic") or n < 4:
         if holds_variable([x]):
             raise NoRuleError(
                 "scipy.interpolate.CubicSpline has no derivative with respect to x with fewer than "
                 "four points, or bc_type='periodic'. Fix: .detach() it."
             )
-        units = scipy.interpolate.CubicSpline(plain(x), np.eye(n), bc_type="not-a-knot") if n < 4 else None
+        units = (
+            scipy.interpolate.CubicSpline(plain(x), np.eye(n), bc_type="not-a-knot")
+            if n < 4
+            else None
+        )
         if units is not None:
             return units(plain(x), 1) @ y
         return _periodic_slopes(x, y)
@@ -112,7 +121,9 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
             rows.append(b * eye[i] + (a + b) * eye[j])
             right.append(((a + 2 * (a + b)) * b * p + a * a * q) / (a + b))
             continue
-        order, value = {"clamped": (1, 0.0), "natural": (2, 0.0)}[end] if isinstance(end, str) else end
+        order, value = (
+            {"clamped": (1, 0.0), "natural": (2, 0.0)}[end] if isinstance(end, str) else end
+        )
         value = np.reshape(as_array(value) * np.ones(y.shape[1:]), y.shape[1:])
         if order == 1:
             rows.append(eye[i] * np.ones(1))
@@ -187,7 +198,9 @@ def _ppoly(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
     x, c, axis = as_array(given["x"]), as_array(given["c"]), given["axis"]
     c = np.moveaxis(c, (axis, axis + 1), (0, 1)) if axis else c
     trailing = c.shape[2:]
-    flat = np.reshape(_wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate), (-1,))
+    flat = np.reshape(
+        _wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate), (-1,)
+    )
     value = _polynomial(x, np.reshape(c, (*c.shape[:2], -1)), flat)
     return _placed(value, points, trailing, axis)
 
@@ -259,8 +272,15 @@ def _make_interp_spline(
     rows, _ = _rows(y, axis)
     if bc_type is not None or k == 0:
         _refuse_points(name, x, t)
-        units = _units_of(lambda unit: scipys("interpolate.make_interp_spline")(
-            plain(x), unit, k, plain(t), bc_type, **options).c, rows.shape[0], bc_type)
+        units = _units_of(
+            lambda unit: (
+                scipys("interpolate.make_interp_spline")(
+                    plain(x), unit, k, plain(t), bc_type, **options
+                ).c
+            ),
+            rows.shape[0],
+            bc_type,
+        )
         return _as_bspline(name, made, made.t, units @ rows)
     x = as_array(x)
     knots = _not_a_knot(x, k) if t is None else as_array(t)
@@ -298,7 +318,9 @@ def _make_lsq_spline(
     x: Any, y: Any, t: Any, k: Any = 3, w: Any = None, axis: Any = 0, **options: Any
 ) -> Any:
     given = [None if one is None else plain(as_array(one)) for one in (x, y, t, w)]
-    made = scipys("interpolate.make_lsq_spline")(given[0], given[1], given[2], k, given[3], axis, **options)
+    made = scipys("interpolate.make_lsq_spline")(
+        given[0], given[1], given[2], k, given[3], axis, **options
+    )
     x, t = as_array(x), as_array(t)
     rows, _ = _rows(y, axis)
     matrix = _collocation(t, k, x, t.shape[0] - k - 1)
@@ -318,7 +340,9 @@ def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, ax
         )
     _refuse_points(name, x, w, lam)
     rows, _ = _rows(y, axis)
-    units = scipys("interpolate.make_smoothing_spline")(plain(x), np.eye(rows.shape[0]), plain(w), plain(lam))
+    units = scipys("interpolate.make_smoothing_spline")(
+        plain(x), np.eye(rows.shape[0]), plain(w), plain(lam)
+    )
     return _as_bspline(name, made, made.t, units.c @ rows)
 
 
@@ -328,7 +352,7 @@ def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, ax
 def _splrep(x: Any, y: Any, w: Any, k: Any, s: Any, task: Any, t: Any, out: Any) -> Any:
     knots = out[0]
     n = len(knots) - k - 1
-    if task == 0 and (s is None and w is None or s == 0):
+    if task == 0 and ((s is None and w is None) or s == 0):
         knots = _not_a_knot(x, k)
         c = np.linalg.solve(_collocation(knots, k, x, n), y[:, None])[:, 0]
     elif task == -1:
@@ -371,7 +395,7 @@ def _splint(a: Any, b: Any, tck: Any) -> Any:
     stops = [ends[0], *(inner if low < high else inner[::-1]), ends[1]]
     points, weights = np.polynomial.legendre.leggauss(4)
     total: Any = 0.0
-    for one, other in zip(stops[:-1], stops[1:], strict=True):
+    for one, other in itertools.pairwise(stops):
         half = (other - one) / 2
         at = one + half + half * points
         total = total + half * np.sum(weights * _bspline_at(t, c[:n, None], k, at)[:, 0])
@@ -412,14 +436,23 @@ def _from_knots(name: str) -> Any:
                 "scipy.interpolate.UnivariateSpline with s > 0 has no derivative: it chooses knots "
                 "from y. Fix: s=0, or LSQUnivariateSpline, whose knots are given."
             )
-        return _splev(points, (knots, np.concatenate([c[:, 0], np.zeros(k + 1)]), k), 0, made.ext if ext is None else ext)
+        return _splev(
+            points,
+            (knots, np.concatenate([c[:, 0], np.zeros(k + 1)]), k),
+            0,
+            made.ext if ext is None else ext,
+        )
 
     return formula
 
 
-def _rect(made: Any, given: Any, points: Any, y: Any = None, dx: Any = 0, dy: Any = 0, grid: Any = True) -> Any:
+def _rect(
+    made: Any, given: Any, points: Any, y: Any = None, dx: Any = 0, dy: Any = 0, grid: Any = True
+) -> Any:
     if given["s"]:
-        raise NoRuleError("scipy.interpolate.RectBivariateSpline with s > 0 has no derivative. Fix: s=0.")
+        raise NoRuleError(
+            "scipy.interpolate.RectBivariateSpline with s > 0 has no derivative. Fix: s=0."
+        )
     u, v, z = (as_array(given[name]) for name in ("x", "y", "z"))
     kx, ky = given["kx"], given["ky"]
     s, t = _not_a_knot(u, kx), _not_a_knot(v, ky)
@@ -478,7 +511,8 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
     for steps in np.ndindex(*(len(parts) for _, parts in weights)):
         index = tuple(first + step for (first, _), step in zip(weights, steps, strict=True))
         share = functools.reduce(
-            lambda a, b: a * b, [parts[step] for (_, parts), step in zip(weights, steps, strict=True)]
+            lambda a, b: a * b,
+            [parts[step] for (_, parts), step in zip(weights, steps, strict=True)],
         )
         total = total + values[index] * np.reshape(share, (-1, *(1,) * len(trailing)))
     return np.reshape(total, (*shape, *trailing))
@@ -488,10 +522,14 @@ def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -
     return _on_grid(given["points"], given["values"], points, method or given["method"])
 
 
-def _interpn(points: Any, values: Any, xi: Any, method: Any, fill_value: Any, bounds_error: Any) -> Any:
+def _interpn(
+    points: Any, values: Any, xi: Any, method: Any, fill_value: Any, bounds_error: Any
+) -> Any:
     xi = np.stack([as_array(one) for one in xi], axis=-1) if isinstance(xi, tuple) else xi
     if method == "splinef2d":
-        raise NoRuleError("scipy.interpolate.interpn with method='splinef2d' has no derivative. Fix: 'cubic'.")
+        raise NoRuleError(
+            "scipy.interpolate.interpn with method='splinef2d' has no derivative. Fix: 'cubic'."
+        )
     return _on_grid(points, values, xi, method)
 
 
@@ -574,11 +612,17 @@ def _radial(kernel: str, r2: Any) -> Any:
 
 def _rbf(made: Any, given: Any, points: Any) -> Any:
     if given["neighbors"] is not None:
-        raise NoRuleError("scipy.interpolate.RBFInterpolator with neighbors= has no derivative. Fix: leave it out.")
+        raise NoRuleError(
+            "scipy.interpolate.RBFInterpolator with neighbors= has no derivative. "
+            "Fix: leave it out."
+        )
     y, d = as_array(given["y"]) * 1.0, as_array(given["d"])
     trailing = d.shape[1:]
     d = np.reshape(d, (d.shape[0], -1))
-    epsilon, kernel = made.epsilon if not holds_variable([given["epsilon"]]) else given["epsilon"], given["kernel"]
+    epsilon, kernel = (
+        made.epsilon if not holds_variable([given["epsilon"]]) else given["epsilon"],
+        given["kernel"],
+    )
     powers = np.asarray(made.powers)
     low, high = np.min(np.asarray(plain(y)), axis=0), np.max(np.asarray(plain(y)), axis=0)
     shift, scale = (low + high) / 2, (high - low) / 2
@@ -589,7 +633,11 @@ def _rbf(made: Any, given: Any, points: Any) -> Any:
 
     def polynomials(x: Any) -> Any:
         hat = (x - shift) / scale
-        return np.stack([np.prod(_raised(hat, power), axis=-1) for power in powers], axis=-1) if len(powers) else np.zeros((x.shape[0], 0))
+        return (
+            np.stack([np.prod(_raised(hat, power), axis=-1) for power in powers], axis=-1)
+            if len(powers)
+            else np.zeros((x.shape[0], 0))
+        )
 
     n, m = y.shape[0], len(powers)
     smoothing = as_array(given["smoothing"]) * np.ones(n)
@@ -650,7 +698,9 @@ def _polynomial_function(xi: Any, yi: Any, x: Any, axis: Any, der: Any) -> Any:
     orders = [der] if np.ndim(der) == 0 else list(der)
     flat = np.reshape(x, (-1,))
     made = [
-        _placed(differentiated(lambda at: _through_points(xi, y, at), flat, order), x, trailing, axis)
+        _placed(
+            differentiated(lambda at: _through_points(xi, y, at), flat, order), x, trailing, axis
+        )
         for order in orders
     ]
     return made[0] if np.ndim(der) == 0 else np.stack(made)
@@ -707,15 +757,28 @@ def _steps(kind: Any, x: Any, at: Any) -> Any:
         return np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 1)
     if kind == "next":
         return np.clip(np.searchsorted(x, at, side="left"), 0, len(x) - 1)
-    side = "left" if kind == "nearest" else "right"
-    return np.clip(np.searchsorted((x[1:] + x[:-1]) / 2, at, side=side), 0, len(x) - 1)
+    middle = (x[1:] + x[:-1]) / 2
+    if kind == "nearest":
+        return np.clip(np.searchsorted(middle, at, side="left"), 0, len(x) - 1)
+    return np.clip(np.searchsorted(middle, at, side="right"), 0, len(x) - 1)
 
 
 # Rows ---------------------------------------------------------------------------------------------
 
 
 def _class(name: str, formula: Any, first: str = "x", note: str = "") -> Row:
-    return Row(f"interpolate.{name}", Class(interpolant_class(f"interpolate.{name}", formula, first)), note=note)
+    return Row(
+        f"interpolate.{name}",
+        Class(interpolant_class(f"interpolate.{name}", formula, first)),
+        note=note,
+    )
+
+
+def _polynomial_samples(more: dict[str, Any]) -> Any:
+    return lambda r: [
+        call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more),
+        call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more),
+    ]
 
 
 def _knotted(r: Any) -> Any:
@@ -725,7 +788,9 @@ def _knotted(r: Any) -> Any:
 
 ROWS = [
     _class("CubicSpline", _spline(_cubic_slopes)),
-    _class("CubicHermiteSpline", _spline(lambda given, x, y: _rows(given["dydx"], given["axis"])[0])),
+    _class(
+        "CubicHermiteSpline", _spline(lambda given, x, y: _rows(given["dydx"], given["axis"])[0])
+    ),
     _class("PchipInterpolator", _spline(_pchip_slopes)),
     _class("Akima1DInterpolator", _spline(_akima_slopes)),
     _class("PPoly", _ppoly),
@@ -744,14 +809,73 @@ ROWS = [
     Row("interpolate.make_interp_spline", Composed(_make_interp_spline)),
     Row("interpolate.make_lsq_spline", Composed(_make_lsq_spline)),
     Row("interpolate.make_smoothing_spline", Composed(_make_smoothing_spline), note="with lam"),
-    Row("interpolate.splrep", Formula(_splrep), arrays="x y w t", neutral="quiet xb xe per full_output", samples=lambda r: [call(r.rising(7), r.normal(7)), call(r.rising(7), r.normal(7), k=2), call(r.rising(9), r.normal(9), task=-1, t=np.array([0.8, 1.2]))]),
-    Row("interpolate.splev", Formula(_splev), arrays="x tck", groups="tck", samples=lambda r: [call(np.array([0.3, 1.1, 1.9]), _knotted(r)), call(np.array([0.3, 1.1, 1.9]), _knotted(r), der=1), call(np.array([-0.3, 1.1, 2.9]), _knotted(r), ext=1)]),
-    Row("interpolate.splint", Formula(_splint), arrays="a b tck", groups="tck", neutral="full_output", samples=lambda r: [call(0.3, 1.7, _knotted(r))]),
+    Row(
+        "interpolate.splrep",
+        Formula(_splrep),
+        arrays="x y w t",
+        neutral="quiet xb xe per full_output",
+        samples=lambda r: [
+            call(r.rising(7), r.normal(7)),
+            call(r.rising(7), r.normal(7), k=2),
+            call(r.rising(9), r.normal(9), task=-1, t=np.array([0.8, 1.2])),
+        ],
+    ),
+    Row(
+        "interpolate.splev",
+        Formula(_splev),
+        arrays="x tck",
+        groups="tck",
+        samples=lambda r: [
+            call(np.array([0.3, 1.1, 1.9]), _knotted(r)),
+            call(np.array([0.3, 1.1, 1.9]), _knotted(r), der=1),
+            call(np.array([-0.3, 1.1, 2.9]), _knotted(r), ext=1),
+        ],
+    ),
+    Row(
+        "interpolate.splint",
+        Formula(_splint),
+        arrays="a b tck",
+        groups="tck",
+        neutral="full_output",
+        samples=lambda r: [call(0.3, 1.7, _knotted(r))],
+    ),
     Row("interpolate.splder", Formula(_splder), arrays="tck", groups="tck", samples=lambda r: []),
-    Row("interpolate.interpn", Formula(_interpn), arrays="points values xi", groups="points", samples=lambda r: [call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])), call((r.rising(5), r.rising(6)), r.normal(5, 6), np.array([[0.4, 1.1], [1.2, 0.3]]), method="cubic", upto=1, accuracy=1e-2), call((r.rising(4),), r.normal(4), np.array([[0.4], [1.2]]), method="nearest")]),
-    Row("interpolate.griddata", Formula(_griddata), arrays="points values xi", neutral="fill_value", samples=lambda r: [call(r.uniform(8, 2), r.normal(8), np.array([[0.8, 0.8], [0.9, 0.7]])), call(r.uniform(8, 2), r.normal(8, 2), np.array([[0.8, 0.8]]), method="nearest")]),
+    Row(
+        "interpolate.interpn",
+        Formula(_interpn),
+        arrays="points values xi",
+        groups="points",
+        samples=lambda r: [
+            call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])),
+            call(
+                (r.rising(5), r.rising(6)),
+                r.normal(5, 6),
+                np.array([[0.4, 1.1], [1.2, 0.3]]),
+                method="cubic",
+                upto=1,
+                accuracy=1e-2,
+            ),
+            call((r.rising(4),), r.normal(4), np.array([[0.4], [1.2]]), method="nearest"),
+        ],
+    ),
+    Row(
+        "interpolate.griddata",
+        Formula(_griddata),
+        arrays="points values xi",
+        neutral="fill_value",
+        samples=lambda r: [
+            call(r.uniform(8, 2), r.normal(8), np.array([[0.8, 0.8], [0.9, 0.7]])),
+            call(r.uniform(8, 2), r.normal(8, 2), np.array([[0.8, 0.8]]), method="nearest"),
+        ],
+    ),
     *(
-        Row(f"interpolate.{name}", Formula(function), arrays="xi yi x", neutral=neutral, samples=lambda r, more=more: [call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more), call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more)])
+        Row(
+            f"interpolate.{name}",
+            Formula(function),
+            arrays="xi yi x",
+            neutral=neutral,
+            samples=_polynomial_samples(more),
+        )
         for name, function, neutral, more in (
             ("krogh_interpolate", _polynomial_function, "", {}),
             ("barycentric_interpolate", _polynomial_function, "rng", {"rng": 2}),
@@ -766,7 +890,10 @@ CLASSES = [
 REFUSED = [
     Row(f"interpolate.{name}", Refused(f"it has no rule. Fix: scipy.interpolate.{instead}."))
     for name, instead in (
-        *(("approximate_taylor_polynomial", "KroghInterpolator"), ("lagrange", "KroghInterpolator")),
+        *(
+            ("approximate_taylor_polynomial", "KroghInterpolator"),
+            ("lagrange", "KroghInterpolator"),
+        ),
         *(("bisplev", "RectBivariateSpline"), ("bisplrep", "RectBivariateSpline")),
         *(("insert", "BSpline"), ("make_splprep", "make_interp_spline")),
         *(("make_splrep", "make_interp_spline"), ("generate_knots", "make_lsq_spline")),

@@ -16,7 +16,6 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, Constant, Formula, Refused, Tangent
 from gradwrap.scipy.rules.matrices import (
     adjoint,
-    eye_like,
     from_bands,
     full_bands,
     hermitian,
@@ -37,7 +36,7 @@ AB = f"{A} overwrite_b"
 # Systems ------------------------------------------------------------------------------------------
 
 
-def _read(a: Any, assume_a: Any, lower: bool) -> Any:
+def _read(a: Any, assume_a: Any, lower: bool) -> Any:  # noqa: PLR0911  one for each kind
     """The matrix that SciPy makes of its argument, for what it assumes of it."""
     kind = "general" if assume_a is None else str(assume_a)
     if kind in ("sym", "symmetric"):
@@ -67,7 +66,7 @@ def _solve(a: Any, b: Any, lower: Any, assume_a: Any, transposed: Any) -> Any:
 
 
 def _turned(trans: Any) -> int:
-    return {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    return int({"N": 0, "T": 1, "C": 2}.get(trans, trans))
 
 
 def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> Any:
@@ -97,7 +96,9 @@ def _triangular_of_a(g: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diag
     return _within(moved, lower, unit_diagonal)
 
 
-def _triangular_along_a(t: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
+def _triangular_along_a(
+    t: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any
+) -> Any:
     kind = _turned(trans)
     t = _within(t, lower, unit_diagonal)
     t = t if kind == 0 else t.mT if kind == 1 else adjoint(t)
@@ -134,28 +135,23 @@ def _banded_of_ab(g: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
     lower, upper = l_and_u
     w, x = _banded_back(g, l_and_u, ab), out
     w, x = (part[:, None] if part.ndim == 1 else part for part in (w, x))
-    rows = []
-    for k in range(lower + upper + 1):  # at [k, j] the element (j + k - upper, j)
-        rows.append(-np.sum(_shifted(w, k - upper) * np.conj(x), axis=-1))
-    return np.stack(rows)
+    # at [k, j] the element (j + k - upper, j)
+    shifts = range(-upper, lower + 1)
+    return np.stack([-np.sum(_shifted(w, by) * np.conj(x), axis=-1) for by in shifts])
 
 
 def _shifted(x: Any, by: int) -> Any:
     """Rows moved up, with zeros after the last."""
     n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))
     return (
-        np.concatenate([x[by:], blank])
-        if by >= 0
-        else np.concatenate([blank, x[: max(n + by, 0)]])
+        np.concatenate([x[by:], blank]) if by >= 0 else np.concatenate([blank, x[: max(n + by, 0)]])
     )
 
 
 def _banded_along_ab(t: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
     lower, upper = l_and_u
     x = out if out.ndim == 2 else out[:, None]
-    product = sum(
-        _shifted(t[k][:, None] * x, upper - k) for k in range(lower + upper + 1)
-    )
+    product = sum(_shifted(t[k][:, None] * x, upper - k) for k in range(lower + upper + 1))
     return -_solve_banded(l_and_u, ab, np.reshape(product, out.shape))
 
 
@@ -365,7 +361,7 @@ def _beyond(u: Any, x: Any, k: int) -> Any:
 
 
 def _turned_basis(u: Any, inside: Any, outside: Any, k: int) -> Any:
-    """The derivative of an orthonormal basis; columns beyond the first k turn as little as they can."""
+    """The derivative of a basis; columns beyond the first k turn as little as they can."""
     first, rest = u[..., :k], u[..., k:]
     moved = first @ inside + outside
     if rest.shape[-1] == 0:
@@ -470,7 +466,9 @@ def _cho_factor(a: Any, lower: Any) -> Any:
 def _cho_solve(c_and_lower: Any, b: Any) -> Any:
     c, lower = c_and_lower
     lower = bool(lower)
-    return _triangular(c, _triangular(c, b, 0 if lower else 2, lower, False), 2 if lower else 0, lower, False)
+    return _triangular(
+        c, _triangular(c, b, 0 if lower else 2, lower, False), 2 if lower else 0, lower, False
+    )
 
 
 def _cholesky_banded(ab: Any, lower: Any) -> Any:
@@ -496,7 +494,7 @@ def _polar(a: Any, side: Any) -> Any:
     return u @ vh, p
 
 
-def _reflected(a: Any, steps: int, first: int = 0) -> tuple[list[Any], Any]:
+def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
     """Householder's reflections that clear the columns of a below the diagonal, as LAPACK's do."""
     m = a.shape[0]
     vectors: list[Any] = []
@@ -514,7 +512,7 @@ def _reflected(a: Any, steps: int, first: int = 0) -> tuple[list[Any], Any]:
         if first:
             a = a - tau * (a @ v)[:, None] * np.conj(v)[None, :]
         vectors.append((tau, v))
-    q = np.eye(m)
+    q: Any = np.eye(m)
     for tau, v in reversed(vectors):
         q = q - tau * v[:, None] * (np.conj(v) @ q)[None, :]
     return q, a
@@ -574,7 +572,7 @@ def _hessenberg(a: Any, calc_q: Any) -> Any:
 
 
 def _schur(t: Any, out: Any, a: Any) -> Any:
-    """Turn the basis so that the blocks keep their form: a system for the elements of a skew matrix."""
+    """Turn the basis so that the blocks keep their form: a system for a skew matrix."""
     s, z = out[0], out[1]
     if s.dtype.kind == "c":
         raise NoRuleError(
@@ -635,9 +633,7 @@ def analytic(path: str) -> Adjoint:
         made = dispatcher(path)(joined([[A, e], [np.zeros_like(A), A]]))
         return made[..., :n, n:]
 
-    return Adjoint(
-        {"A": lambda g, A: block(adjoint(A), g)}, {"A": lambda t, A: block(A, t)}
-    )
+    return Adjoint({"A": lambda g, A: block(adjoint(A), g)}, {"A": lambda t, A: block(A, t)})
 
 
 def _logm(A: Any) -> Any:
@@ -703,7 +699,9 @@ def _continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any
 
     def residual(x: Any) -> Any:
         gain = adjoint(b) @ x @ e + adjoint(s)
-        return adjoint(e) @ x @ a + adjoint(a) @ x @ e - adjoint(gain) @ np.linalg.solve(r, gain) + q
+        return (
+            adjoint(e) @ x @ a + adjoint(a) @ x @ e - adjoint(gain) @ np.linalg.solve(r, gain) + q
+        )
 
     return _found(residual, out)
 
@@ -810,6 +808,7 @@ def _diagsvd(s: Any, M: Any, N: Any) -> Any:
 
 # Samples ------------------------------------------------------------------------------------------
 
+FIRST = np.array([3.0, 0.0, 0.0, 0.0])
 BANDS = np.array([[0.0, 0.3, -0.4, 0.2], [3.0, 2.5, 4.0, 3.5], [0.5, -0.2, 0.1, 0.0]])
 
 
@@ -898,8 +897,10 @@ SYSTEMS = [
         Formula(_circulant_solution),
         arrays="c b",
         neutral="singular tol",
-        samples=lambda r: [call(r.uniform(4) + [3, 0, 0, 0], r.normal(4)),
-                           call(r.uniform(4) + [3, 0, 0, 0], r.normal(4, 2))],
+        samples=lambda r: [
+            call(r.uniform(4) + FIRST, r.normal(4)),
+            call(r.uniform(4) + FIRST, r.normal(4, 2)),
+        ],
     ),
     Row(
         "linalg.solve_toeplitz",
@@ -908,8 +909,8 @@ SYSTEMS = [
         groups="c_or_cr",
         neutral="check_finite",
         samples=lambda r: [
-            call(r.uniform(4) + [3, 0, 0, 0], r.normal(4)),
-            call(r.uniform(4) + [3, 0, 0, 0], r.normal(4, 2)),
+            call(r.uniform(4) + FIRST, r.normal(4)),
+            call(r.uniform(4) + FIRST, r.normal(4, 2)),
         ],
     ),
     Row(
@@ -929,7 +930,7 @@ SYSTEMS = [
     ),
     Row(
         "linalg.norm",
-        Formula(lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims)),  # noqa: A006
+        Formula(lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims)),
         arrays="a",
         neutral="check_finite",
         samples=lambda r: [
@@ -978,7 +979,10 @@ SYSTEMS = [
         "linalg.subspace_angles",
         Formula(_angles),
         arrays="A B",
-        samples=lambda r: [call(r.normal(5, 2), r.normal(5, 2)), call(r.normal(5, 1), r.normal(5, 2))],
+        samples=lambda r: [
+            call(r.normal(5, 2), r.normal(5, 2)),
+            call(r.normal(5, 1), r.normal(5, 2)),
+        ],
     ),
     Row(
         "linalg.matrix_balance",
@@ -1013,19 +1017,29 @@ EIGENVALUES = [
     Row(
         "linalg.eigvalsh",
         Formula(
-            lambda a, b, out: _chosen(dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out)[0]
+            lambda a, b, out: _chosen(
+                dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
+            )[0]
         ),
         arrays="a b",
         neutral=f"{AB} lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        samples=lambda r: [call(r.spd(3)), call(r.spd(3), r.spd(3)), call(r.spd(4), subset_by_index=[1, 2])],
+        samples=lambda r: [
+            call(r.spd(3)),
+            call(r.spd(3), r.spd(3)),
+            call(r.spd(4), subset_by_index=[1, 2]),
+        ],
     ),
     Row(
         "linalg.eig",
         Tangent(_eig),
         arrays="a",
         neutral=A,
-        samples=lambda r: [call(r.normal(3, 3)), call(r.spd(3) + np.triu(r.normal(3, 3))), call(r.complex(2, 2))],
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.spd(3) + np.triu(r.normal(3, 3))),
+            call(r.complex(2, 2)),
+        ],
         note="vectors of length one whose largest elements are real",
     ),
     Row(
@@ -1040,7 +1054,10 @@ EIGENVALUES = [
         Formula(_eig_banded),
         arrays="a_band",
         neutral="overwrite_a_band max_ev check_finite",
-        samples=lambda r: [call(_upper_bands(r)), call(_upper_bands(r)[::-1], lower=True, eigvals_only=True)],
+        samples=lambda r: [
+            call(_upper_bands(r)),
+            call(_upper_bands(r)[::-1], lower=True, eigvals_only=True),
+        ],
     ),
     Row(
         "linalg.eigvals_banded",
@@ -1054,7 +1071,10 @@ EIGENVALUES = [
         Formula(_eigh_tridiagonal),
         arrays="d e",
         neutral="check_finite tol lapack_driver",
-        samples=lambda r: [call(r.normal(4), r.normal(3)), call(r.normal(4), r.normal(3), eigvals_only=True)],
+        samples=lambda r: [
+            call(r.normal(4), r.normal(3)),
+            call(r.normal(4), r.normal(3), eigvals_only=True),
+        ],
     ),
     Row(
         "linalg.eigvalsh_tridiagonal",
@@ -1085,7 +1105,12 @@ DECOMPOSITIONS = [
         neutral=A,
         samples=lambda r: [call(r.normal(4, 2))],
     ),
-    Row("linalg.diagsvd", Formula(_diagsvd), arrays="s", samples=lambda r: [call(r.normal(2), 2, 3), call(r.normal(2), 3, 2)]),
+    Row(
+        "linalg.diagsvd",
+        Formula(_diagsvd),
+        arrays="s",
+        samples=lambda r: [call(r.normal(2), 2, 3), call(r.normal(2), 3, 2)],
+    ),
     Row(
         "linalg.orth",
         Formula(_orth),
@@ -1112,7 +1137,13 @@ DECOMPOSITIONS = [
             call(r.normal(2, 4), permute_l=True),
         ],
     ),
-    Row("linalg.lu_factor", Formula(_lu_factor), arrays="a", neutral=A, samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 2)), call(r.normal(2, 4))]),
+    Row(
+        "linalg.lu_factor",
+        Formula(_lu_factor),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 2)), call(r.normal(2, 4))],
+    ),
     Row(
         "linalg.lu_solve",
         Formula(_lu_solve),
@@ -1132,29 +1163,122 @@ DECOMPOSITIONS = [
         symmetric="A",
         samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=False)],
     ),
-    Row("linalg.cholesky", Formula(_cholesky), arrays="a", neutral=A, symmetric="a", samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
-        note="the gradient is shared between the triangles"),
-    Row("linalg.cho_factor", Formula(_cho_factor), arrays="a", neutral=A, symmetric="a", samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
-        note="the unused triangle is that of the argument, as SciPy leaves it"),
-    Row("linalg.cho_solve", Formula(_cho_solve), arrays="c_and_lower b", groups="c_and_lower", neutral="overwrite_b check_finite",
-        samples=lambda r: [call((r.matrix(3), True), r.normal(3)), call((r.matrix(3), False), r.normal(3, 2))]),
-    Row("linalg.cholesky_banded", Formula(_cholesky_banded), arrays="ab", neutral="overwrite_ab check_finite",
-        samples=lambda r: [call(_upper_bands(r)), call(_upper_bands(r)[::-1], lower=True)]),
-    Row("linalg.cho_solve_banded", Formula(_cho_solve_banded), arrays="cb_and_lower b", groups="cb_and_lower", neutral="overwrite_b check_finite",
-        samples=lambda r: [call((_upper_bands(r), False), r.normal(4)), call((_upper_bands(r)[::-1], True), r.normal(4))]),
-    Row("linalg.polar", Formula(_polar), arrays="a", samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 2)), call(r.normal(3, 3), side="left")]),
-    Row("linalg.qr", Formula(_qr), arrays="a", neutral=f"{A} lwork",
-        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 2)), call(r.normal(4, 2), mode="economic"), call(r.normal(2, 4)),
-                           call(r.normal(4, 3), mode="r"), call(r.normal(3, 3), pivoting=True)]),
-    Row("linalg.rq", Formula(_rq), arrays="a", neutral=f"{A} lwork", samples=lambda r: [call(r.normal(3, 3)), call(r.normal(2, 4), mode="economic")]),
-    Row("linalg.qr_multiply", Formula(_qr_multiply), arrays="a c", neutral=f"overwrite_a overwrite_c",
-        samples=lambda r: [call(r.normal(3, 3), r.normal(3, 3)), call(r.normal(4, 2), r.normal(2, 3), mode="left")]),
-    Row("linalg.hessenberg", Formula(_hessenberg), arrays="a", neutral=A, samples=lambda r: [call(r.normal(4, 4)), call(r.normal(4, 4), calc_q=True)]),
-    Row("linalg.schur", Tangent(_schur), arrays="a", neutral=f"{A} lwork", samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 4)), call(np.triu(r.normal(3, 3)) + 0.1 * r.normal(3, 3) + np.diag([0., 3., 6.]))]),
+    Row(
+        "linalg.cholesky",
+        Formula(_cholesky),
+        arrays="a",
+        neutral=A,
+        symmetric="a",
+        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
+        note="the gradient is shared between the triangles",
+    ),
+    Row(
+        "linalg.cho_factor",
+        Formula(_cho_factor),
+        arrays="a",
+        neutral=A,
+        symmetric="a",
+        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
+        note="the unused triangle is that of the argument, as SciPy leaves it",
+    ),
+    Row(
+        "linalg.cho_solve",
+        Formula(_cho_solve),
+        arrays="c_and_lower b",
+        groups="c_and_lower",
+        neutral="overwrite_b check_finite",
+        samples=lambda r: [
+            call((r.matrix(3), True), r.normal(3)),
+            call((r.matrix(3), False), r.normal(3, 2)),
+        ],
+    ),
+    Row(
+        "linalg.cholesky_banded",
+        Formula(_cholesky_banded),
+        arrays="ab",
+        neutral="overwrite_ab check_finite",
+        samples=lambda r: [call(_upper_bands(r)), call(_upper_bands(r)[::-1], lower=True)],
+    ),
+    Row(
+        "linalg.cho_solve_banded",
+        Formula(_cho_solve_banded),
+        arrays="cb_and_lower b",
+        groups="cb_and_lower",
+        neutral="overwrite_b check_finite",
+        samples=lambda r: [
+            call((_upper_bands(r), False), r.normal(4)),
+            call((_upper_bands(r)[::-1], True), r.normal(4)),
+        ],
+    ),
+    Row(
+        "linalg.polar",
+        Formula(_polar),
+        arrays="a",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 2)),
+            call(r.normal(3, 3), side="left"),
+        ],
+    ),
+    Row(
+        "linalg.qr",
+        Formula(_qr),
+        arrays="a",
+        neutral=f"{A} lwork",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 2)),
+            call(r.normal(4, 2), mode="economic"),
+            call(r.normal(2, 4)),
+            call(r.normal(4, 3), mode="r"),
+            call(r.normal(3, 3), pivoting=True),
+        ],
+    ),
+    Row(
+        "linalg.rq",
+        Formula(_rq),
+        arrays="a",
+        neutral=f"{A} lwork",
+        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(2, 4), mode="economic")],
+    ),
+    Row(
+        "linalg.qr_multiply",
+        Formula(_qr_multiply),
+        arrays="a c",
+        neutral="overwrite_a overwrite_c",
+        samples=lambda r: [
+            call(r.normal(3, 3), r.normal(3, 3)),
+            call(r.normal(4, 2), r.normal(2, 3), mode="left"),
+        ],
+    ),
+    Row(
+        "linalg.hessenberg",
+        Formula(_hessenberg),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [call(r.normal(4, 4)), call(r.normal(4, 4), calc_q=True)],
+    ),
+    Row(
+        "linalg.schur",
+        Tangent(_schur),
+        arrays="a",
+        neutral=f"{A} lwork",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 4)),
+            call(np.triu(r.normal(3, 3)) + 0.1 * r.normal(3, 3) + np.diag([0.0, 3.0, 6.0])),
+        ],
+    ),
 ]
 MATRIX_FUNCTIONS = [
     *(
-        Row(f"linalg.{name}", analytic(f"linalg.{name}"), arrays="A", neutral="disp blocksize", samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))])
+        Row(
+            f"linalg.{name}",
+            analytic(f"linalg.{name}"),
+            arrays="A",
+            neutral="disp blocksize",
+            samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
+        )
         for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
     ),
     Row(
@@ -1167,10 +1291,33 @@ MATRIX_FUNCTIONS = [
         neutral="disp blocksize",
         samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
     ),
-    Row("linalg.logm", Formula(_logm), arrays="A", neutral="disp", samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))]),
-    Row("linalg.signm", analytic("linalg.signm"), arrays="A", neutral="disp", samples=lambda r: [call(0.2 * r.normal(3, 3) + np.diag([1.0, -1.6, 2.2]), upto=1)]),
-    Row("linalg.fractional_matrix_power", Formula(_power), arrays="A t", samples=lambda r: [call(0.3 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]), 0.7)]),
-    Row("linalg.expm_frechet", Formula(_frechet), arrays="A E", neutral="method check_finite", samples=lambda r: [call(r.normal(2, 2), r.normal(2, 2))]),
+    Row(
+        "linalg.logm",
+        Formula(_logm),
+        arrays="A",
+        neutral="disp",
+        samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
+    ),
+    Row(
+        "linalg.signm",
+        analytic("linalg.signm"),
+        arrays="A",
+        neutral="disp",
+        samples=lambda r: [call(0.2 * r.normal(3, 3) + np.diag([1.0, -1.6, 2.2]), upto=1)],
+    ),
+    Row(
+        "linalg.fractional_matrix_power",
+        Formula(_power),
+        arrays="A t",
+        samples=lambda r: [call(0.3 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]), 0.7)],
+    ),
+    Row(
+        "linalg.expm_frechet",
+        Formula(_frechet),
+        arrays="A E",
+        neutral="method check_finite",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 2))],
+    ),
     Row(
         "linalg.solve_sylvester",
         Adjoint(
@@ -1188,7 +1335,12 @@ MATRIX_FUNCTIONS = [
         arrays="a b q",
         samples=lambda r: [call(r.matrix(3), r.matrix(2), r.normal(3, 2))],
     ),
-    Row("linalg.solve_continuous_lyapunov", Formula(_lyapunov), arrays="a q", samples=lambda r: [call(r.matrix(3), r.normal(3, 3))]),
+    Row(
+        "linalg.solve_continuous_lyapunov",
+        Formula(_lyapunov),
+        arrays="a q",
+        samples=lambda r: [call(r.matrix(3), r.normal(3, 3))],
+    ),
     Row(
         "linalg.solve_discrete_lyapunov",
         Adjoint(
@@ -1199,32 +1351,98 @@ MATRIX_FUNCTIONS = [
         neutral="method",
         samples=lambda r: [call(0.2 * r.matrix(3), r.normal(3, 3))],
     ),
-    Row("linalg.solve_continuous_are", Formula(_continuous_riccati), arrays="a b q r e s", neutral="balanced", symmetric="q r",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)]),
-    Row("linalg.solve_discrete_are", Formula(_discrete_riccati), arrays="a b q r e s", neutral="balanced", symmetric="q r",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)]),
+    Row(
+        "linalg.solve_continuous_are",
+        Formula(_continuous_riccati),
+        arrays="a b q r e s",
+        neutral="balanced",
+        symmetric="q r",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)],
+    ),
+    Row(
+        "linalg.solve_discrete_are",
+        Formula(_discrete_riccati),
+        arrays="a b q r e s",
+        neutral="balanced",
+        symmetric="q r",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)],
+    ),
 ]
 SPECIAL_MATRICES = [
-    Row("linalg.block_diag", Formula(_block_diag), arrays="arrs", samples=lambda r: [call(r.normal(2, 2), r.normal(3), r.normal(1, 2))]),
-    Row("linalg.toeplitz", Formula(_toeplitz), arrays="c r", samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4)), call(r.complex(3))]),
+    Row(
+        "linalg.block_diag",
+        Formula(_block_diag),
+        arrays="arrs",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(3), r.normal(1, 2))],
+    ),
+    Row(
+        "linalg.toeplitz",
+        Formula(_toeplitz),
+        arrays="c r",
+        samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4)), call(r.complex(3))],
+    ),
     Row("linalg.circulant", Formula(_circulant), arrays="c", samples=lambda r: [call(r.normal(3))]),
-    Row("linalg.hankel", Formula(_hankel), arrays="c r", samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4))]),
+    Row(
+        "linalg.hankel",
+        Formula(_hankel),
+        arrays="c r",
+        samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4))],
+    ),
     Row("linalg.companion", Formula(_companion), arrays="a", samples=lambda r: [call(r.normal(4))]),
-    Row("linalg.fiedler", Formula(lambda a: np.abs(a[..., :, None] - a[..., None, :])), arrays="a", samples=lambda r: [call(r.normal(4))]),
-    Row("linalg.fiedler_companion", Formula(_fiedler_companion), arrays="a", samples=lambda r: [call(r.normal(6)), call(r.normal(5))]),
-    Row("linalg.leslie", Formula(_leslie), arrays="f s", samples=lambda r: [call(r.normal(4), r.normal(3))]),
-    Row("linalg.convolution_matrix", Formula(_convolution_matrix), arrays="a", samples=lambda r: [call(r.normal(3), 4), call(r.normal(3), 4, "same"), call(r.normal(3), 5, "valid")]),
+    Row(
+        "linalg.fiedler",
+        Formula(lambda a: np.abs(a[..., :, None] - a[..., None, :])),
+        arrays="a",
+        samples=lambda r: [call(r.normal(4))],
+    ),
+    Row(
+        "linalg.fiedler_companion",
+        Formula(_fiedler_companion),
+        arrays="a",
+        samples=lambda r: [call(r.normal(6)), call(r.normal(5))],
+    ),
+    Row(
+        "linalg.leslie",
+        Formula(_leslie),
+        arrays="f s",
+        samples=lambda r: [call(r.normal(4), r.normal(3))],
+    ),
+    Row(
+        "linalg.convolution_matrix",
+        Formula(_convolution_matrix),
+        arrays="a",
+        samples=lambda r: [
+            call(r.normal(3), 4),
+            call(r.normal(3), 4, "same"),
+            call(r.normal(3), 5, "valid"),
+        ],
+    ),
 ]
 CHOICE = "its result depends on choices of LAPACK. Fix: use an equivalent that has one, such as"
 NONE = [
-    *(Row(f"linalg.{name}", Constant("a fact about the elements")) for name in ("issymmetric", "ishermitian", "bandwidth")),
+    *(
+        Row(f"linalg.{name}", Constant("a fact about the elements"))
+        for name in ("issymmetric", "ishermitian", "bandwidth")
+    ),
     Row("linalg.qz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
     Row("linalg.ordqz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
     Row("linalg.rsf2csf", Refused(f"{CHOICE} scipy.linalg.eigvals.")),
     Row("linalg.cdf2rdf", Refused(f"{CHOICE} scipy.linalg.eig.")),
     Row("linalg.cossin", Refused(f"{CHOICE} scipy.linalg.svd.")),
-    Row("linalg.funm", Refused("it divides by differences of eigenvalues. Fix: use the function of a matrix that SciPy has for it, such as scipy.linalg.expm.")),
-    Row("linalg.expm_cond", Refused("it is a norm of a derivative. Fix: gradwrap.jacobian of scipy.linalg.expm.")),
-    Row("linalg.clarkson_woodruff_transform", Refused("it is a random sketch. Fix: multiply by the sketch of the identity matrix.")),
+    Row(
+        "linalg.funm",
+        Refused(
+            "it divides by differences of eigenvalues. Fix: use the function that SciPy has for "
+            "it, such as scipy.linalg.expm."
+        ),
+    ),
+    Row(
+        "linalg.expm_cond",
+        Refused("it is a norm of a derivative. Fix: gradwrap.jacobian of scipy.linalg.expm."),
+    ),
+    Row(
+        "linalg.clarkson_woodruff_transform",
+        Refused("it is a random sketch. Fix: multiply by the sketch of the identity matrix."),
+    ),
 ]
 register([*SYSTEMS, *EIGENVALUES, *DECOMPOSITIONS, *MATRIX_FUNCTIONS, *SPECIAL_MATRICES, *NONE])

@@ -7,9 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import ndimage
 
-from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import AxisLinear, Constant, Formula, Refused
 from gradwrap.scipy.rules.extending import extended, windows
@@ -19,9 +17,8 @@ from gradwrap.scipy.table import Row, call, register
 
 def _each(value: Any, count: int) -> list[Any]:
     """An option for each axis."""
-    if isinstance(value, str) or not np.iterable(value) or np.ndim(value) == 0:
-        return [value] * count
-    return [value[i] for i in range(count)]
+    is_one = isinstance(value, str) or np.ndim(value) == 0
+    return [value] * count if is_one else [value[i] for i in range(count)]
 
 
 def _axes(axes: Any, ndim: int) -> list[int]:
@@ -41,7 +38,14 @@ def _correlated(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: i
 
 
 def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    return _correlated(input, np.asarray(weights) if isinstance(weights, list) else weights, axis, mode, cval, origin)
+    return _correlated(
+        input,
+        np.asarray(weights) if isinstance(weights, list) else weights,
+        axis,
+        mode,
+        cval,
+        origin,
+    )
 
 
 def _turned(origin: int, length: int) -> int:
@@ -118,7 +122,14 @@ def _gaussian_parts(
     truncate, radius = kwargs.get("truncate", 4.0), kwargs.get("radius")
     return [
         _gaussian(
-            input, sigma, [order * (one == axis) for one in axes], mode, cval, truncate, radius, axes
+            input,
+            sigma,
+            [order * (one == axis) for one in axes],
+            mode,
+            cval,
+            truncate,
+            radius,
+            axes,
         )
         for axis in axes
     ]
@@ -173,9 +184,7 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
     return np.reshape(x, (*x.shape[:count], -1))
 
 
-def _correlate(
-    input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any
-) -> Any:
+def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
     around = _around(input, weights.shape, mode, cval, origin, _axes(axes, input.ndim))
     return around @ np.reshape(weights, (-1,))
 
@@ -188,7 +197,9 @@ def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes:
     return _correlate(input, reversed_, mode, cval, turned, axes)
 
 
-def _members(input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
+def _members(
+    input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
+) -> Any:
     chosen = _axes(axes, input.ndim)
     if footprint is None:
         return _around(input, _each(size, len(chosen)), mode, cval, origin, chosen)
@@ -227,7 +238,14 @@ def _median(
 
 
 def _percentile(
-    input: Any, percentile: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
+    input: Any,
+    percentile: Any,
+    size: Any,
+    footprint: Any,
+    mode: Any,
+    cval: Any,
+    origin: Any,
+    axes: Any,
 ) -> Any:
     around = _members(input, size, footprint, mode, cval, origin, axes)
     count = around.shape[-1]
@@ -244,7 +262,9 @@ def _structured(
     chosen = _axes(axes, input.ndim)
     if structure is not None:
         structure = np.asarray(structure) if isinstance(structure, list) else structure
-        footprint = np.ones(structure.shape, bool) if footprint is None else np.asarray(footprint, bool)
+        footprint = (
+            np.ones(structure.shape, bool) if footprint is None else np.asarray(footprint, bool)
+        )
     elif footprint is not None:
         footprint = np.asarray(footprint, bool)
     else:
@@ -313,7 +333,7 @@ def _basis(distance: Any, order: int) -> Any:
     return total / math.factorial(order)
 
 
-def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:
+def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:  # noqa: PLR0911  one for each
     """Coordinates brought into an axis, and where they were outside of it."""
     data = np.asarray(native_of(x))
     if mode == "constant":
@@ -384,7 +404,9 @@ def _mapped(
     total: Any = 0.0
     for combination in np.ndindex(*(len(taps) for taps in places)):
         chosen = [taps[k] for taps, k in zip(places, combination, strict=True)]
-        index = np.ravel_multi_index([np.broadcast_to(c[0], np.shape(outside)) for c in chosen], input.shape)
+        index = np.ravel_multi_index(
+            [np.broadcast_to(c[0], np.shape(outside)) for c in chosen], input.shape
+        )
         weight = functools.reduce(lambda a, b: a * b, [c[1] for c in chosen])
         value = flat[index]
         blank = functools.reduce(lambda a, b: a | b, [c[2] for c in chosen])
@@ -410,7 +432,9 @@ def _shift(input: Any, shift: Any, order: Any, mode: Any, cval: Any, prefilter: 
     return _mapped(input, moved, order, mode, cval, prefilter)
 
 
-def _zoom(input: Any, order: Any, mode: Any, cval: Any, prefilter: Any, grid_mode: Any, out: Any) -> Any:
+def _zoom(
+    input: Any, order: Any, mode: Any, cval: Any, prefilter: Any, grid_mode: Any, out: Any
+) -> Any:
     shape = out.shape
     if shape == input.shape and prefilter:
         return input
@@ -463,8 +487,8 @@ def _rotate(
     planes = np.reshape(moved, (-1, *moved.shape[-2:]))
     key = tuple(slice(None) if axis in pair else 0 for axis in range(input.ndim))
     in_plane = [points[axis][key] for axis in pair]
-    made = [_mapped(plane, in_plane, order, mode, cval, prefilter) for plane in planes]
-    made = np.reshape(np.stack(made), (*moved.shape[:-2], *in_plane[0].shape))
+    mapped = [_mapped(plane, in_plane, order, mode, cval, prefilter) for plane in planes]
+    made = np.reshape(np.stack(mapped), (*moved.shape[:-2], *in_plane[0].shape))
     return np.moveaxis(made, (-2, -1), pair)
 
 
@@ -581,64 +605,308 @@ def _between(r: Any) -> list[Any]:
 
 
 FILTERS = [
-    Row("ndimage.correlate1d", Formula(_correlate1d), arrays="input weights cval", neutral="output", samples=lambda r: [call(r.normal(6), r.normal(3)), call(_image(r), r.normal(4), axis=0, mode="mirror", origin=1), call(_image(r), r.normal(4), mode="constant", cval=0.3)]),
-    Row("ndimage.convolve1d", Formula(_convolve1d), arrays="input weights cval", neutral="output", samples=lambda r: [call(r.normal(6), r.normal(3)), call(_image(r), r.normal(4), axis=0, mode="wrap", origin=1)]),
-    Row("ndimage.gaussian_filter1d", Formula(_gaussian1d), arrays="input sigma cval", neutral="output", samples=lambda r: [call(r.normal(8), 0.7), call(_image(r), 0.7, axis=0, order=1, mode="nearest"), call(_image(r), 0.7, order=3, radius=3)]),
-    Row("ndimage.gaussian_filter", Formula(_gaussian), arrays="input sigma cval", neutral="output", samples=lambda r: [call(_image(r), 0.7), call(_image(r), np.array([0.7, 0.9]), order=(0, 1), mode=["wrap", "mirror"]), call(_image(r), 0.8, axes=1)]),
-    Row("ndimage.gaussian_laplace", Formula(_gaussian_laplace), arrays="input sigma cval", neutral="output", samples=lambda r: [call(_image(r), 0.7)]),
-    Row("ndimage.gaussian_gradient_magnitude", Formula(_gaussian_gradient), arrays="input sigma cval", neutral="output", samples=lambda r: [call(_image(r), 0.7)]),
-    Row("ndimage.laplace", Formula(_laplace), arrays="input cval", neutral="output", samples=lambda r: [call(_image(r)), call(_image(r), mode="constant", cval=0.2)]),
-    Row("ndimage.sobel", Formula(_slope([1.0, 2.0, 1.0])), arrays="input cval", neutral="output", samples=lambda r: [call(_image(r)), call(_image(r), axis=0, mode="nearest")]),
-    Row("ndimage.prewitt", Formula(_slope([1.0, 1.0, 1.0])), arrays="input cval", neutral="output", samples=lambda r: [call(_image(r))]),
-    Row("ndimage.uniform_filter1d", Formula(_uniform1d), arrays="input cval", neutral="output", samples=lambda r: [call(r.normal(6), 3), call(_image(r), 4, axis=0, origin=1)]),
-    Row("ndimage.uniform_filter", Formula(_uniform), arrays="input cval", neutral="output", samples=_filter_samples),
-    Row("ndimage.correlate", Formula(_correlate), arrays="input weights cval", neutral="output", samples=lambda r: [call(_image(r), r.normal(3, 2)), call(_image(r), r.normal(2, 3), mode="constant", origin=(0, 1))]),
-    Row("ndimage.convolve", Formula(_convolve), arrays="input weights cval", neutral="output", samples=lambda r: [call(_image(r), r.normal(3, 2)), call(_image(r), r.normal(2, 3), mode="constant", origin=(-1, 1))]),
+    Row(
+        "ndimage.correlate1d",
+        Formula(_correlate1d),
+        arrays="input weights cval",
+        neutral="output",
+        samples=lambda r: [
+            call(r.normal(6), r.normal(3)),
+            call(_image(r), r.normal(4), axis=0, mode="mirror", origin=1),
+            call(_image(r), r.normal(4), mode="constant", cval=0.3),
+        ],
+    ),
+    Row(
+        "ndimage.convolve1d",
+        Formula(_convolve1d),
+        arrays="input weights cval",
+        neutral="output",
+        samples=lambda r: [
+            call(r.normal(6), r.normal(3)),
+            call(_image(r), r.normal(4), axis=0, mode="wrap", origin=1),
+        ],
+    ),
+    Row(
+        "ndimage.gaussian_filter1d",
+        Formula(_gaussian1d),
+        arrays="input sigma cval",
+        neutral="output",
+        samples=lambda r: [
+            call(r.normal(8), 0.7),
+            call(_image(r), 0.7, axis=0, order=1, mode="nearest"),
+            call(_image(r), 0.7, order=3, radius=3),
+        ],
+    ),
+    Row(
+        "ndimage.gaussian_filter",
+        Formula(_gaussian),
+        arrays="input sigma cval",
+        neutral="output",
+        samples=lambda r: [
+            call(_image(r), 0.7),
+            call(_image(r), np.array([0.7, 0.9]), order=(0, 1), mode=["wrap", "mirror"]),
+            call(_image(r), 0.8, axes=1),
+        ],
+    ),
+    Row(
+        "ndimage.gaussian_laplace",
+        Formula(_gaussian_laplace),
+        arrays="input sigma cval",
+        neutral="output",
+        samples=lambda r: [call(_image(r), 0.7)],
+    ),
+    Row(
+        "ndimage.gaussian_gradient_magnitude",
+        Formula(_gaussian_gradient),
+        arrays="input sigma cval",
+        neutral="output",
+        samples=lambda r: [call(_image(r), 0.7)],
+    ),
+    Row(
+        "ndimage.laplace",
+        Formula(_laplace),
+        arrays="input cval",
+        neutral="output",
+        samples=lambda r: [call(_image(r)), call(_image(r), mode="constant", cval=0.2)],
+    ),
+    Row(
+        "ndimage.sobel",
+        Formula(_slope([1.0, 2.0, 1.0])),
+        arrays="input cval",
+        neutral="output",
+        samples=lambda r: [call(_image(r)), call(_image(r), axis=0, mode="nearest")],
+    ),
+    Row(
+        "ndimage.prewitt",
+        Formula(_slope([1.0, 1.0, 1.0])),
+        arrays="input cval",
+        neutral="output",
+        samples=lambda r: [call(_image(r))],
+    ),
+    Row(
+        "ndimage.uniform_filter1d",
+        Formula(_uniform1d),
+        arrays="input cval",
+        neutral="output",
+        samples=lambda r: [call(r.normal(6), 3), call(_image(r), 4, axis=0, origin=1)],
+    ),
+    Row(
+        "ndimage.uniform_filter",
+        Formula(_uniform),
+        arrays="input cval",
+        neutral="output",
+        samples=_filter_samples,
+    ),
+    Row(
+        "ndimage.correlate",
+        Formula(_correlate),
+        arrays="input weights cval",
+        neutral="output",
+        samples=lambda r: [
+            call(_image(r), r.normal(3, 2)),
+            call(_image(r), r.normal(2, 3), mode="constant", origin=(0, 1)),
+        ],
+    ),
+    Row(
+        "ndimage.convolve",
+        Formula(_convolve),
+        arrays="input weights cval",
+        neutral="output",
+        samples=lambda r: [
+            call(_image(r), r.normal(3, 2)),
+            call(_image(r), r.normal(2, 3), mode="constant", origin=(-1, 1)),
+        ],
+    ),
     *(
-        Row(f"ndimage.{name}_filter", Formula(_extreme(take)), arrays="input cval", neutral="output", samples=_rank_samples)
+        Row(
+            f"ndimage.{name}_filter",
+            Formula(_extreme(take)),
+            arrays="input cval",
+            neutral="output",
+            samples=_rank_samples,
+        )
         for name, take in (("maximum", np.max), ("minimum", np.min))
     ),
     *(
-        Row(f"ndimage.{name}_filter1d", Formula(_extreme1d(take)), arrays="input cval", neutral="output", samples=lambda r: [call(r.normal(7), 3), call(_image(r), 4, axis=0)])
+        Row(
+            f"ndimage.{name}_filter1d",
+            Formula(_extreme1d(take)),
+            arrays="input cval",
+            neutral="output",
+            samples=lambda r: [call(r.normal(7), 3), call(_image(r), 4, axis=0)],
+        )
         for name, take in (("maximum", np.max), ("minimum", np.min))
     ),
-    Row("ndimage.median_filter", Formula(_median), arrays="input cval", neutral="output", samples=_rank_samples),
-    Row("ndimage.rank_filter", Formula(_rank), arrays="input cval", neutral="output", samples=lambda r: _rank_samples(r, 2)),
-    Row("ndimage.percentile_filter", Formula(_percentile), arrays="input cval", neutral="output", samples=lambda r: _rank_samples(r, 30)),
+    Row(
+        "ndimage.median_filter",
+        Formula(_median),
+        arrays="input cval",
+        neutral="output",
+        samples=_rank_samples,
+    ),
+    Row(
+        "ndimage.rank_filter",
+        Formula(_rank),
+        arrays="input cval",
+        neutral="output",
+        samples=lambda r: _rank_samples(r, 2),
+    ),
+    Row(
+        "ndimage.percentile_filter",
+        Formula(_percentile),
+        arrays="input cval",
+        neutral="output",
+        samples=lambda r: _rank_samples(r, 30),
+    ),
     *(
-        Row(f"ndimage.{name}", Formula(_grey(combine)), arrays="input structure cval", neutral="output", samples=_grey_samples)
+        Row(
+            f"ndimage.{name}",
+            Formula(_grey(combine)),
+            arrays="input structure cval",
+            neutral="output",
+            samples=_grey_samples,
+        )
         for name, combine in GREY.items()
     ),
     *(
-        Row(f"ndimage.fourier_{name}", Formula(function), arrays=f"input {word}", neutral="output", samples=samples)
+        Row(
+            f"ndimage.fourier_{name}",
+            Formula(function),
+            arrays=f"input {word}",
+            neutral="output",
+            samples=samples,
+        )
         for name, word, function, samples in (
-            ("gaussian", "sigma", lambda input, sigma, n, axis: _gaussian_factor(input, n, axis, sigma=sigma), lambda r: [call(r.complex(4, 5), 0.7), call(r.complex(4, 3), 0.7, n=5)]),
-            ("shift", "shift", lambda input, shift, n, axis: _shift_factor(input, n, axis, shift=shift), lambda r: [call(r.complex(4, 5), 0.7), call(r.complex(4, 3), np.array([0.7, 0.2]), n=4)]),
-            ("uniform", "size", lambda input, size, n, axis: _fourier(_uniform_factor)(input, n, axis, size=size), lambda r: [call(r.complex(4, 5), 1.7), call(r.complex(4, 3), 1.7, n=5)]),
+            (
+                "gaussian",
+                "sigma",
+                lambda input, sigma, n, axis: _gaussian_factor(input, n, axis, sigma=sigma),
+                lambda r: [call(r.complex(4, 5), 0.7), call(r.complex(4, 3), 0.7, n=5)],
+            ),
+            (
+                "shift",
+                "shift",
+                lambda input, shift, n, axis: _shift_factor(input, n, axis, shift=shift),
+                lambda r: [
+                    call(r.complex(4, 5), 0.7),
+                    call(r.complex(4, 3), np.array([0.7, 0.2]), n=4),
+                ],
+            ),
+            (
+                "uniform",
+                "size",
+                lambda input, size, n, axis: _fourier(_uniform_factor)(input, n, axis, size=size),
+                lambda r: [call(r.complex(4, 5), 1.7), call(r.complex(4, 3), 1.7, n=5)],
+            ),
         )
     ),
 ]
 INTERPOLATION = [
-    Row("ndimage.spline_filter1d", AxisLinear("input"), arrays="input", samples=lambda r: [call(r.normal(7)), call(_image(r), 2, axis=0, mode="reflect"), call(_image(r), 4, mode="grid-wrap")]),
-    Row("ndimage.spline_filter", Formula(_spline_filter), arrays="input", neutral="output", samples=lambda r: [call(_image(r))]),
-    Row("ndimage.map_coordinates", Formula(_map_coordinates), arrays="input coordinates cval", neutral="output", samples=_between),
-    Row("ndimage.shift", Formula(_shift), arrays="input shift cval", neutral="output", samples=lambda r: [call(_image(r), 0.3), call(_image(r), np.array([0.3, -1.6]), mode="nearest"), call(_image(r), np.array([0.3, -1.6]), mode="wrap", order=1)]),
-    Row("ndimage.zoom", Formula(_zoom), arrays="input zoom cval", neutral="output", samples=lambda r: [call(_image(r), zoom=1.7, mode="mirror"), call(_image(r), zoom=(1.5, 0.6), order=1, mode="grid-constant", grid_mode=True), call(_image(r), zoom=2.0, mode="reflect")]),
-    Row("ndimage.affine_transform", Formula(_affine), arrays="input matrix offset cval", neutral="output", samples=lambda r: [call(_image(r), np.array([[0.9, 0.1], [-0.2, 0.8]]), 0.317), call(_image(r), np.array([0.9, 0.8]), np.array([0.31, 0.23]), mode="nearest", order=1), call(_image(r), np.array([[0.9, 0.1, 0.317], [-0.2, 0.8, 0.423]]))]),
-    Row("ndimage.rotate", Formula(_rotate), arrays="input angle cval", neutral="output reshape", samples=lambda r: [call(_image(r), 20.0), call(_image(r), 20.0, reshape=False, mode="reflect"), call(r.normal(4, 2, 5), 20.0, axes=(0, 2), order=1, mode="nearest")]),
+    Row(
+        "ndimage.spline_filter1d",
+        AxisLinear("input"),
+        arrays="input",
+        samples=lambda r: [
+            call(r.normal(7)),
+            call(_image(r), 2, axis=0, mode="reflect"),
+            call(_image(r), 4, mode="grid-wrap"),
+        ],
+    ),
+    Row(
+        "ndimage.spline_filter",
+        Formula(_spline_filter),
+        arrays="input",
+        neutral="output",
+        samples=lambda r: [call(_image(r))],
+    ),
+    Row(
+        "ndimage.map_coordinates",
+        Formula(_map_coordinates),
+        arrays="input coordinates cval",
+        neutral="output",
+        samples=_between,
+    ),
+    Row(
+        "ndimage.shift",
+        Formula(_shift),
+        arrays="input shift cval",
+        neutral="output",
+        samples=lambda r: [
+            call(_image(r), 0.3),
+            call(_image(r), np.array([0.3, -1.6]), mode="nearest"),
+            call(_image(r), np.array([0.3, -1.6]), mode="wrap", order=1),
+        ],
+    ),
+    Row(
+        "ndimage.zoom",
+        Formula(_zoom),
+        arrays="input zoom cval",
+        neutral="output",
+        samples=lambda r: [
+            call(_image(r), zoom=1.7, mode="mirror"),
+            call(_image(r), zoom=(1.5, 0.6), order=1, mode="grid-constant", grid_mode=True),
+            call(_image(r), zoom=2.0, mode="reflect"),
+        ],
+    ),
+    Row(
+        "ndimage.affine_transform",
+        Formula(_affine),
+        arrays="input matrix offset cval",
+        neutral="output",
+        samples=lambda r: [
+            call(_image(r), np.array([[0.9, 0.1], [-0.2, 0.8]]), 0.317),
+            call(_image(r), np.array([0.9, 0.8]), np.array([0.31, 0.23]), mode="nearest", order=1),
+            call(_image(r), np.array([[0.9, 0.1, 0.317], [-0.2, 0.8, 0.423]])),
+        ],
+    ),
+    Row(
+        "ndimage.rotate",
+        Formula(_rotate),
+        arrays="input angle cval",
+        neutral="output reshape",
+        samples=lambda r: [
+            call(_image(r), 20.0),
+            call(_image(r), 20.0, reshape=False, mode="reflect"),
+            call(r.normal(4, 2, 5), 20.0, axes=(0, 2), order=1, mode="nearest"),
+        ],
+    ),
 ]
 LABELS = np.array([[1, 1, 0, 2, 2, 2]] * 5)
 MEASUREMENTS = [
     *(
-        Row(f"ndimage.{name}", Formula(_measured(measure)), arrays="input", samples=lambda r: [call(_image(r)), call(_image(r), LABELS), call(_image(r), LABELS, [1, 2])])
+        Row(
+            f"ndimage.{name}",
+            Formula(_measured(measure)),
+            arrays="input",
+            samples=lambda r: [
+                call(_image(r)),
+                call(_image(r), LABELS),
+                call(_image(r), LABELS, [1, 2]),
+            ],
+        )
         for name, measure in (
             *(("sum_labels", np.sum), ("sum", np.sum), ("mean", np.mean), ("variance", np.var)),
             *(("standard_deviation", np.std), ("maximum", np.max), ("minimum", np.min)),
             ("median", np.median),
         )
     ),
-    Row("ndimage.center_of_mass", Formula(_centre), arrays="input", samples=lambda r: [call(r.uniform(5, 6)), call(r.uniform(5, 6), LABELS, [1, 2])]),
-    Row("ndimage.extrema", Formula(lambda input, labels, index: (_measured(np.min)(input, labels, index), _measured(np.max)(input, labels, index))), arrays="input", samples=lambda r: [call(_image(r)), call(_image(r), LABELS, [1, 2])]),
+    Row(
+        "ndimage.center_of_mass",
+        Formula(_centre),
+        arrays="input",
+        samples=lambda r: [call(r.uniform(5, 6)), call(r.uniform(5, 6), LABELS, [1, 2])],
+    ),
+    Row(
+        "ndimage.extrema",
+        Formula(
+            lambda input, labels, index: (
+                _measured(np.min)(input, labels, index),
+                _measured(np.max)(input, labels, index),
+            )
+        ),
+        arrays="input",
+        samples=lambda r: [call(_image(r)), call(_image(r), LABELS, [1, 2])],
+    ),
 ]
 NONE = [
     *(
@@ -653,13 +921,22 @@ NONE = [
     ),
     Row("ndimage.distance_transform_edt", Constant("distances to the zeros of a mask")),
     *(
-        Row(f"ndimage.{name}", Refused("a function of the caller's is run by compiled code. Fix: write it with NumPy, on numpy.lib.stride_tricks.sliding_window_view."))
+        Row(
+            f"ndimage.{name}",
+            Refused(
+                "a function of the caller's is run by compiled code. Fix: write it with NumPy, "
+                "on numpy.lib.stride_tricks.sliding_window_view."
+            ),
+        )
         for name in (
             *("generic_filter", "generic_filter1d", "generic_gradient_magnitude"),
             *("generic_laplace", "geometric_transform", "labeled_comprehension"),
             "vectorized_filter",
         )
     ),
-    Row("ndimage.fourier_ellipsoid", Refused("it has no formula here. Fix: ndimage.fourier_gaussian.")),
+    Row(
+        "ndimage.fourier_ellipsoid",
+        Refused("it has no formula here. Fix: ndimage.fourier_gaussian."),
+    ),
 ]
 register([*FILTERS, *INTERPOLATION, *MEASUREMENTS, *NONE])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
@@ -28,6 +29,7 @@ from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad
 
+BOUNDS: Any = import_module("scipy.optimize").Bounds
 QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
 
 
@@ -45,7 +47,9 @@ def _bracketed(name: str) -> Any:
 
     def composed(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
         args = as_args(args)
-        result = scipys(f"optimize.{name}")(quiet(f), plain(a), plain(b), plain(args), **_silenced(options))
+        result = scipys(f"optimize.{name}")(
+            quiet(f), plain(a), plain(b), plain(args), **_silenced(options)
+        )
         found = result[0] if isinstance(result, tuple) else result
         root = solution(lambda x: as_array(f(x, *args)), found)
         if isinstance(result, tuple):
@@ -63,7 +67,11 @@ def _newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: A
     )
     if isinstance(result, tuple):
         root = solution(lambda x: as_array(func(x, *args)), result[0])
-        return attached("optimize.newton", result, {(0,): root, (1, "root"): root} if isinstance(result[1], dict) else {(0,): root})
+        return attached(
+            "optimize.newton",
+            result,
+            {(0,): root, (1, "root"): root} if isinstance(result[1], dict) else {(0,): root},
+        )
     root = solution(lambda x: as_array(func(x, *args)), result)
     return attached("optimize.newton", result, {(): root})
 
@@ -83,7 +91,9 @@ def _root_scalar(f: Any, args: Any = (), **options: Any) -> Any:
     return attached("optimize.root_scalar", result, {("root",): root})
 
 
-def _root(fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any) -> Any:
+def _root(
+    fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any
+) -> Any:
     args = as_args(args)
     options = {"jac": jac, **options}
     result = scipys("optimize.root")(
@@ -100,11 +110,17 @@ def _root(fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = No
     return attached("optimize.root", result, {("x",): root})
 
 
-def _fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = 0, **options: Any) -> Any:
+def _fsolve(
+    func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = 0, **options: Any
+) -> Any:
     args = as_args(args)
     options = {"fprime": fprime, **options}
     result = scipys("optimize.fsolve")(
-        quiet(func), plain(as_array(x0)), args=plain(args), full_output=full_output, **_silenced(options)
+        quiet(func),
+        plain(as_array(x0)),
+        args=plain(args),
+        full_output=full_output,
+        **_silenced(options),
     )
     found = result[0] if full_output else result
     root = solution(lambda x: np.reshape(as_array(func(x, *args)), np.shape(found)), found)
@@ -124,7 +140,9 @@ def _from_start(name: str) -> Any:
     """The rule of a method of quasi-Newton type for systems."""
 
     def composed(F: Any, xin: Any, *more: Any, **options: Any) -> Any:
-        result = scipys(f"optimize.{name}")(quiet(F), plain(as_array(xin)), *more, **_silenced(options))
+        result = scipys(f"optimize.{name}")(
+            quiet(F), plain(as_array(xin)), *more, **_silenced(options)
+        )
         root = solution(lambda x: np.reshape(as_array(F(x)), np.shape(result)), result)
         return attached(f"optimize.{name}", result, {(): root})
 
@@ -139,7 +157,7 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     if bounds is None:
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
-    if isinstance(bounds, scipy.optimize.Bounds):
+    if isinstance(bounds, BOUNDS):
         low, high = bounds.lb, bounds.ub
     else:
         pairs = [(-np.inf if a is None else a, np.inf if b is None else b) for a, b in bounds]
@@ -151,7 +169,7 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
 
 
 def _plain_bounds(bounds: Any) -> Any:
-    if bounds is None or isinstance(bounds, scipy.optimize.Bounds):
+    if bounds is None or isinstance(bounds, BOUNDS):
         return bounds
     return plain(bounds)
 
@@ -164,7 +182,9 @@ def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
         made = np.reshape(as_array(slope(point)), np.shape(x))
         if ends is None:
             return made
-        held = np.where(is_low, point - np.where(is_low, ends[0], 0.0), point - np.where(is_high, ends[1], 0.0))
+        held = np.where(
+            is_low, point - np.where(is_low, ends[0], 0.0), point - np.where(is_high, ends[1], 0.0)
+        )
         return np.where(is_low | is_high, held, made)
 
     return solution(residual, x)
@@ -213,16 +233,25 @@ def _minimize(
 
 
 def _minimize_scalar(
-    fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), method: Any = None, **options: Any
+    fun: Any,
+    bracket: Any = None,
+    bounds: Any = None,
+    args: Any = (),
+    method: Any = None,
+    **options: Any,
 ) -> Any:
     args = as_args(args)
     result = scipys("optimize.minimize_scalar")(
         quiet(fun), plain(bracket), plain(bounds), plain(args), method, **_silenced(options)
     )
-    x = _stationary(_gradient(fun, args, None), result.x, None if bounds is None else [tuple(bounds)])
+    x = _stationary(
+        _gradient(fun, args, None), result.x, None if bounds is None else [tuple(bounds)]
+    )
     value = as_array(fun(x, *args))
     if is_recorded([x, value]):
-        refuse_failure("scipy.optimize.minimize_scalar", result.success, getattr(result, "message", ""))
+        refuse_failure(
+            "scipy.optimize.minimize_scalar", result.success, getattr(result, "message", "")
+        )
     return attached("optimize.minimize_scalar", result, {("x",): x, ("fun",): value})
 
 
@@ -233,11 +262,15 @@ def _fmin(name: str, *, with_gradient: bool = False, scalar: bool = False) -> An
         if with_gradient and len(starts) > 1:
             options["fprime"] = starts[1]
             starts = starts[:1]
-        if len(starts) > (2 if scalar and name == "fminbound" else 1 if not scalar or name != "fminbound" else 2):
+        if len(starts) > (
+            2 if scalar and name == "fminbound" else 1 if not scalar or name != "fminbound" else 2
+        ):
             *starts, args = starts  # type: ignore[assignment]  # a tuple or a list
         args = as_args(args)
         given = _silenced(options)
-        result = scipys(f"optimize.{name}")(quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given)
+        result = scipys(f"optimize.{name}")(
+            quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given
+        )
         found = result[0] if isinstance(result, tuple) else result
         bounds = options.get("bounds")
         x = _stationary(_gradient(func, args, options.get("fprime")), np.asarray(found), bounds)
@@ -299,21 +332,30 @@ def _least_squares(
     x = _stationary(grad(cost), result.x, pairs)
     if is_recorded(x):
         refuse_failure(name, result.success, result.message)
-    return attached("optimize.least_squares", result, {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)})
+    return attached(
+        "optimize.least_squares", result, {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
+    )
 
 
 def _pairs_of(bounds: Any, x: Any) -> Any:
-    if isinstance(bounds, scipy.optimize.Bounds):
+    if isinstance(bounds, BOUNDS):
         return bounds
     low, high = bounds
     low, high = (as_array(one) * np.ones(np.shape(x)) for one in (low, high))
     return list(zip(low, high, strict=True))
 
 
-def _leastsq(func: Any, x0: Any, args: Any = (), Dfun: Any = None, full_output: Any = False, **options: Any) -> Any:
+def _leastsq(
+    func: Any, x0: Any, args: Any = (), Dfun: Any = None, full_output: Any = False, **options: Any
+) -> Any:
     args = as_args(args)
     result = scipys("optimize.leastsq")(
-        quiet(func), plain(as_array(x0)), plain(args), quiet(Dfun), full_output, **_silenced(options)
+        quiet(func),
+        plain(as_array(x0)),
+        plain(args),
+        quiet(Dfun),
+        full_output,
+        **_silenced(options),
     )
 
     def cost(x: Any) -> Any:
@@ -354,9 +396,10 @@ def _curve_fit(
             return solved(np.linalg.cholesky(s), made)
         return np.reshape(made / s, (-1,))
 
-    p = _stationary(
-        grad(lambda p: np.sum(residuals(p) ** 2) / 2), result[0], _pairs_of(bounds, result[0])
-    )
+    def cost(p: Any) -> Any:
+        return np.sum(residuals(p) ** 2) / 2
+
+    p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]))
     slopes = jacobian(residuals)(p)
     covariance = np.linalg.inv(slopes.T @ slopes)
     freedom = np.shape(plain(slopes))[0] - np.shape(plain(slopes))[1]
@@ -398,7 +441,7 @@ def _lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), **options: Any)
 # Programs -----------------------------------------------------------------------------------------
 
 
-def _linprog(
+def _linprog(  # noqa: C901  one kind of constraint after the other
     c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None,
     bounds: Any = (0, None), **options: Any,
 ) -> Any:  # fmt: skip
@@ -421,10 +464,14 @@ def _linprog(
     if A_ub is not None:
         A_ub, b_ub = as_array(A_ub), np.reshape(as_array(b_ub), (-1,))
         slack = np.asarray(plain(b_ub)) - np.asarray(plain(A_ub)) @ x
-        for i in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
-            rows.append(A_ub[i])
-            right.append(b_ub[i])
-    single = np.ndim(plain(bounds)) == 1 and len(bounds) == 2 and not isinstance(bounds[0], (tuple, list))
+        for tight in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
+            rows.append(A_ub[tight])
+            right.append(b_ub[tight])
+    single = (
+        np.ndim(plain(bounds)) == 1
+        and len(bounds) == 2
+        and not isinstance(bounds[0], (tuple, list))
+    )
     pairs = [bounds] * n if single else list(bounds)
     for j, pair in enumerate(pairs):
         for end in pair if pair is not None else (0, None):
@@ -433,7 +480,7 @@ def _linprog(
                 right.append(end)
                 break
     chosen: list[int] = []
-    for i in range(len(rows)):  # as many as are independent
+    for i, _ in enumerate(rows):  # as many as are independent
         trial = np.stack([np.asarray(plain(rows[k])) for k in [*chosen, i]])
         if np.linalg.matrix_rank(trial) == len(chosen) + 1:
             chosen.append(i)
@@ -442,7 +489,11 @@ def _linprog(
             f"{name}: the solution is not a vertex, so it is not unique and has no derivative. "
             "Fix: add a small term to c that chooses one."
         )
-    matrix = as_array([rows[k] for k in chosen]) if not any(_is_wrapped(rows[k]) for k in chosen) else np.stack([rows[k] for k in chosen])
+    matrix = (
+        as_array([rows[k] for k in chosen])
+        if not any(_is_wrapped(rows[k]) for k in chosen)
+        else np.stack([rows[k] for k in chosen])
+    )
     vertex = solved(matrix, as_array([right[k] for k in chosen]))
     parts: dict[Any, Any] = {("x",): vertex, ("fun",): c @ vertex}
     if A_ub is not None and result.slack.size:
@@ -461,11 +512,11 @@ def _isotonic(y: Any, weights: Any, out: Any) -> Any:
     blocks = np.asarray(out["blocks"])
     w = np.ones(y.shape) if weights is None else weights
     parts: list[Any] = []
-    for low, high in zip(blocks[:-1], blocks[1:], strict=True):
+    for low, high in itertools.pairwise(blocks):
         share = w[low:high]
         total = np.sum(share)
         parts.append((np.sum(share * y[low:high]) / total) * np.ones(high - low))
-    sums = [np.sum(w[low:high]) for low, high in zip(blocks[:-1], blocks[1:], strict=True)]
+    sums = [np.sum(w[low:high]) for low, high in itertools.pairwise(blocks)]
     return {"x": np.concatenate(parts), "weights": np.stack(sums)}
 
 
@@ -475,18 +526,28 @@ def _isotonic(y: Any, weights: Any, out: Any) -> Any:
 def _find_root(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
     ends = tuple(plain(as_array(one)) for one in init)
-    result = scipys("optimize.elementwise.find_root")(quiet(f), ends, args=plain(args), **_silenced(options))
+    result = scipys("optimize.elementwise.find_root")(
+        quiet(f), ends, args=plain(args), **_silenced(options)
+    )
     root = _elementwise(lambda x: as_array(f(x, *args)), result.x)
-    return attached("optimize.elementwise.find_root", result, {("x",): root, ("f_x",): as_array(f(root, *args))})
+    return attached(
+        "optimize.elementwise.find_root", result, {("x",): root, ("f_x",): as_array(f(root, *args))}
+    )
 
 
 def _find_minimum(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
     args = as_args(args)
     ends = tuple(plain(as_array(one)) for one in init)
-    result = scipys("optimize.elementwise.find_minimum")(quiet(f), ends, args=plain(args), **_silenced(options))
+    result = scipys("optimize.elementwise.find_minimum")(
+        quiet(f), ends, args=plain(args), **_silenced(options)
+    )
     slope = grad(lambda x: np.sum(as_array(f(x, *args))))
     point = _elementwise(slope, result.x)
-    return attached("optimize.elementwise.find_minimum", result, {("x",): point, ("f_x",): as_array(f(point, *args))})
+    return attached(
+        "optimize.elementwise.find_minimum",
+        result,
+        {("x",): point, ("f_x",): as_array(f(point, *args))},
+    )
 
 
 def _elementwise(residual: Any, found: Any) -> Any:
@@ -558,20 +619,87 @@ ROWS = [
         _calls(name, _bracketed(name), lambda r: [call(_cubic, 0, 2, (0.7,))])
         for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
     ),
-    _calls("newton", _newton, lambda r: [call(_cubic, 1, None, (0.7,)), call(_cubic, np.array([1, 1]), None, (np.array([0.7, 0.9]),), upto=1)]),
-    _calls("root_scalar", _root_scalar, lambda r: [call(_cubic, (0.7,), bracket=(0, 2), take=lambda made: made.root)]),
-    _calls("root", _root, lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13)]),
-    _calls("fsolve", _fsolve, lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), xtol=1e-13)]),
-    _calls("fixed_point", _fixed_point, lambda r: [call(_contraction, 0, (np.array([0.4, 0.6]),), xtol=1e-13, upto=1)]),
+    _calls(
+        "newton",
+        _newton,
+        lambda r: [
+            call(_cubic, 1, None, (0.7,)),
+            call(_cubic, np.array([1, 1]), None, (np.array([0.7, 0.9]),), upto=1),
+        ],
+    ),
+    _calls(
+        "root_scalar",
+        _root_scalar,
+        lambda r: [call(_cubic, (0.7,), bracket=(0, 2), take=lambda made: made.root)],
+    ),
+    _calls(
+        "root",
+        _root,
+        lambda r: [
+            call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13)
+        ],
+    ),
+    _calls(
+        "fsolve", _fsolve, lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), xtol=1e-13)]
+    ),
+    _calls(
+        "fixed_point",
+        _fixed_point,
+        lambda r: [call(_contraction, 0, (np.array([0.4, 0.6]),), xtol=1e-13, upto=1)],
+    ),
     *(
         Row(f"optimize.{name}", Composed(_from_start(name), calls_back=True))
-        for name in ("anderson", "broyden1", "broyden2", "diagbroyden", "excitingmixing", "linearmixing", "newton_krylov")
+        for name in (
+            "anderson",
+            "broyden1",
+            "broyden2",
+            "diagbroyden",
+            "excitingmixing",
+            "linearmixing",
+            "newton_krylov",
+        )
     ),
-    _calls("minimize", _minimize, lambda r: [
-        call(_valley, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: [made.x, made.fun], tol=1e-7, upto=1, accuracy=1e-3),
-        call(_valley, [0, 0], (np.array([0.4, 0.6]),), "L-BFGS-B", bounds=[(0.5, None), (None, None)], take=lambda made: [made.x, made.fun], tol=1e-14, upto=1),
-    ]),
-    _calls("minimize_scalar", _minimize_scalar, lambda r: [call(_bowl, None, None, (0.7,), take=lambda made: [made.x, made.fun], tol=1e-12, upto=1, accuracy=1e-4)]),
+    _calls(
+        "minimize",
+        _minimize,
+        lambda r: [
+            call(
+                _valley,
+                [0, 0],
+                (np.array([0.4, 0.6]),),
+                take=lambda made: [made.x, made.fun],
+                tol=1e-7,
+                upto=1,
+                accuracy=1e-3,
+            ),
+            call(
+                _valley,
+                [0, 0],
+                (np.array([0.4, 0.6]),),
+                "L-BFGS-B",
+                bounds=[(0.5, None), (None, None)],
+                take=lambda made: [made.x, made.fun],
+                tol=1e-14,
+                upto=1,
+            ),
+        ],
+    ),
+    _calls(
+        "minimize_scalar",
+        _minimize_scalar,
+        lambda r: [
+            call(
+                _bowl,
+                None,
+                None,
+                (0.7,),
+                take=lambda made: [made.x, made.fun],
+                tol=1e-12,
+                upto=1,
+                accuracy=1e-4,
+            )
+        ],
+    ),
     _calls("fmin", _fmin("fmin"), None),
     _calls("fmin_bfgs", _fmin("fmin_bfgs", with_gradient=True), None),
     _calls("fmin_cg", _fmin("fmin_cg", with_gradient=True), None),
@@ -582,36 +710,193 @@ ROWS = [
     _calls("fminbound", _fmin("fminbound", scalar=True), None),
     _calls("brent", _fmin("brent", scalar=True), None),
     _calls("golden", _fmin("golden", scalar=True), None),
-    _calls("least_squares", _least_squares, lambda r: [
-        call(_misfit, [1, 1], args=(TIMES, DATA), take=lambda made: [made.x, made.cost, made.fun], xtol=1e-15, ftol=1e-15, gtol=1e-15, upto=1, tracked="args", accuracy=1e-4),
-    ]),
-    _calls("leastsq", _leastsq, lambda r: [call(_misfit, [1, 1], (TIMES.copy(), DATA.copy()), take=lambda made: made[0], upto=1, xtol=1e-14, ftol=1e-14, accuracy=1e-4)]),
-    _calls("curve_fit", _curve_fit, lambda r: [call(_curve, TIMES.copy(), DATA.copy(), [1, 1], upto=1, xtol=1e-14, ftol=1e-14, accuracy=1e-4)]),
-    Row("optimize.nnls", Formula(_nnls), arrays="A b", neutral="maxiter atol", samples=lambda r: [call(r.uniform(5, 3), r.normal(5))]),
-    Row("optimize.lsq_linear", Composed(_lsq_linear), samples=lambda r: [call(r.normal(5, 3), r.normal(5), take=lambda made: [made.x, made.cost, made.fun])]),
-    Row("optimize.linprog", Composed(_linprog), samples=lambda r: [call(np.array([-1.0, -2.0]), np.array([[1.0, 1.0], [1.0, 3.0]]), np.array([4.0, 6.0]), take=lambda made: [made.x, made.fun, made.slack])]),
-    Row("optimize.isotonic_regression", Formula(_isotonic), arrays="y weights", neutral="increasing", byproducts=("blocks",), samples=lambda r: [call(np.array([1.0, 3.0, 2.0, 4.0, 3.5]), take=lambda made: made.x)]),
-    *(
-        Row(f"optimize.{name}", ArrayApi(), samples=lambda r, n=count: [call(*(r.normal(3) for _ in range(n)))])
-        for name, count in (("rosen", 1), ("rosen_der", 1), ("rosen_hess", 1), ("rosen_hess_prod", 2))
+    _calls(
+        "least_squares",
+        _least_squares,
+        lambda r: [
+            call(
+                _misfit,
+                [1, 1],
+                args=(TIMES, DATA),
+                take=lambda made: [made.x, made.cost, made.fun],
+                xtol=1e-15,
+                ftol=1e-15,
+                gtol=1e-15,
+                upto=1,
+                tracked="args",
+                accuracy=1e-4,
+            ),
+        ],
     ),
-    _calls("elementwise.find_root", _find_root, lambda r: [call(_cubic, (0, 2), args=(np.array([0.7, 0.9]),), take=lambda made: made.x, tracked="args")]),
-    _calls("elementwise.find_minimum", _find_minimum, lambda r: [call(_bowl, (-1, 0, 2), args=(np.array([0.7, 0.9]),), take=lambda made: [made.x, made.f_x], upto=1, tracked="args", accuracy=1e-4)]),
-    _calls("elementwise.bracket_root", _bracket("bracket_root"), lambda r: [call(_cubic, np.array([-3.0]), args=(np.array([0.7]),), tracked="args", take=lambda made: [*made.bracket, *made.f_bracket], upto=1)]),
-    _calls("elementwise.bracket_minimum", _bracket("bracket_minimum"), lambda r: [call(_bowl, np.array([-3.0]), args=(np.array([0.7]),), tracked="args", take=lambda made: [*made.bracket, *made.f_bracket], upto=1)]),
+    _calls(
+        "leastsq",
+        _leastsq,
+        lambda r: [
+            call(
+                _misfit,
+                [1, 1],
+                (TIMES.copy(), DATA.copy()),
+                take=lambda made: made[0],
+                upto=1,
+                xtol=1e-14,
+                ftol=1e-14,
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    _calls(
+        "curve_fit",
+        _curve_fit,
+        lambda r: [
+            call(
+                _curve,
+                TIMES.copy(),
+                DATA.copy(),
+                [1, 1],
+                upto=1,
+                xtol=1e-14,
+                ftol=1e-14,
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    Row(
+        "optimize.nnls",
+        Formula(_nnls),
+        arrays="A b",
+        neutral="maxiter atol",
+        samples=lambda r: [call(r.uniform(5, 3), r.normal(5))],
+    ),
+    Row(
+        "optimize.lsq_linear",
+        Composed(_lsq_linear),
+        samples=lambda r: [
+            call(r.normal(5, 3), r.normal(5), take=lambda made: [made.x, made.cost, made.fun])
+        ],
+    ),
+    Row(
+        "optimize.linprog",
+        Composed(_linprog),
+        samples=lambda r: [
+            call(
+                np.array([-1.0, -2.0]),
+                np.array([[1.0, 1.0], [1.0, 3.0]]),
+                np.array([4.0, 6.0]),
+                take=lambda made: [made.x, made.fun, made.slack],
+            )
+        ],
+    ),
+    Row(
+        "optimize.isotonic_regression",
+        Formula(_isotonic),
+        arrays="y weights",
+        neutral="increasing",
+        byproducts=("blocks",),
+        samples=lambda r: [call(np.array([1.0, 3.0, 2.0, 4.0, 3.5]), take=lambda made: made.x)],
+    ),
+    *(
+        Row(
+            f"optimize.{name}",
+            ArrayApi(),
+            samples=samples,
+        )
+        for name, samples in (
+            ("rosen", lambda r: [call(r.normal(3))]),
+            ("rosen_der", lambda r: [call(r.normal(3))]),
+            ("rosen_hess", lambda r: [call(r.normal(3))]),
+            ("rosen_hess_prod", lambda r: [call(r.normal(3), r.normal(3))]),
+        )
+    ),
+    _calls(
+        "elementwise.find_root",
+        _find_root,
+        lambda r: [
+            call(
+                _cubic,
+                (0, 2),
+                args=(np.array([0.7, 0.9]),),
+                take=lambda made: made.x,
+                tracked="args",
+            )
+        ],
+    ),
+    _calls(
+        "elementwise.find_minimum",
+        _find_minimum,
+        lambda r: [
+            call(
+                _bowl,
+                (-1, 0, 2),
+                args=(np.array([0.7, 0.9]),),
+                take=lambda made: [made.x, made.f_x],
+                upto=1,
+                tracked="args",
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    _calls(
+        "elementwise.bracket_root",
+        _bracket("bracket_root"),
+        lambda r: [
+            call(
+                _cubic,
+                np.array([-3.0]),
+                args=(np.array([0.7]),),
+                tracked="args",
+                take=lambda made: [*made.bracket, *made.f_bracket],
+                upto=1,
+            )
+        ],
+    ),
+    _calls(
+        "elementwise.bracket_minimum",
+        _bracket("bracket_minimum"),
+        lambda r: [
+            call(
+                _bowl,
+                np.array([-3.0]),
+                args=(np.array([0.7]),),
+                tracked="args",
+                take=lambda made: [*made.bracket, *made.f_bracket],
+                upto=1,
+            )
+        ],
+    ),
     Row("optimize.linear_sum_assignment", Constant("an assignment")),
-    Row("optimize.quadratic_assignment", Refused("an assignment is piecewise constant. Fix: the cost of its col_ind.")),
+    Row(
+        "optimize.quadratic_assignment",
+        Refused("an assignment is piecewise constant. Fix: the cost of its col_ind."),
+    ),
     Row("optimize.milp", Refused("integers are piecewise constant. Fix: the cost at its x.")),
     *(
-        Row(f"optimize.{name}", Refused("a global search has no rule. Fix: refine its point with scipy.optimize.minimize, which has one."))
-        for name in ("basinhopping", "brute", "differential_evolution", "direct", "dual_annealing", "shgo")
+        Row(
+            f"optimize.{name}",
+            Refused(
+                "a global search has no rule. Fix: refine its point with scipy.optimize.minimize."
+            ),
+        )
+        for name in (
+            "basinhopping",
+            "brute",
+            "differential_evolution",
+            "direct",
+            "dual_annealing",
+            "shgo",
+        )
     ),
     *(
         Row(f"optimize.{name}", Refused("it has no rule. Fix: scipy.optimize.minimize."))
         for name in ("fmin_cobyla", "fmin_slsqp")
     ),
     *(
-        Row(f"optimize.{name}", Refused("it compares or takes differences. Fix: gradwrap.grad, gradwrap.testing.check_grads."))
+        Row(
+            f"optimize.{name}",
+            Refused(
+                "it compares or takes differences. Fix: gradwrap.grad, "
+                "gradwrap.testing.check_grads."
+            ),
+        )
         for name in ("approx_fprime", "check_grad", "line_search", "bracket")
     ),
 ]

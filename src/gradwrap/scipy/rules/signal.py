@@ -16,8 +16,6 @@ from gradwrap.scipy.kinds import (
     AxisLinear,
     Constant,
     Formula,
-    Refused,
-    product,
 )
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
@@ -133,11 +131,8 @@ def _filter_of_x(g: Any, b: Any, a: Any) -> Any:
 
 def _lags(g: Any, u: Any, count: int) -> Any:
     """The sums of `g` with `u` delayed by 0, 1, ... steps."""
-    found: list[Any] = []
     n = u.shape[-1]
-    for k in range(count):
-        found.append(np.sum(g[..., k:] * _conj(u[..., : max(n - k, 0)])))
-    return np.stack(found)
+    return np.stack([np.sum(g[..., k:] * _conj(u[..., : max(n - k, 0)])) for k in range(count)])
 
 
 def _delayed(t: Any, u: Any) -> Any:
@@ -383,7 +378,6 @@ def _wiener(im: Any, mysize: Any, noise: Any) -> Any:
     return np.where(taken, (im - mean) * (1 - ratio) + mean, mean)
 
 
-
 # Splines ------------------------------------------------------------------------------------------
 
 
@@ -425,9 +419,7 @@ def _window(window: Any, nperseg: Any, n: int) -> tuple[Any, int]:
     return np.asarray(window), len(window)
 
 
-def _transformed(
-    x: Any, win: Any, step: int, nfft: int, detrend: Any, *, onesided: bool
-) -> Any:
+def _transformed(x: Any, win: Any, step: int, nfft: int, detrend: Any, *, onesided: bool) -> Any:
     """The Fourier transforms of all windows of the last axis, in a new axis before it."""
     frames = windows(x, len(win), step)
     if detrend:
@@ -445,9 +437,9 @@ def _frequencies(fs: Any, nfft: int, *, onesided: bool) -> Any:
     return (np.fft.rfftfreq if onesided else np.fft.fftfreq)(nfft) * fs
 
 
-def _same_length(x: Any, y: Any) -> tuple[Any, Any]:
+def _same_length(x: Any, y: Any) -> Any:
     n = max(x.shape[-1], y.shape[-1])
-    return tuple(extended(one, 0, n - one.shape[-1], "constant") for one in (x, y))  # type: ignore[return-value]  # two of them
+    return tuple(extended(one, 0, n - one.shape[-1], "constant") for one in (x, y))
 
 
 def _csd(
@@ -492,6 +484,15 @@ def _csd(
             power = np.mean(power, axis=-2)
         power = np.moveaxis(power, -1, axis)
     return _frequencies(fs, nfft, onesided=onesided), power
+
+
+def _csd_of(
+    x: Any, y: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
+    return_onesided: Any, scaling: Any, axis: Any, average: Any,
+) -> Any:  # fmt: skip
+    return _csd(
+        x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
+    )
 
 
 def _welch(**words: Any) -> Any:
@@ -559,9 +560,7 @@ def _spectrogram(
         )
         made = np.real(made)
     else:
-        f, made = _stft_of(
-            x, fs, win, length - overlap, nfft, detrend, return_onesided, scaling
-        )
+        f, made = _stft_of(x, fs, win, length - overlap, nfft, detrend, return_onesided, scaling)
         if mode == "magnitude":
             made = np.abs(made)
         elif mode != "complex":
@@ -573,7 +572,8 @@ def _spectrogram(
 
 
 def _stft_of(
-    x: Any, fs: Any, win: Any, step: int, nfft: Any, detrend: Any, return_onesided: Any, scaling: Any
+    x: Any, fs: Any, win: Any, step: int, nfft: Any, detrend: Any, return_onesided: Any,
+    scaling: Any,
 ) -> Any:  # fmt: skip
     onesided = return_onesided and x.dtype.kind != "c"
     nfft = len(win) if nfft is None else int(nfft)
@@ -682,7 +682,11 @@ def _czt(x: Any, m: Any, w: Any, a: Any, axis: Any) -> Any:
     if w is None:
         w = np.exp(-2j * np.pi / m)
     k = np.arange(n)
-    powers = np.asarray(a + 0j if not hasattr(a, "dtype") else a) ** -k if not hasattr(a, "detach") else a ** (-k.astype(float))
+    powers = (
+        np.asarray(a + 0j if not hasattr(a, "dtype") else a) ** -k
+        if not hasattr(a, "detach")
+        else a ** (-k.astype(float))
+    )
     matrix = w ** (k[:, None] * np.arange(m)[None, :]).astype(float)
     return np.moveaxis((x * powers) @ matrix, -1, axis)
 
@@ -874,9 +878,7 @@ def _chirp(
     elif method in ("quadratic", "quad", "q"):
         rate = (f1 - f0) / t1**2
         cycles = (
-            f0 * t + rate * t**3 / 3
-            if vertex_zero
-            else f1 * t + rate * ((t1 - t) ** 3 - t1**3) / 3
+            f0 * t + rate * t**3 / 3 if vertex_zero else f1 * t + rate * ((t1 - t) ** 3 - t1**3) / 3
         )
     elif method in ("logarithmic", "log", "lo"):
         cycles = t1 / np.log(f1 / f0) * f0 * ((f1 / f0) ** (t / t1) - 1)
@@ -940,16 +942,20 @@ def _section(roots: Any, chosen: list[int], wanted: Any) -> Any:
 
 
 def _tf2sos(b: Any, a: Any, out: Any) -> Any:
-    return _zpk2sos(*dispatcher("signal.tf2zpk")(b, a), out)
+    z, p, k = dispatcher("signal.tf2zpk")(b, a)
+    return _zpk2sos(z, p, k, out)
 
 
 def _freqz_sos(sos: Any, worN: Any, whole: Any, fs: Any, out: Any) -> Any:
     response: Any = 1.0
     w = out[0]
     for section in range(sos.shape[0]):
-        response = response * dispatcher("signal.freqz")(
-            sos[section, :3], sos[section, 3:], worN=worN, whole=whole, fs=fs
-        )[1]
+        response = (
+            response
+            * dispatcher("signal.freqz")(
+                sos[section, :3], sos[section, 3:], worN=worN, whole=whole, fs=fs
+            )[1]
+        )
     return w, response
 
 
@@ -990,13 +996,30 @@ def _one_first(sos: Any, *rest: Any) -> tuple[Any, ...]:
 
 
 CONVOLUTIONS = [
-    Row("signal.convolve", Formula(_convolve_any := lambda in1, in2, mode: _convolve(in1, in2, mode)), arrays="in1 in2", neutral="method", samples=_two),
+    Row(
+        "signal.convolve",
+        Formula(_convolve_any := lambda in1, in2, mode: _convolve(in1, in2, mode)),
+        arrays="in1 in2",
+        neutral="method",
+        samples=_two,
+    ),
     Row("signal.correlate", Formula(_correlate), arrays="in1 in2", neutral="method", samples=_two),
-    Row("signal.fftconvolve", Formula(_fft_convolve), arrays="in1 in2", samples=lambda r: [*_two(r), call(r.normal(3, 4), r.normal(3, 2), axes=1)]),
+    Row(
+        "signal.fftconvolve",
+        Formula(_fft_convolve),
+        arrays="in1 in2",
+        samples=lambda r: [*_two(r), call(r.normal(3, 4), r.normal(3, 2), axes=1)],
+    ),
     Row("signal.oaconvolve", Formula(_fft_convolve), arrays="in1 in2", samples=_two),
     Row("signal.convolve2d", Formula(_convolve2d), arrays="in1 in2 fillvalue", samples=_planes),
     Row("signal.correlate2d", Formula(_correlate2d), arrays="in1 in2 fillvalue", samples=_planes),
-    Row("signal.sepfir2d", signature="input, hrow, hcol, /", kind=Formula(_sepfir2d), arrays="input hrow hcol", samples=lambda r: [call(r.normal(5, 6), r.normal(3), r.normal(5))]),
+    Row(
+        "signal.sepfir2d",
+        signature="input, hrow, hcol, /",
+        kind=Formula(_sepfir2d),
+        arrays="input hrow hcol",
+        samples=lambda r: [call(r.normal(5, 6), r.normal(3), r.normal(5))],
+    ),
 ]
 FILTERS = [
     Row(
@@ -1010,58 +1033,312 @@ FILTERS = [
             call(r.normal(3), np.array([2.0]), r.normal(6)),
         ],
     ),
-    Row("signal.lfilter_zi", Formula(_lfilter_zi), arrays="b a", samples=lambda r: [call(*_tf(r)), call(r.normal(2), r.uniform(4) * np.array([1, .3, .2, .1]))]),
-    Row("signal.lfiltic", Formula(_lfiltic), arrays="b a y x", samples=lambda r: [call(*_tf(r), r.normal(2), r.normal(2))]),
-    Row("signal.sosfilt", within=_one_first, kind=Formula(_sosfilt), arrays="sos x zi", samples=lambda r: [call(SECTIONS.copy(), r.normal(6)), call(SECTIONS.copy(), r.normal(6), zi=np.full((2, 2), 0.3))]),
-    Row("signal.sosfilt_zi", within=_one_first, kind=Formula(_sosfilt_zi), arrays="sos", samples=lambda r: [call(SECTIONS.copy())]),
-    Row("signal.filtfilt", Formula(_filtfilt), arrays="b a x", neutral="irlen", samples=lambda r: [call(*_tf(r), r.normal(14)), call(*_tf(r), r.normal(6), padtype="even", padlen=3), call(*_tf(r), r.normal(7, 2), axis=0, padtype="constant", padlen=2)]),
-    Row("signal.sosfiltfilt", within=_one_first, kind=Formula(_sosfiltfilt), arrays="sos x", samples=lambda r: [call(SECTIONS.copy(), r.normal(18)), call(SECTIONS.copy(), r.normal(6), padlen=3, padtype="constant")]),
-    Row("signal.deconvolve", Formula(_deconvolve), arrays="signal divisor", samples=lambda r: [call(r.normal(6), r.uniform(3))]),
-    Row("signal.upfirdn", Formula(_upfirdn), arrays="h x", samples=lambda r: [call(r.normal(3), r.normal(5)), call(r.normal(4), r.normal(2, 5), up=3, down=2)]),
-    Row("signal.savgol_filter", Formula(_savgol), arrays="x delta cval", samples=lambda r: [call(r.normal(9), 5, 2), call(r.normal(9), 5, 2, deriv=1, delta=0.7), call(r.normal(9, 2), 5, 3, axis=0, mode="mirror"), call(r.normal(9), 4, 2, mode="nearest")]),
-    Row("signal.medfilt", Formula(_medfilt), arrays="volume", samples=lambda r: [call(r.normal(7)), call(r.normal(4, 5), [3, 5])]),
-    Row("signal.medfilt2d", Formula(lambda input, kernel_size: _medfilt(input, kernel_size)), arrays="input", samples=lambda r: [call(r.normal(4, 5))]),
-    Row("signal.order_filter", Formula(_order_filter), arrays="a", samples=lambda r: [call(r.normal(4, 5), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), 2)]),
-    Row("signal.wiener", Formula(_wiener), arrays="im noise", samples=lambda r: [call(r.normal(8)), call(r.normal(5, 4), (3, 3), 0.05)]),
-    Row("signal.detrend", AxisLinear("data", adjoint=lambda g, axis, type, bp: dispatcher("signal.detrend")(g, axis=axis, type=type, bp=bp)), arrays="data", neutral="overwrite_data", samples=lambda r: [call(r.normal(7)), call(r.normal(3, 5), type="constant"), call(r.normal(8, 2), axis=0, bp=[4])]),
+    Row(
+        "signal.lfilter_zi",
+        Formula(_lfilter_zi),
+        arrays="b a",
+        samples=lambda r: [
+            call(*_tf(r)),
+            call(r.normal(2), r.uniform(4) * np.array([1, 0.3, 0.2, 0.1])),
+        ],
+    ),
+    Row(
+        "signal.lfiltic",
+        Formula(_lfiltic),
+        arrays="b a y x",
+        samples=lambda r: [call(*_tf(r), r.normal(2), r.normal(2))],
+    ),
+    Row(
+        "signal.sosfilt",
+        within=_one_first,
+        kind=Formula(_sosfilt),
+        arrays="sos x zi",
+        samples=lambda r: [
+            call(SECTIONS.copy(), r.normal(6)),
+            call(SECTIONS.copy(), r.normal(6), zi=np.full((2, 2), 0.3)),
+        ],
+    ),
+    Row(
+        "signal.sosfilt_zi",
+        within=_one_first,
+        kind=Formula(_sosfilt_zi),
+        arrays="sos",
+        samples=lambda r: [call(SECTIONS.copy())],
+    ),
+    Row(
+        "signal.filtfilt",
+        Formula(_filtfilt),
+        arrays="b a x",
+        neutral="irlen",
+        samples=lambda r: [
+            call(*_tf(r), r.normal(14)),
+            call(*_tf(r), r.normal(6), padtype="even", padlen=3),
+            call(*_tf(r), r.normal(7, 2), axis=0, padtype="constant", padlen=2),
+        ],
+    ),
+    Row(
+        "signal.sosfiltfilt",
+        within=_one_first,
+        kind=Formula(_sosfiltfilt),
+        arrays="sos x",
+        samples=lambda r: [
+            call(SECTIONS.copy(), r.normal(18)),
+            call(SECTIONS.copy(), r.normal(6), padlen=3, padtype="constant"),
+        ],
+    ),
+    Row(
+        "signal.deconvolve",
+        Formula(_deconvolve),
+        arrays="signal divisor",
+        samples=lambda r: [call(r.normal(6), r.uniform(3))],
+    ),
+    Row(
+        "signal.upfirdn",
+        Formula(_upfirdn),
+        arrays="h x",
+        samples=lambda r: [
+            call(r.normal(3), r.normal(5)),
+            call(r.normal(4), r.normal(2, 5), up=3, down=2),
+        ],
+    ),
+    Row(
+        "signal.savgol_filter",
+        Formula(_savgol),
+        arrays="x delta cval",
+        samples=lambda r: [
+            call(r.normal(9), 5, 2),
+            call(r.normal(9), 5, 2, deriv=1, delta=0.7),
+            call(r.normal(9, 2), 5, 3, axis=0, mode="mirror"),
+            call(r.normal(9), 4, 2, mode="nearest"),
+        ],
+    ),
+    Row(
+        "signal.medfilt",
+        Formula(_medfilt),
+        arrays="volume",
+        samples=lambda r: [call(r.normal(7)), call(r.normal(4, 5), [3, 5])],
+    ),
+    Row(
+        "signal.medfilt2d",
+        Formula(lambda input, kernel_size: _medfilt(input, kernel_size)),
+        arrays="input",
+        samples=lambda r: [call(r.normal(4, 5))],
+    ),
+    Row(
+        "signal.order_filter",
+        Formula(_order_filter),
+        arrays="a",
+        samples=lambda r: [call(r.normal(4, 5), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), 2)],
+    ),
+    Row(
+        "signal.wiener",
+        Formula(_wiener),
+        arrays="im noise",
+        samples=lambda r: [call(r.normal(8)), call(r.normal(5, 4), (3, 3), 0.05)],
+    ),
+    Row(
+        "signal.detrend",
+        AxisLinear(
+            "data",
+            adjoint=lambda g, axis, type, bp: dispatcher("signal.detrend")(
+                g, axis=axis, type=type, bp=bp
+            ),
+        ),
+        arrays="data",
+        neutral="overwrite_data",
+        samples=lambda r: [
+            call(r.normal(7)),
+            call(r.normal(3, 5), type="constant"),
+            call(r.normal(8, 2), axis=0, bp=[4]),
+        ],
+    ),
     Row(
         "signal.resample_poly",
         AxisLinear(
-            holds=lambda a: "padtype=" + repr(a["padtype"]) if a["padtype"] in ("median", "maximum", "minimum") or a["cval"] else ""
+            holds=lambda a: (
+                "padtype=" + repr(a["padtype"])
+                if a["padtype"] in ("median", "maximum", "minimum") or a["cval"]
+                else ""
+            )
         ),
         arrays="x",
-        samples=lambda r: [call(r.normal(8), 3, 2), call(r.normal(2, 8), 2, 3, axis=1, padtype="line")],
+        samples=lambda r: [
+            call(r.normal(8), 3, 2),
+            call(r.normal(2, 8), 2, 3, axis=1, padtype="line"),
+        ],
     ),
-    Row("signal.decimate", AxisLinear(), arrays="x", samples=lambda r: [call(r.normal(40), 2), call(r.normal(40), 2, ftype="fir"), call(r.normal(2, 40), 3, zero_phase=False)]),
-    Row("signal.cspline1d", AxisLinear("signal", singly=True), arrays="signal", samples=lambda r: [call(r.normal(8)), call(r.normal(8), 1)]),
-    Row("signal.qspline1d", AxisLinear("signal", singly=True), arrays="signal", samples=lambda r: [call(r.normal(8))]),
-    Row("signal.cspline1d_eval", Formula(_spline_at(3)), arrays="cj newx dx x0", samples=lambda r: [call(r.normal(6), r.rising(4, -1.0, 7.0), 1.1, 0.2)]),
-    Row("signal.qspline1d_eval", Formula(_spline_at(2)), arrays="cj newx dx x0", samples=lambda r: [call(r.normal(6), np.array([-0.9, 1.9, 3.1, 6.6]), 1.1, 0.2)]),
-    Row("signal.gauss_spline", Formula(lambda x, n: np.exp(-(x**2) / 2 / ((n + 1) / 12.0)) / np.sqrt(2 * np.pi * (n + 1) / 12.0)), arrays="x", samples=lambda r: [call(r.normal(4), 3)]),
+    Row(
+        "signal.decimate",
+        AxisLinear(),
+        arrays="x",
+        samples=lambda r: [
+            call(r.normal(40), 2),
+            call(r.normal(40), 2, ftype="fir"),
+            call(r.normal(2, 40), 3, zero_phase=False),
+        ],
+    ),
+    Row(
+        "signal.cspline1d",
+        AxisLinear("signal", singly=True),
+        arrays="signal",
+        samples=lambda r: [call(r.normal(8)), call(r.normal(8), 1)],
+    ),
+    Row(
+        "signal.qspline1d",
+        AxisLinear("signal", singly=True),
+        arrays="signal",
+        samples=lambda r: [call(r.normal(8))],
+    ),
+    Row(
+        "signal.cspline1d_eval",
+        Formula(_spline_at(3)),
+        arrays="cj newx dx x0",
+        samples=lambda r: [call(r.normal(6), r.rising(4, -1.0, 7.0), 1.1, 0.2)],
+    ),
+    Row(
+        "signal.qspline1d_eval",
+        Formula(_spline_at(2)),
+        arrays="cj newx dx x0",
+        samples=lambda r: [call(r.normal(6), np.array([-0.9, 1.9, 3.1, 6.6]), 1.1, 0.2)],
+    ),
+    Row(
+        "signal.gauss_spline",
+        Formula(
+            lambda x, n: (
+                np.exp(-(x**2) / 2 / ((n + 1) / 12.0)) / np.sqrt(2 * np.pi * (n + 1) / 12.0)
+            )
+        ),
+        arrays="x",
+        samples=lambda r: [call(r.normal(4), 3)],
+    ),
 ]
 SPECTRA = [
-    Row("signal.welch", Formula(_welch_of), arrays="x fs", samples=lambda r: [call(r.normal(20), 2.0, nperseg=8), call(r.normal(2, 21), nperseg=7, average="median", scaling="spectrum"), call(r.normal(20, 2), axis=0, nperseg=8, detrend="linear", nfft=11)]),
-    Row("signal.csd", Formula(lambda x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average: _csd(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)), arrays="x y fs", samples=lambda r: [call(r.normal(20), r.normal(18), 2.0, nperseg=8), call(r.normal(20), r.normal(20), nperseg=8, return_onesided=False, average="median")]),
-    Row("signal.periodogram", Formula(_periodogram), arrays="x fs", samples=lambda r: [call(r.normal(12), 2.0), call(r.normal(12), window="hann", nfft=9), call(r.normal(12), nfft=16, detrend=False)]),
-    Row("signal.coherence", Formula(_coherence), arrays="x y fs", samples=lambda r: [call(r.normal(30), r.normal(30), 2.0, nperseg=8)]),
-    Row("signal.spectrogram", Formula(_spectrogram), arrays="x fs", samples=lambda r: [call(r.normal(20), 2.0, nperseg=8), call(r.normal(20), nperseg=8, mode="magnitude"), call(r.normal(2, 20), nperseg=8, mode="complex"), call(r.normal(20), nperseg=8, mode="angle")]),
-    Row("signal.stft", Formula(_stft), arrays="x fs", samples=lambda r: [call(r.normal(20), 2.0, nperseg=8), call(r.normal(21, 2), axis=0, nperseg=8, boundary="odd", scaling="psd"), call(r.normal(20), nperseg=8, boundary=None, padded=False)]),
-    Row("signal.istft", Formula(_istft), arrays="Zxx fs", samples=lambda r: [call(r.complex(5, 6), 2.0), call(r.complex(2, 5, 6), boundary=False, window="boxcar", noverlap=2)]),
-    Row("signal.lombscargle", Formula(_lombscargle), arrays="x y freqs weights", samples=lambda r: [call(r.rising(8), r.normal(8), r.uniform(3)), call(r.rising(8), r.normal(8), r.uniform(3), normalize=True, floating_mean=True), call(r.rising(8), r.normal(8), r.uniform(3), normalize="amplitude")]),
-    Row("signal.czt", Formula(_czt), arrays="x w a", samples=lambda r: [call(r.normal(6)), call(r.complex(2, 6), 4, np.complex128(0.9 - 0.3j), np.complex128(1.1 + 0.2j))]),
-    Row("signal.zoom_fft", Formula(_zoom_fft), arrays="x fn fs", samples=lambda r: [call(r.normal(6), np.array([0.1, 0.7])), call(r.normal(2, 6), 0.7, 4, endpoint=True)]),
+    Row(
+        "signal.welch",
+        Formula(_welch_of),
+        arrays="x fs",
+        samples=lambda r: [
+            call(r.normal(20), 2.0, nperseg=8),
+            call(r.normal(2, 21), nperseg=7, average="median", scaling="spectrum"),
+            call(r.normal(20, 2), axis=0, nperseg=8, detrend="linear", nfft=11),
+        ],
+    ),
+    Row(
+        "signal.csd",
+        Formula(_csd_of),
+        arrays="x y fs",
+        samples=lambda r: [
+            call(r.normal(20), r.normal(18), 2.0, nperseg=8),
+            call(r.normal(20), r.normal(20), nperseg=8, return_onesided=False, average="median"),
+        ],
+    ),
+    Row(
+        "signal.periodogram",
+        Formula(_periodogram),
+        arrays="x fs",
+        samples=lambda r: [
+            call(r.normal(12), 2.0),
+            call(r.normal(12), window="hann", nfft=9),
+            call(r.normal(12), nfft=16, detrend=False),
+        ],
+    ),
+    Row(
+        "signal.coherence",
+        Formula(_coherence),
+        arrays="x y fs",
+        samples=lambda r: [call(r.normal(30), r.normal(30), 2.0, nperseg=8)],
+    ),
+    Row(
+        "signal.spectrogram",
+        Formula(_spectrogram),
+        arrays="x fs",
+        samples=lambda r: [
+            call(r.normal(20), 2.0, nperseg=8),
+            call(r.normal(20), nperseg=8, mode="magnitude"),
+            call(r.normal(2, 20), nperseg=8, mode="complex"),
+            call(r.normal(20), nperseg=8, mode="angle"),
+        ],
+    ),
+    Row(
+        "signal.stft",
+        Formula(_stft),
+        arrays="x fs",
+        samples=lambda r: [
+            call(r.normal(20), 2.0, nperseg=8),
+            call(r.normal(21, 2), axis=0, nperseg=8, boundary="odd", scaling="psd"),
+            call(r.normal(20), nperseg=8, boundary=None, padded=False),
+        ],
+    ),
+    Row(
+        "signal.istft",
+        Formula(_istft),
+        arrays="Zxx fs",
+        samples=lambda r: [
+            call(r.complex(5, 6), 2.0),
+            call(r.complex(2, 5, 6), boundary=False, window="boxcar", noverlap=2),
+        ],
+    ),
+    Row(
+        "signal.lombscargle",
+        Formula(_lombscargle),
+        arrays="x y freqs weights",
+        samples=lambda r: [
+            call(r.rising(8), r.normal(8), r.uniform(3)),
+            call(r.rising(8), r.normal(8), r.uniform(3), normalize=True, floating_mean=True),
+            call(r.rising(8), r.normal(8), r.uniform(3), normalize="amplitude"),
+        ],
+    ),
+    Row(
+        "signal.czt",
+        Formula(_czt),
+        arrays="x w a",
+        samples=lambda r: [
+            call(r.normal(6)),
+            call(r.complex(2, 6), 4, np.complex128(0.9 - 0.3j), np.complex128(1.1 + 0.2j)),
+        ],
+    ),
+    Row(
+        "signal.zoom_fft",
+        Formula(_zoom_fft),
+        arrays="x fn fs",
+        samples=lambda r: [
+            call(r.normal(6), np.array([0.1, 0.7])),
+            call(r.normal(2, 6), 0.7, 4, endpoint=True),
+        ],
+    ),
 ]
 ROOTS = np.array([0.3, -0.5]), np.array([0.4, 0.2, 0.7])
 
 
 REPRESENTATIONS = [
     *(
-        Row(f"signal.{name}", Formula(function), arrays="b a wo bw" if name > "lp2b" and name < "lp2c" else "b a wo", samples=samples)
+        Row(
+            f"signal.{name}",
+            Formula(function),
+            arrays="b a wo bw" if name > "lp2b" and name < "lp2c" else "b a wo",
+            samples=samples,
+        )
         for name, function, samples in (
-            ("lp2lp", _lp2lp, lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)]),
-            ("lp2hp", _lp2hp, lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)]),
-            ("lp2bp", _lp2bp, lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)]),
-            ("lp2bs", _lp2bs, lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)]),
+            (
+                "lp2lp",
+                _lp2lp,
+                lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)],
+            ),
+            (
+                "lp2hp",
+                _lp2hp,
+                lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)],
+            ),
+            (
+                "lp2bp",
+                _lp2bp,
+                lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)],
+            ),
+            (
+                "lp2bs",
+                _lp2bs,
+                lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)],
+            ),
         )
     ),
     *(
@@ -1074,16 +1351,79 @@ REPRESENTATIONS = [
             ("bilinear_zpk", _bilinear_zpk, "fs", lambda r: [call(*ROOTS, 1.3, 1.4)]),
         )
     ),
-    Row("signal.tf2zpk", Formula(_tf2zpk), arrays="b a", samples=lambda r: [call(np.array([1.0, 0.3, -0.2]), np.array([1.2, 0.9, 0.1])), call(r.normal(3), r.normal(4))]),
-    Row("signal.sos2zpk", Formula(_sos2zpk), arrays="sos", within=_one_first, samples=lambda r: [call(SECTIONS.copy())]),
-    Row("signal.ss2tf", Formula(_ss2tf), arrays="A B C D", samples=lambda r: [call(0.3 * r.normal(2, 2), r.normal(2, 1), r.normal(2, 2), r.normal(2, 1))]),
+    Row(
+        "signal.tf2zpk",
+        Formula(_tf2zpk),
+        arrays="b a",
+        samples=lambda r: [
+            call(np.array([1.0, 0.3, -0.2]), np.array([1.2, 0.9, 0.1])),
+            call(r.normal(3), r.normal(4)),
+        ],
+    ),
+    Row(
+        "signal.sos2zpk",
+        Formula(_sos2zpk),
+        arrays="sos",
+        within=_one_first,
+        samples=lambda r: [call(SECTIONS.copy())],
+    ),
+    Row(
+        "signal.ss2tf",
+        Formula(_ss2tf),
+        arrays="A B C D",
+        samples=lambda r: [
+            call(0.3 * r.normal(2, 2), r.normal(2, 1), r.normal(2, 2), r.normal(2, 1))
+        ],
+    ),
     Row("signal.tf2ss", Formula(_tf2ss), arrays="num den", samples=lambda r: [call(*_tf(r))]),
-    Row("signal.chirp", Formula(_chirp), arrays="t f0 t1 f1 phi", samples=lambda r: [call(r.rising(5), 0.3, 2.0, 1.2), *(call(r.rising(5), 0.3, 2.0, 1.2, method, 20.0) for method in ("quadratic", "logarithmic", "hyperbolic")), call(r.rising(5), 0.3, 2.0, 1.2, "quadratic", vertex_zero=False, complex=True)]),
-    Row("signal.bilinear", Formula(_bilinear), arrays="b a fs", samples=lambda r: [call(*_tf(r), 1.4), call(r.uniform(2), r.uniform(3), 0.9)]),
-    Row("signal.zpk2sos", Formula(_zpk2sos), arrays="z p k", neutral="pairing analog", samples=lambda r: [call(np.array([0.3, -0.5]), np.array([0.4, 0.2]), 1.3)]),
-    Row("signal.tf2sos", Formula(_tf2sos), arrays="b a", neutral="pairing analog", samples=lambda r: [call(*_tf(r))]),
-    Row("signal.freqz_sos", within=_one_first, kind=Formula(_freqz_sos), arrays="sos", samples=lambda r: [call(SECTIONS.copy(), 4)]),
-    Row("signal.sosfreqz", within=_one_first, signature="sos, worN=512, whole=False, fs=6.283185307179586", kind=Formula(_freqz_sos), arrays="sos", samples=lambda r: [call(SECTIONS.copy(), 4)]),
+    Row(
+        "signal.chirp",
+        Formula(_chirp),
+        arrays="t f0 t1 f1 phi",
+        samples=lambda r: [
+            call(r.rising(5), 0.3, 2.0, 1.2),
+            *(
+                call(r.rising(5), 0.3, 2.0, 1.2, method, 20.0)
+                for method in ("quadratic", "logarithmic", "hyperbolic")
+            ),
+            call(r.rising(5), 0.3, 2.0, 1.2, "quadratic", vertex_zero=False, complex=True),
+        ],
+    ),
+    Row(
+        "signal.bilinear",
+        Formula(_bilinear),
+        arrays="b a fs",
+        samples=lambda r: [call(*_tf(r), 1.4), call(r.uniform(2), r.uniform(3), 0.9)],
+    ),
+    Row(
+        "signal.zpk2sos",
+        Formula(_zpk2sos),
+        arrays="z p k",
+        neutral="pairing analog",
+        samples=lambda r: [call(np.array([0.3, -0.5]), np.array([0.4, 0.2]), 1.3)],
+    ),
+    Row(
+        "signal.tf2sos",
+        Formula(_tf2sos),
+        arrays="b a",
+        neutral="pairing analog",
+        samples=lambda r: [call(*_tf(r))],
+    ),
+    Row(
+        "signal.freqz_sos",
+        within=_one_first,
+        kind=Formula(_freqz_sos),
+        arrays="sos",
+        samples=lambda r: [call(SECTIONS.copy(), 4)],
+    ),
+    Row(
+        "signal.sosfreqz",
+        within=_one_first,
+        signature="sos, worN=512, whole=False, fs=6.283185307179586",
+        kind=Formula(_freqz_sos),
+        arrays="sos",
+        samples=lambda r: [call(SECTIONS.copy(), 4)],
+    ),
 ]
 
 
@@ -1105,7 +1445,12 @@ API = [
     _api("sos2tf", lambda r: [call(SECTIONS.copy())]),
     _api("vectorstrength", lambda r: [call(r.rising(5), 0.7)]),
     _api("normalize", lambda r: [call(*_tf(r))]),
-    Row("signal.minimum_phase", ArrayApi(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest), samples=lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), upto=1)]),
+    Row(
+        "signal.minimum_phase",
+        ArrayApi(),
+        within=lambda h, *rest: ((h + h[::-1]) / 2, *rest),
+        samples=lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), upto=1)],
+    ),
     _api("firwin", lambda r: [call(7, 0.3)]),
     _api("gausspulse", lambda r: [call(r.rising(5) / 10, 3.0, 0.6)]),
     _api("sweep_poly", lambda r: [call(r.rising(5), np.array([0.1, 0.3]))]),

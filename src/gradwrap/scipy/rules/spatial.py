@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.classes import Class, in_namespace, meta_of
 from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class, in_namespace, meta_of
 from gradwrap.scipy.kinds import Constant, Formula, Refused
 from gradwrap.scipy.solving import attached, plain
 from gradwrap.scipy.table import Row, call, register
@@ -184,10 +184,8 @@ def _slerp(start: Any, end: Any, t: Any) -> Any:
     crossed = np.sqrt(np.sum((end - start * cosine) ** 2))
     angle = np.arctan2(crossed, cosine)
     t = np.reshape(t, (-1,)) if np.ndim(t) == 0 else t
-    made = (
-        np.sin((1 - t) * angle)[:, None] * start + np.sin(t * angle)[:, None] * end
-    ) / np.sin(angle)
-    return made
+    one, other = np.sin((1 - t) * angle)[:, None], np.sin(t * angle)[:, None]
+    return (one * start + other * end) / np.sin(angle)
 
 
 def _minkowski_power(x: Any, y: Any, p: Any) -> Any:
@@ -200,7 +198,7 @@ def _minkowski_power(x: Any, y: Any, p: Any) -> Any:
 def _tree(native: Any) -> Any:
     """A tree of points that may be tracked: the search is on their data."""
 
-    class Tree(native, metaclass=meta_of(native)):  # type: ignore[misc]  # a class of SciPy's
+    class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
             if not holds_variable([data]):
                 return Tree._with(native, data, plain(data), args, kwargs)
@@ -263,7 +261,10 @@ SLERP = in_namespace((), ("__call__",))
 
 
 def _pair(r: Any) -> Any:
-    return [call(r.normal(4), r.normal(4)), call(r.normal(4), r.normal(4), w=np.array([0.3, 1.0, 0.5, 2.0]), tracked="w")]
+    return [
+        call(r.normal(4), r.normal(4)),
+        call(r.normal(4), r.normal(4), w=np.array([0.3, 1.0, 0.5, 2.0]), tracked="w"),
+    ]
 
 
 def _distance(name: str, function: Any, arrays: str, samples: Any) -> Row:
@@ -277,17 +278,62 @@ def _all_metrics(r: Any) -> list[Any]:
 DISTANCES = [
     *(
         _distance(name, METRICS[name], "u v w", _pair)
-        for name in ("euclidean", "sqeuclidean", "cityblock", "correlation", "cosine", "braycurtis", "canberra")
+        for name in (
+            "euclidean",
+            "sqeuclidean",
+            "cityblock",
+            "correlation",
+            "cosine",
+            "braycurtis",
+            "canberra",
+        )
     ),
     _distance("chebyshev", _chebyshev, "u v w", lambda r: [call(r.normal(4), r.normal(4))]),
-    _distance("minkowski", _minkowski, "u v p w", lambda r: [call(r.normal(4), r.normal(4), 3), call(r.normal(4), r.normal(4), 2.5, r.uniform(4))]),
-    _distance("seuclidean", _seuclidean, "u v V", lambda r: [call(r.normal(4), r.normal(4), r.uniform(4))]),
-    _distance("mahalanobis", _mahalanobis, "u v VI", lambda r: [call(r.normal(3), r.normal(3), r.spd(3))]),
-    _distance("jensenshannon", _jensenshannon, "p q base", lambda r: [call(r.uniform(4), r.uniform(4)), call(r.uniform(4, 2), r.uniform(4, 2), base=2)]),
+    _distance(
+        "minkowski",
+        _minkowski,
+        "u v p w",
+        lambda r: [
+            call(r.normal(4), r.normal(4), 3),
+            call(r.normal(4), r.normal(4), 2.5, r.uniform(4)),
+        ],
+    ),
+    _distance(
+        "seuclidean", _seuclidean, "u v V", lambda r: [call(r.normal(4), r.normal(4), r.uniform(4))]
+    ),
+    _distance(
+        "mahalanobis", _mahalanobis, "u v VI", lambda r: [call(r.normal(3), r.normal(3), r.spd(3))]
+    ),
+    _distance(
+        "jensenshannon",
+        _jensenshannon,
+        "p q base",
+        lambda r: [
+            call(r.uniform(4), r.uniform(4)),
+            call(r.uniform(4, 2), r.uniform(4, 2), base=2),
+        ],
+    ),
     _distance("pdist", _pdist, "X kwargs", _all_metrics),
-    _distance("cdist", _cdist, "XA XB kwargs", lambda r: [call(r.uniform(4, 3), r.uniform(3, 3), name) for name in METRICS]),
-    Row("spatial.distance.squareform", Formula(_squareform), arrays="X", neutral="force checks", samples=lambda r: [call(r.uniform(6))]),
-    Row("spatial.distance.directed_hausdorff", Formula(_hausdorff), arrays="u v", neutral="rng seed", samples=lambda r: [call(r.normal(4, 2), r.normal(3, 2))]),
+    _distance(
+        "cdist",
+        _cdist,
+        "XA XB kwargs",
+        lambda r: [call(r.uniform(4, 3), r.uniform(3, 3), name) for name in METRICS],
+    ),
+    Row(
+        "spatial.distance.squareform",
+        Formula(_squareform),
+        arrays="X",
+        neutral="force checks",
+        samples=lambda r: [call(r.uniform(6))],
+    ),
+    Row(
+        "spatial.distance.directed_hausdorff",
+        Formula(_hausdorff),
+        arrays="u v",
+        neutral="rng seed",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(3, 2))],
+    ),
     *(
         Row(f"spatial.distance.{name}", Constant("it compares for equality, or counts"))
         for name in (
@@ -297,19 +343,71 @@ DISTANCES = [
     ),
 ]
 POINTS = [
-    Row("spatial.procrustes", Formula(_procrustes), arrays="data1 data2", samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))]),
-    Row("spatial.distance_matrix", Formula(lambda x, y, p: _minkowski(x[:, None, :], y[None, :, :], p)), arrays="x y p", neutral="threshold", samples=lambda r: [call(r.normal(4, 2), r.normal(3, 2)), call(r.normal(4, 2), r.normal(3, 2), 3)]),
-    Row("spatial.minkowski_distance", Formula(lambda x, y, p: _minkowski(x, y, p)), arrays="x y p", samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))]),
-    Row("spatial.minkowski_distance_p", Formula(_minkowski_power), arrays="x y p", samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2), 3)]),
-    Row("spatial.geometric_slerp", Formula(_slerp), arrays="start end t", neutral="tol", within=lambda start, end, t: (start / np.sqrt(np.sum(start**2)), end / np.sqrt(np.sum(end**2)), t), samples=lambda r: [call(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.6, 0.8]), np.array([0.2, 0.7]))]),
+    Row(
+        "spatial.procrustes",
+        Formula(_procrustes),
+        arrays="data1 data2",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
+    ),
+    Row(
+        "spatial.distance_matrix",
+        Formula(lambda x, y, p: _minkowski(x[:, None, :], y[None, :, :], p)),
+        arrays="x y p",
+        neutral="threshold",
+        samples=lambda r: [
+            call(r.normal(4, 2), r.normal(3, 2)),
+            call(r.normal(4, 2), r.normal(3, 2), 3),
+        ],
+    ),
+    Row(
+        "spatial.minkowski_distance",
+        Formula(lambda x, y, p: _minkowski(x, y, p)),
+        arrays="x y p",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
+    ),
+    Row(
+        "spatial.minkowski_distance_p",
+        Formula(_minkowski_power),
+        arrays="x y p",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2), 3)],
+    ),
+    Row(
+        "spatial.geometric_slerp",
+        Formula(_slerp),
+        arrays="start end t",
+        neutral="tol",
+        within=lambda start, end, t: (
+            start / np.sqrt(np.sum(start**2)),
+            end / np.sqrt(np.sum(end**2)),
+            t,
+        ),
+        samples=lambda r: [
+            call(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.6, 0.8]), np.array([0.2, 0.7]))
+        ],
+    ),
     Row("spatial.KDTree", Class(_tree)),
     Row("spatial.cKDTree", Class(_tree)),
-    Row("spatial.transform.Rotation", Class(ROTATION), note="by its array-API path, whose last digits may differ"),
-    Row("spatial.transform.RigidTransform", Class(RIGID), note="by its array-API path, whose last digits may differ"),
-    Row("spatial.transform.Slerp", Class(SLERP), note="by its array-API path, whose last digits may differ"),
+    Row(
+        "spatial.transform.Rotation",
+        Class(ROTATION),
+        note="by its array-API path, whose last digits may differ",
+    ),
+    Row(
+        "spatial.transform.RigidTransform",
+        Class(RIGID),
+        note="by its array-API path, whose last digits may differ",
+    ),
+    Row(
+        "spatial.transform.Slerp",
+        Class(SLERP),
+        note="by its array-API path, whose last digits may differ",
+    ),
     Row("spatial.tsearch", Constant("places")),
 ]
-REFUSED = "it is made by compiled code. Fix: take what it says of places, such as .simplices or .vertices, and compute with the points."
+REFUSED = (
+    "it is made by compiled code. Fix: take what it says of places, such as .simplices or "
+    ".vertices, and compute with the points."
+)
 
 
 class _Refusing(Class):
@@ -322,7 +420,7 @@ class _Refusing(Class):
 
 
 def _refusing(native: Any) -> Any:
-    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
         if holds_variable([args, kwargs]):
             args, kwargs = _untracked(native, args), _untracked(native, kwargs)
         return native(*args, **kwargs)
@@ -345,4 +443,14 @@ CLASSES = [
     Row(f"spatial.{name}", _Refusing())
     for name in ("ConvexHull", "Delaunay", "HalfspaceIntersection", "SphericalVoronoi", "Voronoi")
 ]
-register([*DISTANCES, *POINTS, *CLASSES, Row("spatial.transform.RotationSpline", Refused("it has no rule. Fix: spatial.transform.Slerp."))])
+register(
+    [
+        *DISTANCES,
+        *POINTS,
+        *CLASSES,
+        Row(
+            "spatial.transform.RotationSpline",
+            Refused("it has no rule. Fix: spatial.transform.Slerp."),
+        ),
+    ]
+)

@@ -1,4 +1,4 @@
-"""Signal processing: `scipy.signal`, whose functions take tracked arguments where a rule is known."""
+"""Signal processing: `scipy.signal`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

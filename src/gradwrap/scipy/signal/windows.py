@@ -1,4 +1,4 @@
-"""Windows: `scipy.signal.windows`, whose functions take tracked arguments where a rule is known."""
+"""Windows: `scipy.signal.windows`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Sparse arrays: `scipy.sparse`, whose functions take tracked arguments where a rule is known."""
+"""Sparse arrays: `scipy.sparse`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Graphs: `scipy.sparse.csgraph`, whose functions take tracked arguments where a rule is known."""
+"""Graphs: `scipy.sparse.csgraph`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Linear algebra of sparse arrays: `scipy.sparse.linalg`, whose functions take tracked arguments where a rule is known."""
+"""Linear algebra of sparse arrays: `scipy.sparse.linalg`, with derivatives."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Spatial structures: `scipy.spatial`, whose functions take tracked arguments where a rule is known."""
+"""Spatial structures: `scipy.spatial`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

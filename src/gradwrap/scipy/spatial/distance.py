@@ -1,4 +1,4 @@
-"""Distances: `scipy.spatial.distance`, whose functions take tracked arguments where a rule is known."""
+"""Distances: `scipy.spatial.distance`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

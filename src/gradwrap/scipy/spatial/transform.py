@@ -1,4 +1,4 @@
-"""Rotations: `scipy.spatial.transform`, whose functions take tracked arguments where a rule is known."""
+"""Rotations: `scipy.spatial.transform`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Statistics: `scipy.stats`, whose functions take tracked arguments where a rule is known."""
+"""Statistics: `scipy.stats`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

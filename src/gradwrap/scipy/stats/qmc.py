@@ -1,4 +1,4 @@
-"""Quasi-Monte Carlo: `scipy.stats.qmc`, whose functions take tracked arguments where a rule is known."""
+"""Quasi-Monte Carlo: `scipy.stats.qmc`, with derivatives where a rule is known."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
