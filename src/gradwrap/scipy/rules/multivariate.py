@@ -20,7 +20,7 @@ from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.table import Kind, Row, call, register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from gradwrap.scipy.table import Sample
 
@@ -175,13 +175,26 @@ class Multivariate(Kind):
 
     def stand_in(self, row: Row) -> Any:
         """Return an object of a class derived from that of SciPy's, with the same attributes."""
-        made: Any = object.__new__(_derived(type(row.original), row.path))
+        kind: Any = type(row.original)
+        made: Any = object.__new__(_derived(kind, row.path))
         made.__dict__.update(row.original.__dict__)
         return made
 
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = _derived(kind, row.path)
+
+        def undo() -> None:
+            original.__class__ = kind
+
+        return undo
+
 
 @functools.cache
-def _derived(base: Any, path: str) -> Any:
+def _derived(kind: Hashable, path: str) -> Any:
+    base: Any = kind
     from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -189,12 +202,15 @@ def _derived(base: Any, path: str) -> Any:
             return base.__call__(self, *args, **kwargs)
         return _Frozen(self, path, base, args, kwargs)
 
+    def reduced(self: Any) -> Any:  # noqa: ARG001  a method
+        return dispatcher, (path,)
+
     methods = {
         name: _method(getattr(base, name), path, name)
         for name in dir(base)
         if not name.startswith("_") and callable(getattr(base, name))
     }
-    more = {"__call__": freeze, "__reduce__": lambda _: (dispatcher, (path,))}
+    more = {"__call__": freeze, "__reduce__": reduced}
     return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
 
 
@@ -237,7 +253,7 @@ class _Frozen(multi_rv_frozen):  # type: ignore[misc]  # untyped
 # The rows -----------------------------------------------------------------------------------------
 
 
-def _rows(
+def _rows(  # noqa: PLR0913  the words of two rows
     name: str,
     formula: Callable[..., Any],
     arrays: str,

@@ -5,6 +5,7 @@ Numbers of equations are those of DLMF, https://dlmf.nist.gov.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from gradwrap.transforms.arguments import stop_gradient
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UFUNCS: Any = special._ufuncs  # type: ignore[attr-defined]  # whose spherical functions have rows
+UFUNCS: Any = importlib.import_module("scipy.special._ufuncs")
+"""The ufuncs behind the spherical functions, which have rows."""
 
 
 # The gamma function -------------------------------------------------------------------------------
