@@ -55,7 +55,13 @@ def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
 
 
-OWN: Mapping[str, Callable[..., Any]] = MappingProxyType({"clip": _clip, "linalg.trace": _trace})
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    return np.linalg.cholesky(x, upper=upper)
+
+
+OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {"clip": _clip, "linalg.cholesky": _cholesky, "linalg.trace": _trace}
+)
 """NumPy's functions in place of array_api_compat's, whose results have another memory order."""
 
 
