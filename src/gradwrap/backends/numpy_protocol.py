@@ -215,6 +215,8 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
         return _general(cls, function)(*args, **kwargs)
     if are_plain(out) and not is_recorded([args, kwargs]):
         return on_data(function, args, kwargs)
+    if function in (np.concatenate, np.stack) and kwargs.get("dtype") is not None:
+        raise TypeError(f"{function.__name__}() takes `out` or `dtype`, but not both.")
     check_targets(f"np.{function.__name__}", out)
     args = tuple(None if i == at else arg for i, arg in enumerate(args))
     kwargs = {name: value for name, value in kwargs.items() if name != "out"}
