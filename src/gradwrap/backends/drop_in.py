@@ -21,7 +21,13 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    holds_wrapper,
+    innermost,
+    lay_out,
+    one_array,
+)
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError, TrackedValueError
@@ -83,31 +89,47 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
         variable = first_variable([*args, *options.values()])
         if variable is None:
             return _wrapped(library, native(*args, **options))
-        return make(variable.__array_namespace__(), native, args, options)
+        return make(variable.__array_namespace__(), library, native, args, options)
 
     return maker
 
 
 def _converted(
-    xp: Any, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    xp: Any,
+    library: ModuleType,
+    native: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> Any:
-    name = native.__name__
+    """Do what the library does of the data: return the array itself, a view, or a copy."""
     # the first parameter's name; CuPy's array has NumPy's for asarray
-    first = ("object", "obj", "a") if name == "array" else ("a",)
-    obj = args[0] if args else next((options[n] for n in first if n in options), None)
+    names = ("object", "obj", "a") if native.__name__ == "array" else ("a",)
+    name = next((name for name in names if name in options), None)
+    obj = args[0] if name is None else options[name]
     if not holds_wrapper(obj):  # it is another argument, `like=`
         return native(*args, **options)
-    if name == "asarray_chkfinite":
-        native(unwrapped_key(obj))
-    dtype = args[1] if len(args) > 1 and name != "copy" else options.get("dtype")
-    copy = bool(options.get("copy", name in ("array", "copy")))
-    made = xp.asarray(obj, dtype=None if dtype is None else np.dtype(dtype), copy=copy)
-    ndmin = options.get("ndmin", int(name == "ascontiguousarray"))
-    return made[(None,) * (ndmin - made.ndim)] if made.ndim < ndmin else made
+    value = xp.asarray(obj)
+    if native.__name__ == "asarray_chkfinite":
+        native(innermost(value))
+    data = one_array(value)
+    like = native(data, *args[1:], **{k: v for k, v in options.items() if k != name})
+    if like is data:
+        return value
+    if library.may_share_memory(like, data):
+        return xp.reshape(value, like.shape)
+    made = xp.copy(xp.astype(value, like.dtype, copy=False))
+    made = xp.reshape(made, like.shape, copy=True) if made.shape != like.shape else made
+    lay_out(made, like)
+    made._is_array = True
+    return made
 
 
 def _new(
-    xp: Any, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    xp: Any,
+    library: ModuleType,
+    native: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> Any:
     """A new array, from the implementation of a function that NumPy dispatches, or of `full`."""
     name = native.__name__
@@ -120,10 +142,12 @@ def _new(
 
 
 def _full(
-    xp: Any, shape: Any, fill_value: Any, dtype: Any = None, *_order: Any, **_options: Any
+    xp: Any, shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_options: Any
 ) -> Any:
     shape = tuple(shape) if np.iterable(shape) else (shape,)
-    return xp.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
+    found = xp.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
+    lay_out(found, np.empty(shape, order=order))
+    return found
 
 
 def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,8 +66,19 @@ def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
     return MINIMUM_REDUCE(x, axis, None, None, keepdims)
 
 
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    return np.linalg.cholesky(x, upper=upper)
+
+
 OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"clip": _clip, "linalg.trace": _trace, "sum": _sum, "max": _max, "min": _min}
+    {
+        "clip": _clip,
+        "linalg.cholesky": _cholesky,
+        "linalg.trace": _trace,
+        "sum": _sum,
+        "max": _max,
+        "min": _min,
+    }
 )
 """NumPy's functions in place of array_api_compat's: they give another memory order, or are slower
 on small arrays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -51,7 +52,7 @@ def _sort(
     x: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> None:
     """In place, as the method of an array; `np.sort` gives a new one."""
-    x[...] = x._namespace.sort(x, axis=axis)
+    x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable)
 
 
 def _view(x: Any, dtype: Any = None) -> Any:
@@ -72,10 +73,9 @@ def _put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
 
 
 def _partition(
-    x: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    x: Any, kth: Any, axis: int = -1, kind: Any = "introselect", order: Any = None
 ) -> None:
-    """In place, as the method of an array; `np.partition` gives a new one."""
-    x[...] = np.partition(x, kth, axis=axis)
+    x[...] = np.partition(x, kth, operator.index(axis), kind, order)
 
 
 def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:

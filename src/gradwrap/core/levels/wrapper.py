@@ -162,6 +162,14 @@ def lay_out(value: Any, like: Any) -> None:
     new._value = new._backend.laid_out(new._value, innermost(like))
 
 
+def one_array(value: Any) -> Any:
+    """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
+    array = innermost(value)
+    batches = len(array.shape) - len(value.shape)
+    first = array[(0,) * batches + (...,)] if batches else array
+    return first[()] if batches and not first.shape and is_scalar(value) else first
+
+
 def is_scalar(wrapper: Any) -> bool:
     """Tell if a value is a number of its library, without views, that cannot be written to.
 

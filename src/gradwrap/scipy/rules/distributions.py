@@ -455,7 +455,7 @@ def _discrete(
     x: Any,
     shapes: Sequence[Any],
     loc: Any,
-    scale: Any,  # noqa: ARG001  always 1, a word of both kinds
+    scale: Any,
     out: Any,
 ) -> Any:
     """Return what a method of a discrete distribution returns, by its class's own methods."""

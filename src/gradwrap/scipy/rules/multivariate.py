@@ -202,7 +202,7 @@ def _derived(kind: Hashable, path: str) -> Any:
             return base.__call__(self, *args, **kwargs)
         return _Frozen(self, path, base, args, kwargs)
 
-    def reduced(self: Any) -> Any:  # noqa: ARG001  a method
+    def reduced(self: Any) -> Any:
         return dispatcher, (path,)
 
     methods = {
@@ -253,7 +253,7 @@ class _Frozen(multi_rv_frozen):  # type: ignore[misc]  # untyped
 # The rows -----------------------------------------------------------------------------------------
 
 
-def _rows(  # noqa: PLR0913  the words of two rows
+def _rows(
     name: str,
     formula: Callable[..., Any],
     arrays: str,
