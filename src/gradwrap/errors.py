@@ -119,3 +119,11 @@ class VmapFallbackError(GradwrapError, NotImplementedError):
 
 class VmapFallbackWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
     """An operation under `vmap` has no batching rule, and runs example by example."""
+
+
+class AdaptationError(GradwrapError, TypeError, ValueError):
+    """Code of another package cannot be adapted, or does not work with tracked values."""
+
+
+class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """Adapted code made text of a tracked value."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from gradwrap.core.array.adapted import adapted_caller, element, formats_text, nested, warn_of_text
 from gradwrap.core.levels.wrapper import layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import TrackedValueError
@@ -20,11 +21,16 @@ class Conversions:
     _backend: Any
     _namespace: Any
 
-    def item(self) -> Any:
-        """The one element as a Python number: the explicit way out of the graph."""
+    def item(self, *args: Any) -> Any:
+        """The one element as a Python number: the explicit way out of the graph.
+
+        In NumPy's arrays, indices select the element. In adapted code it stays in the graph.
+        """
+        if adapted_caller() is not None:
+            return element(self, args)
         data = native(self)
         if hasattr(data, "item"):
-            return data.item()
+            return data.item(*args)
         xp = self._backend.xp
         if xp.isdtype(data.dtype, "bool"):
             number: type = bool
@@ -34,7 +40,12 @@ class Conversions:
         return number(self._namespace.reshape(data, ()).data)
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers, outside of the graph."""
+        """The elements as nested lists of Python numbers, outside of the graph.
+
+        In adapted code they stay in it.
+        """
+        if adapted_caller() is not None:
+            return nested(self)
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str) -> Any:
@@ -82,6 +93,10 @@ class Conversions:
         return _exchangeable(native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
 
     def __float__(self) -> float:
+        frame = adapted_caller()
+        if frame is not None and formats_text(frame):
+            warn_of_text(self, frame)
+            return float(native(self))
         return float(
             self._untracked_data(
                 "float() (also math functions, and a store into a plain numpy.ndarray)",
@@ -92,6 +107,8 @@ class Conversions:
         )
 
     def __int__(self) -> int:
+        if adapted_caller() is not None:  # no gradient passes through a whole number
+            return int(native(self))
         return int(
             self._untracked_data(
                 "int() (also a store into an integer numpy.ndarray)",

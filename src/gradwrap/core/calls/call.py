@@ -118,6 +118,7 @@ class Call:
         bound = self.bound
         scope: dict[str, Any] = {
             **self.rule.scope,
+            "__name__": __name__,
             "V": bound.variable_class,
             "PLAIN": bound.backend.plain_types,
             "SEQUENCES": (list, tuple),

@@ -129,9 +129,9 @@ def recording_from(level: int) -> Generator[None, None, None]:
 
 
 @contextmanager
-def differentiating() -> Generator[None, None, None]:
+def differentiating(active: bool = True) -> Generator[None, None, None]:
     """Mark that a transform runs, so that `gradwrap.numpy` makes arrays that can be filled."""
-    token = _differentiating.set(True)
+    token = _differentiating.set(active)
     try:
         yield
     finally:

@@ -1,0 +1,187 @@
+"""Stand-ins for `isinstance`, `hasattr`, `type`, `float`, `complex` and NumPy's scalar types.
+
+The types stay classes. What is asked of them is answered by the real ones: instances and subclasses,
+attributes, equality and hash, and NumPy's question for a dtype.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copyreg
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.adaptation.kinds import kind_of
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_isinstance = builtins.isinstance
+_hasattr = builtins.hasattr
+
+
+def is_instance(value: Any, kinds: Any, /) -> bool:
+    """`isinstance`, to which a variable is a value of the type that it stands for."""
+    if _isinstance(value, AnyWrapper):
+        return issubclass(kind_of(value), kinds) or (
+            _isinstance(value, kinds) and _names_wrapper(kinds)
+        )
+    return _isinstance(value, kinds)
+
+
+def _names_wrapper(kinds: Any) -> bool:
+    """Tell if a class of wrappers is among classes, of which a variable then is an instance."""
+    if _isinstance(kinds, TUPLE):
+        return any(map(_names_wrapper, kinds))
+    return _isinstance(kinds, type) and issubclass(kinds, AnyWrapper)
+
+
+def has_attribute(value: Any, name: str, /) -> bool:
+    """`hasattr`, to which a variable has the special methods of the value that it stands for."""
+    if _isinstance(value, AnyWrapper) and name.startswith("__"):
+        return _hasattr(kind_of(value), name)
+    return _hasattr(value, name)
+
+
+# Classes ------------------------------------------------------------------------------------------
+
+
+def real(kind: Any) -> Any:
+    """The class that a stand-in stands for; any other value as it is."""
+    return kind.stands_for if type_of(kind) is StandIn else kind
+
+
+class StandIn(type):
+    """The metaclass of classes that stand in for others."""
+
+    make: Callable[..., Any]
+    stands_for: Any
+
+    def __new__(
+        mcs, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], **options: Any
+    ) -> Any:
+        """Derive a class from a stand-in, which is: from the real class."""
+        bases = tuple(map(real, bases))
+        return type_of(bases[0])(name, bases, namespace, **options)
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        return cls.make(*args, **options)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return is_instance(value, cls.stands_for)
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return issubclass(real(kind), cls.stands_for)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.stands_for, name)
+
+    def __dir__(cls) -> list[str]:
+        return dir(cls.stands_for)
+
+    def __eq__(cls, other: object) -> bool:
+        return cls.stands_for is real(other)
+
+    def __hash__(cls) -> int:
+        return hash(cls.stands_for)
+
+    def __repr__(cls) -> str:
+        return repr(cls.stands_for)
+
+    def __or__(cls, other: Any) -> Any:
+        return cls.stands_for | real(other)
+
+    def __ror__(cls, other: Any) -> Any:
+        return real(other) | cls.stands_for
+
+
+def _pickled(cls: Any) -> Any:
+    """Pickle a stand-in as the real class."""
+    kind = real(cls)
+    return type, (int if kind is type else kind(),)
+
+
+copyreg.pickle(StandIn, _pickled)
+
+
+def _standing_in(kind: Any, make: Callable[..., Any]) -> Any:
+    """Make the class that stands in for another, and is called as `make`."""
+    methods = {name: getattr(kind, name, None) for name in dir(kind) if name not in _OF_THE_CLASS}
+    namespace = {name: method for name, method in methods.items() if callable(method)}
+    namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
+    namespace["make"] = staticmethod(make)
+    if kind is not type:
+        namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
+    return type.__new__(StandIn, kind.__name__, (), namespace)
+
+
+_OF_THE_CLASS = {"__class__", "__init_subclass__", "__subclasshook__", "__base__"}
+
+
+def _type(value: Any, *definition: Any, **options: Any) -> Any:
+    if definition:
+        bases, *rest = definition
+        return type(value, tuple(map(real, bases)), *rest, **options)
+    kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
+    return _STANDING.get(id(kind), kind)
+
+
+def _float(value: Any = 0.0, /) -> Any:
+    if is_recorded(value):
+        return _single(value, float).real
+    return float(value)
+
+
+def _complex(real: Any = 0, imag: Any = 0) -> Any:
+    if is_recorded(real) or is_recorded(imag):
+        return _single(real, complex) + 1j * _single(imag, complex)
+    return complex(real, imag) if imag != 0 else complex(real)
+
+
+def _single(value: Any, kind: type[Any]) -> Any:
+    """The one element of an array as a scalar of the dtype of `kind`."""
+    if not _isinstance(value, AnyWrapper):
+        return kind(value)
+    if value.ndim:
+        if value.size != 1:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        value = value.reshape(())
+    is_kind = value.dtype.kind in "fc" if kind is float else value.dtype.kind == "c"
+    return value[()] if is_kind else value[()].astype(kind)
+
+
+def _scalar_type(kind: Any) -> Callable[..., Any]:
+    """`np.float64` or `np.complex128`, to which an array may be given too."""
+
+    def make(value: Any = 0, /) -> Any:
+        if not is_recorded(value):
+            return kind(value)
+        if _isinstance(value, SEQUENCE):
+            value = np.stack([make(part) for part in value])
+        return value.astype(kind)[()]
+
+    return make
+
+
+CLASSES: list[tuple[Any, Any]] = [
+    (kind, _standing_in(kind, make))
+    for kind, make in (
+        (type, _type),
+        (float, _float),
+        (complex, _complex),
+        (np.float64, _scalar_type(np.float64)),
+        (np.complex128, _scalar_type(np.complex128)),
+    )
+]
+"""Each class with the one that stands in for it."""
+_STANDING = {id(kind): standing for kind, standing in CLASSES}
+
+BUILTINS: dict[str, Any] = {
+    "isinstance": is_instance,
+    "hasattr": has_attribute,
+    **{kind.__name__: standing for kind, standing in CLASSES if kind.__module__ == "builtins"},
+}
+"""The builtins that adapted code gets as globals, by their names."""

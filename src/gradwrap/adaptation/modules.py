@@ -1,0 +1,184 @@
+"""Which modules are adapted, by how many users: the first installs the stand-ins, the last restores.
+
+All users share what is in the modules; so what a stand-in does never depends on who has installed
+it, but on the context and on its arguments.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.adaptation import importing
+from gradwrap.adaptation.places import Change, Namespace, changes
+from gradwrap.errors import AdaptationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NEVER = frozenset(
+    {
+        *(*sys.stdlib_module_names, "numpy", "scipy", "gradwrap", "optree"),
+        *("array_api_compat", "array_api_strict", "numba", "llvmlite", "_pytest", "pytest"),
+        *("pluggy", "IPython", "ipykernel", "hypothesis", "torch", "jax", "cupy", "dask"),
+    }
+) - {"__main__"}
+"""Libraries that are left as they are: other mechanisms are made for them."""
+
+
+class _Adapted:
+    """A namespace that is adapted now."""
+
+    def __init__(self, namespace: Namespace, plan: list[Change]) -> None:
+        self.namespace = namespace
+        self.plan = plan
+        self.users = 1
+
+    def restore(self) -> None:
+        """Put back what stood there, newest first, where ours still stands."""
+        for place, old, new in reversed(self.plan):
+            if place.read() is new:
+                place.write(old)
+
+
+_lock = threading.RLock()
+_adapted: dict[int, _Adapted] = {}
+"""From the identity of a namespace."""
+_plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
+"""What was found in the namespaces of modules, and how many names they had then."""
+
+
+def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
+    """Adapt namespaces for one more user; return them for `release`. All or none are adapted."""
+    held: list[Namespace] = []
+    with _lock:
+        try:
+            for namespace in namespaces:
+                _hold(namespace)
+                held.append(namespace)
+        except BaseException:
+            release(held)
+            raise
+    return held
+
+
+def _hold(namespace: Namespace) -> None:
+    known = _adapted.get(id(namespace))
+    if known is not None:
+        known.users += 1
+        return
+    made = _Adapted(namespace, [])
+    if not _adapted:
+        importing.install()
+    _adapted[id(namespace)] = made
+    try:
+        for change in _plan(namespace):
+            if change.place.read() is change.old:
+                change.place.write(change.new)
+                made.plan.append(change)
+    except BaseException:
+        _restore(made)
+        raise
+
+
+def _plan(namespace: Namespace) -> list[Change]:
+    """Find the changes, or take those that were found when the module was last adapted."""
+    known = _plans.get(id(namespace))
+    if known is not None and known[0] is namespace and known[1] == len(namespace):
+        return known[2]
+    found = changes(namespace)
+    if module_of(namespace) is not None:  # not generated code, which nobody keeps
+        _plans[id(namespace)] = (namespace, len(namespace), found)
+    return found
+
+
+def _restore(adapted: _Adapted) -> None:
+    adapted.restore()
+    del _adapted[id(adapted.namespace)]
+    if not _adapted:
+        importing.restore()
+
+
+def release(namespaces: Iterable[Namespace]) -> None:
+    """Adapt namespaces for one user less."""
+    with _lock:
+        for namespace in namespaces:
+            adapted = _adapted[id(namespace)]
+            adapted.users -= 1
+            if not adapted.users:
+                _restore(adapted)
+
+
+def is_adapted(namespace: Namespace) -> bool:
+    """Tell if a namespace is adapted now."""
+    return id(namespace) in _adapted
+
+
+def adapted_modules() -> list[str]:
+    """Return the names of the modules that are adapted now.
+
+    >>> import gradwrap as gw
+    >>> gw.adapted_modules()
+    []
+    """
+    with _lock:
+        names = {one.namespace.get("__name__", "<generated code>") for one in _adapted.values()}
+    return sorted(names)
+
+
+# Packages -----------------------------------------------------------------------------------------
+
+
+def module_of(namespace: Namespace) -> ModuleType | None:
+    """The module whose globals these are; None for generated code."""
+    module = sys.modules.get(namespace.get("__name__", ""))
+    return module if module is not None and vars(module) is namespace else None
+
+
+def library_of(namespace: Namespace) -> str:
+    """The name of the package that a namespace belongs to; empty for generated code."""
+    return str(namespace.get("__name__") or "").partition(".")[0]
+
+
+def can_adapt(namespace: Namespace) -> bool:
+    """Tell if code with these globals is not of a library that is left as it is."""
+    return library_of(namespace) not in NEVER
+
+
+def with_package(namespace: Namespace) -> list[Namespace]:
+    """The namespaces of all loaded modules of the package that one belongs to."""
+    module = module_of(namespace)
+    return [namespace] if module is None else list(loaded(library_of(namespace)))
+
+
+def loaded(package: str) -> Iterator[Namespace]:
+    """Yield the namespaces of a package and its modules, as far as they are loaded."""
+    for name, module in list(sys.modules.items()):
+        is_part = name == package or name.startswith(f"{package}.")
+        if is_part and isinstance(module, ModuleType):
+            yield vars(module)
+
+
+def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:
+    """The namespaces of packages, which are given by name or as modules, and imported."""
+    return [one for package in packages for one in loaded(_imported(package))]
+
+
+def _imported(package: Any) -> str:
+    name = package.__name__ if isinstance(package, ModuleType) else package
+    if not isinstance(name, str):
+        raise AdaptationError(
+            f"adapt takes packages and modules, or their names; it got a {type(name).__name__}. "
+            'Fix: gradwrap.adapt("package").'
+        )
+    if name.partition(".")[0] in NEVER:
+        fix = {
+            "scipy": "import gradwrap.scipy as scipy, or adapt the package that calls it",
+            "numpy": "adapt the package that calls it",
+        }.get(name.partition(".")[0], "adapt the package that calls it")
+        raise AdaptationError(f"{name} is not adapted itself. Fix: {fix}.")
+    importlib.import_module(name)
+    return name
