@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.kinds import kind_of
+from gradwrap.adaptation.kinds import PLAIN, kind_of
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -25,6 +25,8 @@ _hasattr = builtins.hasattr
 
 def is_instance(value: Any, kinds: Any, /) -> bool:
     """`isinstance`, to which a variable is a value of the type that it stands for."""
+    if type_of(value) in PLAIN:
+        return _isinstance(value, kinds)
     if _isinstance(value, AnyWrapper):
         return issubclass(kind_of(value), kinds) or (
             _isinstance(value, kinds) and _names_wrapper(kinds)
@@ -51,13 +53,12 @@ def has_attribute(value: Any, name: str, /) -> bool:
 
 def real(kind: Any) -> Any:
     """The class that a stand-in stands for; any other value as it is."""
-    return kind.stands_for if type_of(kind) is StandIn else kind
+    return kind.stands_for if _isinstance(kind, StandIn) else kind
 
 
 class StandIn(type):
     """The metaclass of classes that stand in for others."""
 
-    make: Callable[..., Any]
     stands_for: Any
 
     def __new__(
@@ -66,9 +67,6 @@ class StandIn(type):
         """Derive a class from a stand-in, which is: from the real class."""
         bases = tuple(map(real, bases))
         return type_of(bases[0])(name, bases, namespace, **options)
-
-    def __call__(cls, *args: Any, **options: Any) -> Any:
-        return cls.make(*args, **options)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return is_instance(value, cls.stands_for)
@@ -104,24 +102,23 @@ def _pickled(cls: Any) -> Any:
     return type, (int if kind is type else kind(),)
 
 
-copyreg.pickle(StandIn, _pickled)
-
-
-def _standing_in(kind: Any, make: Callable[..., Any]) -> Any:
-    """Make the class that stands in for another, and is called as `make`."""
+def _standing_in(kind: type[Any], call: Callable[..., Any]) -> Any:
+    """Make the class that stands in for another; `call(cls, ...)` is what calling it does."""
     methods = {name: getattr(kind, name, None) for name in dir(kind) if name not in _OF_THE_CLASS}
     namespace = {name: method for name, method in methods.items() if callable(method)}
     namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
-    namespace["make"] = staticmethod(make)
     if kind is not type:
         namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
-    return type.__new__(StandIn, kind.__name__, (), namespace)
+    metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
+    copyreg.pickle(metaclass, _pickled)
+    PLAIN.add(metaclass)
+    return type.__new__(metaclass, kind.__name__, (), namespace)
 
 
 _OF_THE_CLASS = {"__class__", "__init_subclass__", "__subclasshook__", "__base__"}
 
 
-def _type(value: Any, *definition: Any, **options: Any) -> Any:
+def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
     if definition:
         bases, *rest = definition
         return type(value, tuple(map(real, bases)), *rest, **options)
@@ -129,13 +126,13 @@ def _type(value: Any, *definition: Any, **options: Any) -> Any:
     return _STANDING.get(id(kind), kind)
 
 
-def _float(value: Any = 0.0, /) -> Any:
-    if is_recorded(value):
-        return _single(value, float).real
-    return float(value)
+def _float(_: Any, value: Any = 0.0, /) -> Any:
+    if type_of(value) in PLAIN or not is_recorded(value):
+        return float(value)
+    return _single(value, float).real
 
 
-def _complex(real: Any = 0, imag: Any = 0) -> Any:
+def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
     if is_recorded(real) or is_recorded(imag):
         return _single(real, complex) + 1j * _single(imag, complex)
     return complex(real, imag) if imag != 0 else complex(real)
@@ -156,11 +153,11 @@ def _single(value: Any, kind: type[Any]) -> Any:
 def _scalar_type(kind: Any) -> Callable[..., Any]:
     """`np.float64` or `np.complex128`, to which an array may be given too."""
 
-    def make(value: Any = 0, /) -> Any:
-        if not is_recorded(value):
+    def make(cls: Any, value: Any = 0, /) -> Any:
+        if type_of(value) in PLAIN or not is_recorded(value):
             return kind(value)
         if _isinstance(value, SEQUENCE):
-            value = np.stack([make(part) for part in value])
+            value = np.stack([cls(part) for part in value])
         return value.astype(kind)[()]
 
     return make

@@ -12,22 +12,18 @@ from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, innermost
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
-NUMBERS: frozenset[type[Any]] = frozenset({int, float, complex, bool, np.float64})
-PLAIN: frozenset[type[Any]] = frozenset(
-    {
-        *NUMBERS,
-        *(str, bytes, type, slice, range, type(None), type(Ellipsis)),
-        *(np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.intp, np.bool_),
-    }
-)
+PLAIN: set[type[Any]] = {
+    *(int, float, complex, bool, str, bytes, type, slice, range, type(None), type(Ellipsis)),
+    *(np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.intp, np.bool_),
+}
 """Types that are no variables, and hold none."""
 
-are_numbers = NUMBERS.issuperset
 are_plain_types = PLAIN.issuperset
 
 
 def is_plain(values: Iterable[Any]) -> bool:
     """Tell if there is no variable among values, nor in nested lists, tuples and dictionaries."""
+    values = tuple(values)
     if are_plain_types(map(type, values)):
         return True
     for value in values:
@@ -39,6 +35,11 @@ def is_plain(values: Iterable[Any]) -> bool:
         elif isinstance(value, DICT) and not is_plain(value.values()):
             return False
     return True
+
+
+def are_plain(args: Iterable[Any], options: dict[str, Any]) -> bool:
+    """Tell if there is no variable among the arguments of a call."""
+    return is_plain(args) and (not options or is_plain(options.values()))
 
 
 def kind_of(variable: Any) -> type[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.kinds import are_numbers, is_plain, standing_in
+from gradwrap.adaptation.kinds import are_plain, standing_in
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
 if TYPE_CHECKING:
@@ -96,6 +96,13 @@ OWN: dict[str, Callable[..., Any]] = {
 }
 
 
+SEVERAL = frozenset(
+    {
+        *("atan2", "copysign", "fma", "fmod", "hypot", "isclose", "ldexp", "log", "pow", "rect"),
+        *("remainder", "ulp"),
+    }
+)
+"""Functions of several numbers; the others have one parameter."""
 OF_ITERABLES = ("dist", "fsum", "prod", "sumprod")
 
 
@@ -126,21 +133,29 @@ def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
 def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
     convert = _as_complex if path.startswith("cmath.") else _as_scalar
 
-    @standing_in(original, path)
-    def stand_in(*args: Any, **options: Any) -> Any:
-        if are_numbers(map(type, args)) or not any(isinstance(a, AnyWrapper) for a in args):
-            return original(*args, **options)
+    def of_variables(*args: Any, **options: Any) -> Any:
         _check(original, args, options)
         return tracked(*map(convert, args), **options)
 
-    return stand_in
+    def one(x: Any, /) -> Any:
+        if type(x) is float or not isinstance(x, AnyWrapper):
+            return original(x)
+        return of_variables(x)
+
+    def several(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return original(*args, **options)
+        return of_variables(*args, **options)
+
+    takes_one = path.partition(".")[2] not in SEVERAL
+    return standing_in(original, path)(one if takes_one else several)
 
 
 def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
     @standing_in(original, path)
     def stand_in(*iterables: Any, **options: Any) -> Any:
         lists = [values if hasattr(values, "__len__") else list(values) for values in iterables]
-        if not any(isinstance(values, AnyWrapper) or not is_plain(values) for values in lists):
+        if are_plain(lists, options):
             return original(*lists, **options)
         lists = [list(values) for values in lists]
         _check(original, lists, options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.kinds import is_plain, kind_of, standing_in
+from gradwrap.adaptation.kinds import are_plain, is_plain, kind_of, standing_in
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, native
@@ -59,9 +59,13 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
 
     @standing_in(original, f"numpy.{original.__name__}")
     def stand_in(*args: Any, **options: Any) -> Any:
-        if is_differentiating() or not is_plain(args) or not is_plain(options.values()):
-            return tracked(*args, **options)
-        return original(*args, **options)
+        if not is_differentiating():
+            try:
+                return original(*args, **options)
+            except (TypeError, ValueError):  # a variable refuses to be converted
+                if are_plain(args, options):
+                    raise
+        return tracked(*args, **options)
 
     return stand_in
 
@@ -82,7 +86,7 @@ def _of_arrays(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]
 
     @standing_in(original, f"numpy.{original.__name__}")
     def stand_in(*args: Any, **options: Any) -> Any:
-        if is_plain(args) and is_plain(options.values()):
+        if are_plain(args, options):
             return original(*args, **options)
         return tracked(*args, **options)
 
@@ -97,8 +101,11 @@ def _taking_lists(original: Any, path: str) -> Callable[..., Any]:
 
     @standing_in(original, path)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if is_plain(args) and is_plain(options.values()):
+        try:
             return original(*args, **options)
+        except (TypeError, ValueError):  # a variable in a list refuses to be converted
+            if are_plain(args, options):
+                raise
         named = {name: join(value) for name, value in options.items()}
         return original(*map(join, args), **named)
 

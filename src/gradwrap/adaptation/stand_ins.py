@@ -19,7 +19,7 @@ from typing import Any
 import numpy as _np
 
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
-from gradwrap.adaptation.kinds import are_plain_types, is_plain, kind_of, standing_in
+from gradwrap.adaptation.kinds import are_plain, are_plain_types, kind_of, standing_in
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import numpy_functions
 from gradwrap.core.levels.levels import differentiating, is_differentiating
@@ -120,7 +120,7 @@ def _uncached(cached: Any) -> Any:
 
     @functools.wraps(cached)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if not is_differentiating() and is_plain(args) and is_plain(options.values()):
+        if not is_differentiating() and are_plain(args, options):
             return cached(*args, **options)
         if are_plain_types(map(type, args)) and are_plain_types(map(type, options.values())):
             with differentiating(False):
@@ -160,7 +160,7 @@ def _uncompiled(dispatcher: Any) -> Any:
 
     @functools.wraps(dispatcher)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if is_plain(args) and is_plain(options.values()):
+        if are_plain(args, options):
             return dispatcher(*args, **options)
         return dispatcher.py_func(*args, **options)
 
@@ -176,7 +176,7 @@ def _compiled(function: Any) -> Any:
 
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if is_plain(args) and is_plain(options.values()):
+        if are_plain(args, options):
             return function(*args, **options)
         if is_recorded([args, options]):
             raise NoRuleError(

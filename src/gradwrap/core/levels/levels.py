@@ -138,6 +138,5 @@ def differentiating(active: bool = True) -> Generator[None, None, None]:
         _differentiating.reset(token)
 
 
-def is_differentiating() -> bool:
-    """Tell if this context is inside a function that a transform is differentiating."""
-    return _differentiating.get()
+is_differentiating: Callable[[], bool] = _differentiating.get
+"""Tell if this context is inside a function that a transform is differentiating."""
