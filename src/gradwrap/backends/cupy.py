@@ -101,6 +101,8 @@ class CupyBackend(Backend):
             return False
         return sys.getrefcount(array.data) == _OWN_BUFFER
 
+    tells_views = True
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         return bool(cupy.may_share_memory(array, source))
 

@@ -26,6 +26,18 @@ BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce
 
 
+MASKED = (
+    "masked arrays have no derivative: how their masks combine is not recorded. "
+    "Fix: keep the mask as an array of bools, and use np.where(mask, fill, x)."
+)
+MATRIX = (
+    "np.matrix has no derivative: its products, shapes and reductions are not those of arrays. "
+    "Fix: use arrays (np.asarray(matrix)), whose product of matrices is a @ b."
+)
+REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
+"""Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""
+
+
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
@@ -51,7 +63,21 @@ class NumPyBackend(Backend):
         return direct
 
     def is_array(self, value: object) -> bool:
-        return isinstance(value, (np.ndarray, np.generic))
+        if type(value) in self.array_types:
+            return True
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return False
+        self.check_type(type(value))
+        return True
+
+    def check_type(self, kind: type) -> None:
+        for base in kind.__mro__:
+            self.check_converting(f"{base.__module__}.{base.__name__}")
+
+    def check_converting(self, module: str) -> None:
+        for start, words in REFUSED.items():
+            if module.startswith(start):
+                raise NonDifferentiableInputError(words)
 
     def device(self, array: Any) -> Any:
         return "cpu"
@@ -86,11 +112,26 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
+    tells_views = True
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
             return False
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
+
+    def is_writeable(self, view: Any) -> bool:
+        return bool(view.flags.writeable)
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        steps = like.strides
+        if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
+            return array
+        made = _empty_in_order_of(like, array)
+        if made.strides == array.strides and type(array) is type(like):
+            return array
+        made[...] = array
+        return made
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         return np.diag(diagonal)
@@ -101,11 +142,33 @@ class NumPyBackend(Backend):
         return total
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if not isinstance(buffer, NDARRAY):
+            buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values
         else:
             np.add.at(buffer, key, values)
         return buffer
+
+
+def _empty_in_order_of(like: Any, array: Any) -> Any:
+    """An array as another one, in the memory order of `like`, its strides included if they can.
+
+    In front of the axes of `like` it may have those of a batch.
+    """
+    if array.ndim > like.ndim:
+        batch = array.shape[: array.ndim - like.ndim]
+        steps = np.empty_like(like).strides
+        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
+        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
+        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
+        return made.transpose(*range(len(batch)), *back)
+    made = np.empty_like(like, array.dtype)
+    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
+        return made
+    low, high = np.lib.array_utils.byte_bounds(like)
+    start = like.__array_interface__["data"][0] - low
+    return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
 
 
 def _is_mask(key: Any) -> bool:

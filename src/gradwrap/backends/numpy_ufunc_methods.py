@@ -12,7 +12,8 @@ from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, check_target
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.levels.wrapper import native, unwrapped_key
+from gradwrap.core.levels.wrapper import layers, native, unwrapped_key
+from gradwrap.core.table.registry import search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 
@@ -40,6 +41,9 @@ def reduce(
     function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
     if function is not None:
         return IMPLEMENTATIONS[function](xp, array, axis=axis, keepdims=keepdims, **options)
+    if _is_constant(ufunc):
+        found = ufunc.reduce(native(array), axis=axis, keepdims=keepdims, **unwrapped_key(options))
+        return cls._plain(found)
     if options:
         raise NoRuleError(
             f"np.{ufunc.__name__}.reduce with where=, initial= or dtype= has no rule. "
@@ -51,14 +55,43 @@ def reduce(
 
 
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
-    """One element after the other, as NumPy defines it."""
+    """One element after the other, as NumPy defines it, and as most of its loops do it."""
     if ufunc.nin != 2 or ufunc.nout != 1 or axis is None or isinstance(axis, TUPLE):
         raise NoRuleError(f"np.{ufunc.__name__}.reduce over several axes has no rule. Fix: one.")
     parts = xp.unstack(array, axis=axis)
     if not parts:
         return xp.asarray(ufunc.reduce(native(array), axis=axis, keepdims=keepdims))
     total = functools.reduce(ufunc, parts)
+    if not _is_in_order(ufunc, array.dtype) and not _agrees(ufunc, array, axis, total):
+        name = f"np.{ufunc.__name__}"
+        raise NoRuleError(
+            f"{name}.reduce does not give here what {name} gives of one element after the other, "
+            f"since the loop of this NumPy for this processor leaves elements out. "
+            f"Fix: {name}.accumulate(x, axis)[-1], or functools.reduce({name}, x)."
+        )
     return xp.expand_dims(total, axis=axis) if keepdims else total
+
+
+@functools.cache
+def _is_in_order(ufunc: Any, dtype: Any) -> bool:
+    """Tell if `reduce` takes one element after the other, which vector instructions may not."""
+    sample = np.asarray([0.5, 0.75, 0.875], dtype=dtype)
+    return bool(np.allclose(ufunc.reduce(sample), functools.reduce(ufunc, sample), equal_nan=True))
+
+
+def _agrees(ufunc: Any, array: Any, axis: int, total: Any) -> bool:
+    """Tell if NumPy's own reduction is this one, which is not known of the examples of `vmap`."""
+    if any(layer._is_batched for layer in layers(array)):
+        return False
+    found = ufunc.reduce(native(array), axis=axis)
+    return bool(np.allclose(found, native(total), rtol=1e-4, atol=0.0, equal_nan=True))
+
+
+def _is_constant(ufunc: Any) -> bool:
+    """Tell if a ufunc has no derivative, so that NumPy itself can answer."""
+    op = search_function(ufunc)
+    rule = None if op is None else op.rule_for("numpy")
+    return rule is not None and not rule.kind.is_differentiable
 
 
 def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any:
@@ -66,6 +99,8 @@ def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = Non
     function: Any = UFUNC_METHODS.get((ufunc, "accumulate"))
     if function is not None:
         return IMPLEMENTATIONS[function](xp, array, axis, dtype)
+    if _is_constant(ufunc):
+        return cls._plain(ufunc.accumulate(native(array), axis, dtype))
     if dtype is not None:
         array = xp.astype(array, np.dtype(dtype))
     if ufunc in (np.maximum, np.minimum):

@@ -55,6 +55,8 @@ class TorchBackend(Backend):
     def copy(self, array: Any) -> Any:
         return array.clone()
 
+    tells_views = True
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         if array.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
             return True

@@ -9,7 +9,7 @@ from gradwrap.core.library.backend import PYTHON_SCALARS
 from gradwrap.core.library.namespace import asked_of_data, composite
 from gradwrap.core.table.kinds import nondifferentiable
 from gradwrap.core.table.registry import register
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
 RULES = [
     nondifferentiable(name, "x, /, *, dtype=None, device=None", "of no values", batch="last")
@@ -46,6 +46,8 @@ def asarray(
         if device is not None and stacked.device != device:
             stacked = stacked.to_device(device)
         return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
+    if type_of(obj) not in backend.plain_types:
+        backend.check_type(type_of(obj))
     return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gradwrap.core.array.views import IMAG, REAL
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
-from gradwrap.core.table.rule import passes, zero
+from gradwrap.core.table.rule import Rule, passes, zero
 from gradwrap.rules.matrices import direction, is_complex
 
 LN2 = math.log(2.0)
@@ -51,6 +53,36 @@ def _log_of_number(x: Any) -> complex:
 
         return cmath.log(x)
     return math.log(x) if x > 0 else math.nan
+
+
+def _with_part(part: str) -> Rule:
+    """Return the row of a copy of complex `x` whose real or imaginary part is `value`."""
+
+    def written(xp: Any, x: Any, value: Any) -> Any:
+        if hasattr(value, "dtype") and is_complex(xp, value):
+            value = xp.real(value)
+        if len(getattr(value, "shape", ())) >= len(x.shape) and value.shape != x.shape:
+            x = x + xp.zeros(value.shape, dtype=x.dtype)  # a batch of values, or of arrays
+        changed = xp.asarray(x, copy=True)
+        if backend_of(changed).tells_views:
+            getattr(xp, part)(changed)[...] = value
+            return changed
+        value = xp.astype(xp.broadcast_to(xp.asarray(value), x.shape), x.dtype)
+        return value + 1j * xp.imag(x) if part == REAL else xp.real(x) + 1j * value
+
+    return elementwise(
+        f"with_{part}",
+        "x value",
+        lambda xp, g: written(xp, g, 0.0),
+        lambda xp, g: getattr(xp, part)(g),
+        native=written,
+        same=False,
+        holomorphic=False,
+        only_complex=True,
+        jvp=(lambda xp, t: written(xp, t, 0.0), lambda xp, t, x: written(xp, x * 0.0, t)),
+        selects=True,
+        samples=("x(2, 3), x(2, 3)", "x(2, 3), x(3)"),
+    )
 
 
 def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
@@ -217,7 +249,13 @@ RULES = [
         diagonal="x",
     ),
     elementwise(
-        "real", "x", lambda xp, g: g, same=False, holomorphic=False, jvp=lambda xp, t: xp.real(t)
+        "real",
+        "x",
+        lambda xp, g: g,
+        same=False,
+        holomorphic=False,
+        jvp=lambda xp, t: xp.real(t),
+        views=REAL,
     ),
     elementwise(
         "imag",
@@ -227,7 +265,10 @@ RULES = [
         holomorphic=False,
         only_complex=True,
         jvp=lambda xp, t: xp.imag(t),
+        views=IMAG,
     ),
+    _with_part(REAL),
+    _with_part(IMAG),
     elementwise(
         "sign",
         "x",

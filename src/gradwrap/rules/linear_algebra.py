@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.views import SELECTION
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import joint, linear, multilinear
@@ -173,6 +174,7 @@ RULES = [
         "linalg.diagonal",
         "x, /, *, offset=0",
         _diagonal,
+        views=SELECTION,
         samples=("x(3, 4)", "x(2, 3, 3), offset=1", "x(4, 3), offset=-1"),
         numpy=("linalg.diagonal", f"diagonal{DIAGONAL}"),
         batch="last",
@@ -190,6 +192,7 @@ RULES = [
         "operands, subscripts, /",
         _einsum,
         variadic=True,
+        views=SELECTION,
         native=lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
         samples=(
             "[x(2, 3), x(3, 4)], 'ij,jk->ik'",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.views import PERMUTATION
+from gradwrap.core.array.views import BROADCAST, PERMUTATION
 from gradwrap.core.array.wrapping import untracked_copy
 from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.core.library.compat import to_device
@@ -151,7 +151,7 @@ RULES = [
         "broadcast_to",
         "x, /, shape",
         lambda xp, g: g,  # the engine sums to the argument's shape
-        views="broadcast",
+        views=BROADCAST,
         samples=("x(3), (2, 3)", "x(2, 1), (4, 2, 3)", "x(), (2,)"),
         numpy="broadcast_to(array, shape, subok=False) -> array, sizes(shape)",
         batch="broadcast_to",

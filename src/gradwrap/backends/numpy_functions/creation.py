@@ -99,7 +99,7 @@ on_values(
     seen_as=_like_one_example,
 )
 on_values(
-    "allclose argwhere array2string array_equal array_equiv array_repr array_str bincount "
+    "allclose argwhere array2string array_equal array_equiv array_repr array_str "
     "count_nonzero diag_indices_from digitize einsum_path flatnonzero iscomplex isclose "
     "isneginf isposinf isreal ix_ may_share_memory min_scalar_type ravel_multi_index "
     "shares_memory tril_indices_from triu_indices_from unravel_index"

@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import native, unwrapped_key
+from gradwrap.core.levels.wrapper import innermost, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import LIST, SLICE
 from gradwrap.errors import NoRuleError
 
@@ -116,13 +116,21 @@ def _on_host(obj: Any) -> Any:
 @implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
 def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
     """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
+    constants = kwargs.get("constant_values", 0)
+    if mode == "constant" and is_recorded(constants):
+        pairs = xp.broadcast_to(xp.asarray(constants), (array.ndim, 2))
+        ends = counting(2 * array.ndim).reshape(array.ndim, 2)
+        places: Any = 2 * array.ndim + counting(array.size).reshape(array.shape)
+        places = untyped.pad(places, pad_width, constant_values=ends)
+        parts = (xp.astype(pairs, array.dtype, copy=False), array)
+        return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
     if mode == "constant":
         inside = untyped.pad(np.full(array.shape, True), pad_width)
         first = [0] * array.ndim
         if array.size:
             first = untyped.unravel_index(inside.argmax(), inside.shape)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        zeros = np.zeros(array.shape, native(array).dtype)
+        zeros = np.zeros(array.shape, innermost(array).dtype)
         out = xp.asarray(np.pad(zeros, pad_width, **kwargs))
         key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
         out[tuple(key)] = array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gradwrap.backends.numpy_functions.table import (
     implements,
     is_masked,
     on_values,
+    scalar,
 )
 from gradwrap.core.levels.wrapper import native
 from gradwrap.rules.axes import as_axes
@@ -86,7 +88,9 @@ def spread(
     where: Any,
     mean: Any,
     correction: Any,
+    none: float = 0.0,
 ) -> Any:
+    """Divide by the degrees of freedom, and by `none` where there are none."""
     a = cast(xp, a, dtype)
     free = ddof if correction is NoValue else correction
     is_complex = xp.isdtype(a.dtype, "complex floating")
@@ -100,14 +104,18 @@ def spread(
     deviation = cast(xp, a - mean, dtype)
     square = (xp.conj(deviation) * deviation).real if is_complex else deviation * deviation
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
-    found = total / np.maximum(count - free, 0.0)
+    known = count - free
+    if np.any(known <= 0):
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=2)
+        known = np.where(known > 0, known, none)
+    found = total / known
     return _root(xp, found) if path == "std" else found
 
 
 def _root(xp: Any, variance: Any) -> Any:
     """The square root, whose derivative is taken for zero where the elements are all the same."""
     same = variance == 0
-    return xp.where(same, variance, xp.sqrt(xp.where(same, 1.0, variance)))
+    return scalar(xp.where(same, variance, xp.sqrt(xp.where(same, 1.0, variance))))
 
 
 @implements("average(a, axis=None, weights=None, returned=False, *, keepdims=NoValue)", arrays=1)
@@ -164,7 +172,7 @@ def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
     known = ~np.isnan(native(a)) & (native(where) if is_masked(where) else np.True_)
     if name == "nanmean":
         return mean(xp, a, where=known, **options)
-    return spread(xp, name.removeprefix("nan"), a, where=known, **options)
+    return spread(xp, name.removeprefix("nan"), a, where=known, none=math.nan, **options)
 
 
 @implements(

@@ -1,4 +1,4 @@
-"""Order statistics, covariance."""
+"""Order statistics, covariance, weighted counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     put_back,
     untyped,
 )
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import innermost, native
 from gradwrap.errors import NoRuleError
 
 
@@ -111,18 +111,36 @@ def cov(
         weighted = deviation = rows - xp.mean(rows, axis=1, keepdims=True)
         norm = rows.shape[1] - free
     else:
-        shares = xp.asarray(1.0 if aweights is None else aweights)
-        counts = 1.0 if fweights is None else on_host(fweights).astype(np.float64)
+        check_constant("np.cov", fweights=fweights)
+        shares, counts = xp.asarray(1.0 if aweights is None else aweights), np.asarray(1.0)
+        if aweights is not None:
+            _check_weights("aweights", shares, innermost(shares), rows)
+        if fweights is not None:
+            counts = on_host(fweights).astype(np.float64)
+            _check_weights("fweights", counts, counts, rows)
+            if np.any(counts != np.around(counts)):
+                raise TypeError("fweights must be integer")
         weights = shares * constant(xp, counts)
         total = xp.sum(weights)
         deviation = rows - xp.sum(rows * weights, axis=1, keepdims=True) / total
         weighted = deviation * weights
         norm = total - (free * xp.sum(weights * shares) / total if free else 0)
+        norm = xp.where(norm > 0, norm, 0.0)
     turned = xp.matrix_transpose(weighted)
     if xp.isdtype(rows.dtype, "complex floating"):
         turned = xp.conj(turned)
-    found = xp.matmul(deviation, turned) / norm
+    found = xp.matmul(deviation, turned) * (1 / norm)
     return xp.squeeze(found, tuple(i for i, n in enumerate(found.shape) if n == 1))
+
+
+def _check_weights(name: str, weights: Any, values: Any, rows: Any) -> None:
+    """Refuse what NumPy refuses; whether a weight is negative is not asked of a GPU."""
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape[0] != rows.shape[1]:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if isinstance(values, np.ndarray) and (values < 0).any():
+        raise ValueError(f"{name} cannot be negative")
 
 
 def _variables(xp: Any, m: Any, rowvar: bool) -> Any:
@@ -142,3 +160,16 @@ def corrcoef(xp: Any, x: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
         return found / found
     deviation = xp.sqrt(xp.linalg.diagonal(found).real)
     return found / deviation[:, None] / deviation[None, :]
+
+
+@implements("bincount(x, /, weights=None, minlength=0)")
+def bincount(xp: Any, x: Any, weights: Any, minlength: int) -> Any:
+    """Add each weight to the bin that its number names; without weights, count."""
+    x = native(x)
+    counts: Any = untyped.bincount(x, minlength=minlength)
+    if weights is None:
+        return xp._class._plain(counts)
+    weights = cast(xp, weights, np.float64)
+    if weights.shape != x.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    return xp.scatter(weights, x, tuple(counts.shape), weights.dtype)

@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.spelling import (
     enter,
     named,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -128,6 +128,11 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
     """An array of the dtype, if one is given."""
     a = xp.asarray(a)
     return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
+
+
+def scalar(found: Any) -> Any:
+    """A result as NumPy's functions return it: a scalar in the place of a 0-d array."""
+    return found[()] if found.ndim == 0 and isinstance(innermost(found), np.ndarray) else found
 
 
 def is_masked(where: Any) -> bool:

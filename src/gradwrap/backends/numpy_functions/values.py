@@ -13,10 +13,10 @@ from gradwrap.backends.numpy_functions.table import (
     counting,
     implements,
     on_values,
-    standard,
+    scalar,
     untyped,
 )
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import innermost, is_recorded, native
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
@@ -40,7 +40,9 @@ def angle(xp: Any, z: Any, deg: bool) -> Any:
 on_values("round around fix")
 
 
-standard("special.sinc", "sinc(x)")
+@implements("sinc(x)", arrays=1)
+def sinc(xp: Any, x: Any) -> Any:
+    return scalar(xp.special.sinc(x))
 
 
 @implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True)
@@ -119,18 +121,51 @@ def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
-    steps = spacing[1:] - spacing[:-1] if spacing.ndim else xp.broadcast_to(spacing, (n - 1,))
-    before, after = steps[:-1], steps[1:]
-    slope = (f[..., 1:] - f[..., :-1]) / steps
+    step = spacing
     if spacing.ndim:
-        inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+        if spacing.shape != (n,):
+            raise ValueError(
+                "when 1d, distances must match the length of the corresponding dimension"
+            )
+        step = spacing[1:] - spacing[:-1]
+        values = innermost(step)
+        if not is_recorded(spacing) and isinstance(values, np.ndarray):
+            step = step[0] if (values == values[0]).all() else step
+    if step.ndim:
+        before, after = step[:-1], step[1:]
+        inside = _weighted(f, *_weights_inside(before, after))
+        first = _weights_at_end(step[:1], step[1:2])
+        last = _weights_at_end(-step[-1:], -step[-2:-1])
     else:
-        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
-    first, last = slope[..., :1], slope[..., -1:]
+        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * step)
+        first, last = (tuple(c / (step * sign) for c in (-1.5, 2.0, -0.5)) for sign in (1, -1))
     if edge_order == 2:
-        first = first + (first - slope[..., 1:2]) * (steps[0] / (steps[0] + steps[1]))
-        last = last + (last - slope[..., -2:-1]) * (steps[-1] / (steps[-1] + steps[-2]))
-    return xp.concat([first, inside, last], axis=-1)
+        ends = _weighted(f[..., :3], *first), _weighted(f[..., -3:], *last[::-1])
+    else:
+        line = step if step.ndim else step[None]
+        ends = (f[..., 1:2] - f[..., :1]) / line[:1], (f[..., -1:] - f[..., -2:-1]) / line[-1:]
+    return xp.concat([ends[0], inside, ends[1]], axis=-1)
+
+
+def _weights_inside(before: Any, after: Any) -> tuple[Any, Any, Any]:
+    """The weights of three neighbours in the slope at the middle one, by the steps between them."""
+    both = before + after
+    return (
+        -after / (before * both),
+        (after - before) / (before * after),
+        before / (after * both),
+    )
+
+
+def _weights_at_end(near: Any, far: Any) -> tuple[Any, Any, Any]:
+    """The weights in the slope at the first of three; for the last, the steps turned around."""
+    both = near + far
+    return -(2.0 * near + far) / (near * both), both / (near * far), -near / (far * both)
+
+
+def _weighted(f: Any, low: Any, middle: Any, high: Any) -> Any:
+    """The weighted sum of each three neighbours along the last axis."""
+    return low * f[..., :-2] + middle * f[..., 1:-1] + high * f[..., 2:]
 
 
 @implements("trapezoid(y, x=None, dx=1.0, axis=-1)", arrays=1)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 from gradwrap.core.array.adapted import adapted_caller, element, formats_text, nested, warn_of_text
-from gradwrap.core.levels.wrapper import layers, native
+from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import TrackedValueError
 
@@ -58,6 +59,9 @@ class Conversions:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""
+        if any(layer._node is not None for layer in layers(self)):
+            caller = sys._getframe(1).f_globals.get("__name__", "")
+            backend_of(innermost(self)).check_converting(caller)
         data = self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
             "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "

@@ -11,6 +11,7 @@ from gradwrap.core.graph.checking import check_differentiable, check_gradient
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.graph.tape import backward
 from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.array.views import view_of
 from gradwrap.core.levels.wrapper import native
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch
@@ -54,7 +55,7 @@ class GraphMethods(Generic[A]):
         array = native(value)
         if array is self._value:  # the second half of `x.data -= ...`
             return
-        if self._backend.depth or getattr(self, "_view", None) is not None:
+        if self._backend.depth or view_of(self) is not None:
             raise InPlaceError(
                 "data= of a view, or of an array under two transforms. "
                 "Fix: assign to its parts, x[...] = value, under gradwrap.no_grad()."
@@ -166,7 +167,7 @@ class GraphMethods(Generic[A]):
         InPlaceError
             It is a view of another array.
         """
-        if getattr(self, "_view", None) is not None:
+        if view_of(self) is not None:
             raise InPlaceError(
                 "Can't detach views in-place. "
                 "Fix: use .detach(), or .copy() the view before .detach_()."

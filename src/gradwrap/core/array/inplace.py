@@ -5,9 +5,8 @@ formula has saved changes, and neither does the user's array. Where only the var
 views refer to its buffer (an array made by `zeros` and filled in a loop), the write goes into the
 buffer itself.
 
-NumPy code expects a view to see what is written to its base, and the base what is written
-through the view. A variable that is a view of another one remembers how it was taken. Writing
-through it writes to the base; writing to the base takes its living views again.
+A view and its base share their storage, as in NumPy (`gradwrap.core.array.views`): writing through
+a view writes to its base. What is written keeps the memory order of the array, as NumPy's does.
 """
 
 from __future__ import annotations
@@ -16,7 +15,17 @@ import operator
 from sys import getrefcount
 from typing import Any, TypeVar
 
-from gradwrap.core.array.views import INDEX, PERMUTATION, living_views
+from gradwrap.core.array.views import (
+    BROADCAST,
+    IMAG,
+    INDEX,
+    PERMUTATION,
+    REAL,
+    current_views,
+    outdate_views,
+    positions,
+    view_of,
+)
 from gradwrap.core.calls.general import apply
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf
@@ -57,39 +66,54 @@ BINARY = {
 
 
 def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
-    """Let a variable hold a new value, and take its living views again.
+    """Let a variable hold a new value, which its views are then to be taken from.
 
     A write that is not recorded leaves the variable where it is in the graph.
     """
+    _lay_out(value, variable)
     variable._value = value._value
     if recorded:
         before = variable._node
         variable.__class__, variable._node = type(value), value._node
         follow(variable, before)
-    for view in living_views(variable):
-        _, op, statics = view._view
-        again = apply(type_of(variable)._bind(op), [variable], statics)
-        _hold(view, again, recorded=recorded)
+    outdate_views(variable, recorded=recorded)
+
+
+def _lay_out(value: Any, variable: Any) -> None:
+    """Give a value the memory order of the array that it is written to."""
+    *_, new = layers(value)
+    *_, old = layers(variable)
+    new._value = new._backend.laid_out(new._value, old._value)
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     """Write a whole new value of a view to the array it is a view of."""
-    base, op, statics = view._view
-    rule = op.rule_for(base._backend.name)
-    if rule.views == INDEX:
+    how = view._view
+    base, statics = how.source, how.statics
+    rule = how.op.rule_for(base._backend.name)
+    if not base._backend.dtype_kind(base.dtype)[1] and rule.views in (REAL, IMAG):
+        set_item(base, ..., value)  # the real part of real numbers
+    elif rule.views in (REAL, IMAG):
+        op = find_op(f"with_{rule.views}")
+        assert op is not None
+        _assign(base, type_of(base)._bind(op).apply(base, value), recorded=recorded)
+    elif rule.views == INDEX:
         set_item(base, statics[0], value)
-        return
-    if rule.views != PERMUTATION:
-        raise InPlaceError(
-            f"Writing to the result of {op.name}, which is a view of another array. "
-            "Fix: write to that array, or to a .copy() of the view."
-        )
-    # the transpose of a permutation of elements is its inverse
-    formula = rule.formulas[0]
-    words = {"x_meta": base._backend.meta(base._value, TAPE_LEVEL), "out": value}
-    words.update(zip(rule.statics, statics, strict=True))
-    saved = [words[name] for name in formula.saved]
-    _assign(base, formula.function(base._namespace, value, *saved), recorded=recorded)
+    elif rule.views == PERMUTATION:
+        # the transpose of a permutation of elements is its inverse
+        formula = rule.formulas[0]
+        words = {"x_meta": base._backend.meta(base._value, TAPE_LEVEL), "out": value}
+        words.update(zip(rule.statics, statics, strict=True))
+        saved = [words[name] for name in formula.saved]
+        set_item(base, ..., formula.function(base._namespace, value, *saved))
+    else:
+        *_, lowest = layers(view)
+        if rule.views == BROADCAST or not lowest._backend.is_writeable(lowest._value):
+            raise InPlaceError(
+                f"Writing to the result of {how.op.name}, which is a view of another array, and "
+                "read-only. Fix: write to that array, or to a .copy() of the view."
+            )
+        set_item(base, positions(base, how), value)
 
 
 # Writing ----------------------------------------------------------------------------------------
@@ -97,8 +121,8 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
 
 def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
     """Write a whole new value to a variable, or to the array it is a view of."""
-    is_view = getattr(variable, "_view", None) is not None
-    (_put_into_base if is_view else _hold)(variable, value, recorded=recorded)
+    put = _hold if view_of(variable) is None else _put_into_base
+    put(variable, value, recorded=recorded)
 
 
 def replace_data(variable: Any, array: Any) -> None:
@@ -149,13 +173,13 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
 
 def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
     """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
-    view = getattr(value, "_view", None)
+    how = view_of(value) if isinstance(value, AnyWrapper) else None
     return (
-        view is not None
-        and view[0] is variable
-        and view[1].name == "getitem"
+        how is not None
+        and how.source is variable
+        and how.op.name == "getitem"
         and is_basic_key(key)
-        and bool(view[2][0] == key)
+        and bool(how.statics[0] == key)
     )
 
 
@@ -236,8 +260,8 @@ def _check_can_hold(variable: Any, value: Any) -> None:
 
 def _root(variable: Any) -> Any:
     """The array whose buffer a chain of views leads to."""
-    while getattr(variable, "_view", None) is not None:
-        variable = variable._view[0]
+    while (how := view_of(variable)) is not None:
+        variable = how.source
     return variable
 
 
@@ -290,7 +314,7 @@ _OWN_REFERENCES = _references(_Holder([]))
 
 def _owns_buffer(variable: Any) -> bool:
     """Tell if only a variable and its views refer to its array, which is all of a buffer."""
-    if getattr(variable, "_view", None) is not None:
+    if view_of(variable) is not None:
         return False
     others = _references(variable) - _OWN_REFERENCES
     if others:
@@ -301,7 +325,7 @@ def _owns_buffer(variable: Any) -> bool:
 def _own_views(variable: Any, root: Any) -> int:
     """The number of living views of the array of `root` whose own arrays only they refer to."""
     count = 0
-    for view in living_views(variable):
+    for view in current_views(variable):
         base = getattr(view._value, "base", None)
         if base is root._value and _references(view) == _OWN_REFERENCES:
             count += 1

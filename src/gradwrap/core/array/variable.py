@@ -16,7 +16,7 @@ from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
-from gradwrap.core.array.views import link
+from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
@@ -250,6 +250,9 @@ class Variable(
     if not TYPE_CHECKING:  # a checker knows the methods from `ArrayMethods`, and no others
 
         def __getattr__(self, name: str) -> Any:
+            if name in OUTDATED_SLOTS and view_of(self) is not None:
+                take_again(self)
+                return object.__getattribute__(self, name)
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

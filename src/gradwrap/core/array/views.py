@@ -1,7 +1,9 @@
-"""Views: a wrapper that is a view of another one remembers how it was taken.
+"""Views: a wrapper that is a view of another one shares its storage, as in NumPy.
 
-Writing through it writes to the base; writing to the base takes its living views again
-(`gradwrap.core.array.inplace`).
+Whether a result is a view is what the library says of it at the call. A view remembers how it was
+taken from its source. What is written through it is written to the source; what is written to the
+source makes its views outdated, and an outdated view is taken again when it is next read. So the
+cost of a write does not grow with the number of views.
 """
 
 from __future__ import annotations
@@ -9,33 +11,71 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.calls.general import apply, perform
+from gradwrap.core.graph.node import Node
+from gradwrap.core.levels.levels import silent_up_to, threshold_at
+from gradwrap.core.levels.wrapper import layers
+from gradwrap.core.observing.hooks import follow
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.table.registry import Op
 
-PERMUTATION = "permutation"
 INDEX = "index"
+"""Rows whose result is a view where the key selects one."""
+PERMUTATION = "permutation"
+"""Rows that give all elements in another order or shape."""
+SELECTION = "selection"
+"""Rows that give some of the elements, in places that the library's own function tells."""
+BROADCAST = "broadcast"
+"""Rows that repeat elements, so that their views are read-only."""
+REAL = "real"
+IMAG = "imag"
+"""Rows that give one part of complex numbers."""
+
+OUTDATED_SLOTS = frozenset({"_value", "_node"})
+"""The slots that an outdated view leaves empty until it is taken again."""
 PRUNE_FROM = 32
+
+
+class View:
+    """How a view was taken from its source; and, where it is outdated, how to take it again."""
+
+    __slots__ = ("op", "recorded", "source", "statics", "threshold")
+
+    def __init__(self, source: Any, op: Op, statics: tuple[Any, ...]) -> None:
+        self.source = source
+        self.op = op
+        self.statics = statics
+        self.recorded = True
+        self.threshold = 0
+
+
+def view_of(variable: Any) -> View | None:
+    """How a wrapper was taken from the one it is a view of; None if it is no view."""
+    try:
+        return variable._view  # type: ignore[no-any-return]  # a slot of Any
+    except AttributeError:
+        return None
 
 
 def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
     """Remember that `result` is a view of `source`, if it is one."""
+    if bound.rule.variadic:
+        if len(source) != 1:
+            return result
+        (source,) = source
     if (
         type(result) is cls
         and type(source) is cls
+        and result is not source
         and cls._backend.may_be_view(result._value, source._value)
         and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
+        and not (bound.rule.views == SELECTION and not cls._backend.tells_views)
     ):
-        result._view = (source, bound.op, statics)
-        views: Any = getattr(source, "_views", None)
-        if views is None:
-            views = source._views = []
-        elif len(views) >= PRUNE_FROM and not len(views) & (len(views) - 1):
-            views[:] = [view for view in views if view() is not None]
-        views.append(weakref.ref(result))
+        result._view = View(source, bound.op, statics)
+        _remember(source, result)
     return result
 
 
@@ -47,9 +87,83 @@ def _selects_copy(key: Any, result: Any) -> bool:
     return not result.shape and not any(part is Ellipsis for part in parts)
 
 
-def living_views(variable: Any) -> Iterator[Any]:
-    """Yield the views of a variable that still exist."""
-    for reference in getattr(variable, "_views", None) or ():
-        view = reference()
-        if view is not None:
-            yield view
+# Reading and writing ------------------------------------------------------------------------------
+
+
+def _remember(source: Any, view: Any) -> None:
+    """Keep a view that holds what its source holds, until the source is written to."""
+    views: Any = getattr(source, "_views", None)
+    if views is None:
+        views = source._views = []
+    elif len(views) >= PRUNE_FROM and not len(views) & (len(views) - 1):
+        views[:] = [reference for reference in views if reference() is not None]
+    views.append(weakref.ref(view))
+
+
+def current_views(variable: Any) -> list[Any]:
+    """The living views of a variable that are not outdated."""
+    found = [reference() for reference in getattr(variable, "_views", None) or ()]
+    return [view for view in found if view is not None]
+
+
+def outdate_views(variable: Any, *, recorded: bool) -> None:
+    """Let the views of a variable that was written to be taken again when they are next read.
+
+    A write that is not recorded leaves a tracked variable and its views where they are in the
+    graph.
+    """
+    if getattr(variable, "_views", None):
+        _outdate(variable, recorded or variable._node is None)
+
+
+def _outdate(variable: Any, recorded: bool) -> None:
+    views = current_views(variable)
+    if recorded:
+        variable._views = None  # each comes back when it is taken again
+    for view in views:
+        how: View = view._view
+        how.recorded = recorded
+        how.threshold = silent_up_to()
+        node = view._node
+        if type(view) is not type(variable) or (recorded and _is_hooked(node)):
+            take_again(view)  # a view never changes its class, or its hooks, when it is read
+            follow(view, node)
+        else:
+            view._value = None  # empty already where it was outdated without being recorded
+            del view._value
+            if recorded:
+                del view._node
+        _outdate(view, recorded)
+
+
+def _is_hooked(node: Any) -> bool:
+    return isinstance(node, Node) and node.op.hooks is not None
+
+
+def take_again(view: Any) -> None:
+    """Read an outdated view from its source, in the recording mode of the write."""
+    how: View = view._view
+    source = how.source
+    bound = type_of(source)._bind(how.op)
+    with threshold_at(how.threshold):
+        again = apply(bound, [source], how.statics)
+    view._value = again._value
+    if how.recorded:
+        view.__class__ = type(again)
+        view._node = again._node
+        _remember(source, view)
+
+
+def positions(variable: Any, view: View) -> tuple[Any, ...]:
+    """The indices in a variable of the elements of its view, of the view's shape."""
+    *_, lowest = layers(variable)
+    bound: BoundOp = type_of(lowest)._bind(view.op)
+    xp = bound.backend.xp
+    shape = tuple(variable.shape)
+    found = perform(bound, [xp.reshape(xp.arange(variable.size), shape)], view.statics)
+    found = found[0] if isinstance(found, SEQUENCE) else found
+    indices: list[Any] = []
+    for length in reversed(shape):
+        indices.append(found % length)
+        found = found // length
+    return tuple(reversed(indices))

@@ -392,7 +392,7 @@ class Batched(Variable[A]):
     if not TYPE_CHECKING:  # as in `Variable`
 
         def __getattr__(self, name: str) -> Any:
-            if name == "_value":
+            if name == "_value" and self._node.diagonal is not None:
                 self._value = made = self._backend.diagonal_matrix(self._node.diagonal)
                 return made
             return super().__getattr__(name)

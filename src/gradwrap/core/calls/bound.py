@@ -89,7 +89,8 @@ class BoundOp(NodeOp):
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
         """The result; where it is a view of its source, writing to that changes it too."""
         link = getattr(type_of(arrays[0]), "_linked", None)
-        return result if link is None else link(result, arrays[0], self, statics)
+        source = arrays if self.rule.variadic else arrays[0]
+        return result if link is None else link(result, source, self, statics)
 
 
 def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., Any]]:

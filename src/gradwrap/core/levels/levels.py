@@ -120,8 +120,15 @@ def new_level() -> int:
 @contextmanager
 def recording_from(level: int) -> Generator[None, None, None]:
     """Record a level and those above it; leave those below as they are."""
+    with threshold_at(min(silent_up_to(), level - 1)):
+        yield
+
+
+@contextmanager
+def threshold_at(threshold: int) -> Generator[None, None, None]:
+    """Record the levels above a threshold, whatever the mode outside."""
     outside = silent_up_to()
-    set_threshold(min(outside, level - 1), current_watch())
+    set_threshold(threshold, current_watch())
     try:
         yield
     finally:

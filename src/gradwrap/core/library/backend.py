@@ -83,6 +83,12 @@ class Backend:
         """Tell if `value` is an array (or array scalar) of this library."""
         return type(value) in self.array_types or isinstance(value, tuple(self.array_types))
 
+    def check_type(self, kind: type) -> None:
+        """Raise if arrays of a type have no derivative, though the library is known."""
+
+    def check_converting(self, module: str) -> None:
+        """Raise if a module that converts a tracked array to a plain one makes such arrays."""
+
     def device(self, array: Any) -> Any:
         return device(array)
 
@@ -221,9 +227,20 @@ class Backend:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
+    tells_views = False
+    """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
+
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
+
+    def is_writeable(self, view: Any) -> bool:
+        """Tell if the library lets a view be written to."""
+        return True
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        """The array in the memory order of another one of its shape; copied if it has another."""
+        return array
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
@@ -344,6 +361,7 @@ def _enter(xp: Any, kind: type) -> Backend:
             else:
                 backend = factory(xp, kind)
             by_namespace[id(xp)] = (xp, backend)
+        backend.check_type(kind)
         for array_type in backend.array_types | {kind}:
             by_type[array_type] = backend
     return backend
@@ -395,6 +413,9 @@ class WrappedBackend(Backend):
     def is_array(self, value: object) -> bool:
         return isinstance(value, self._inner)
 
+    def check_type(self, kind: type) -> None:
+        self._base.check_type(kind)
+
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
 
@@ -416,6 +437,10 @@ class WrappedBackend(Backend):
 
     def copy(self, array: Any) -> Any:
         return self.xp.copy(array)
+
+    @property
+    def tells_views(self) -> bool:  # type: ignore[override]  # of the library
+        return self._base.tells_views
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

@@ -1,0 +1,1 @@
+"""Try functions of public packages: `python -m benchmarks.wild [--write] [name ...]`."""
