@@ -24,8 +24,23 @@ class NotAnArrayError(GradwrapError, TypeError):
     """A value that is not an array was given where an array is needed."""
 
 
-class TrackedValueError(GradwrapError, TypeError):
-    """A tracked value was about to leave the graph silently."""
+class TrackedValueError(GradwrapError, TypeError, ValueError):
+    """A tracked value was about to leave the graph silently.
+
+    It is a ValueError too: that is what NumPy raises for `a[i] = x`, where `a` is a plain array.
+    """
+
+
+class TrackedCodeError(GradwrapError, TypeError):
+    """Code that was given tracked values raised a TypeError of its own, which is the cause."""
+
+
+class TrackedAttributeError(GradwrapError, AttributeError, TypeError):
+    """An attribute that arrays of NumPy have, and tracked values have not, was asked for or set."""
+
+
+class NoLengthError(GradwrapError, TypeError, AttributeError):
+    """A number has no length; it is an AttributeError so that `hasattr(x, "__len__")` is false."""
 
 
 class OutArgumentError(GradwrapError, TypeError):

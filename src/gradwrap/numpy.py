@@ -1,9 +1,10 @@
 """Drop-in for `import numpy as np`: NumPy itself, whose new arrays can hold tracked values.
 
-Everything is NumPy's own, and type checkers see NumPy's own types. The functions that make arrays
-differ in two cases: inside a function that a transform differentiates, what they make can be
+Everything does what NumPy's does, and type checkers see NumPy's own types. The functions that make
+arrays differ in two cases: inside a function that a transform differentiates, what they make can be
 filled in place with tracked values; and what they are given may hold tracked values. Arrays of
-integers and bools, which have no derivative, stay NumPy's own everywhere.
+integers and bools, which have no derivative, stay NumPy's own everywhere. The other functions
+differ in one case: a nested list of tracked values is an array of them, as in `np.diag([a, b])`.
 
 >>> import gradwrap as gw
 >>> import gradwrap.numpy as np
@@ -23,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
 
+from gradwrap.backends.drop_in import Submodule as _Submodule
 from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
+from gradwrap.backends.drop_in import taking_lists as _taking_lists
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
@@ -64,14 +67,58 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         return xp.reshape(xp.asarray(results), shape)
 
 
-_OURS: dict[str, Any] = {**_creation_functions(_numpy), **_joining(_numpy), "vectorize": _Vectorize}
+class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]
+    """NumPy's class, also for a variable."""
+
+    def __init__(self, arr: Any) -> None:
+        variable = _first_variable([arr])
+        if variable is None:
+            super().__init__(arr)
+        else:
+            self.iter = variable.__array_namespace__().asarray(arr).flat
+
+
+class _NdIterType(type):
+    """The class of what stands for `nditer`, which cannot be derived from."""
+
+    def __call__(cls, op: Any, *args: Any, **kwargs: Any) -> Any:
+        if _first_variable([op]) is not None:
+            raise _NoRuleError(
+                "np.nditer has no derivative: it gives parts of plain memory. "
+                "Fix: for i in np.ndindex(x.shape), with x[i]; or functions of whole arrays."
+            )
+        return _numpy.nditer(op, *args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _numpy.nditer)
+
+
+class _NdIter(metaclass=_NdIterType):
+    __doc__ = _numpy.nditer.__doc__
+
+
+_OURS: dict[str, Any] = {
+    **_creation_functions(_numpy),
+    **_joining(_numpy),
+    "fft": _Submodule(_numpy.fft, lambda found, name: _taking_lists(found, f"fft.{name}")),
+    "linalg": _Submodule(_numpy.linalg, lambda found, name: _taking_lists(found, f"linalg.{name}")),
+    "ndenumerate": _NdEnumerate,
+    "nditer": _NdIter,
+    "vectorize": _Vectorize,
+}
 
 
 if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
 
     def __getattr__(name: str) -> Any:
         found = _OURS.get(name)
-        return getattr(_numpy, name) if found is None else found
+        if found is None:
+            known = getattr(_numpy, name)
+            found = _taking_lists(known, name)
+            if found is known:
+                return known
+        globals()[name] = found  # from now on found at once
+        return found
 
 
 def __dir__() -> list[str]:

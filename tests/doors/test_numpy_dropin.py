@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,11 +230,8 @@ def test_plain_arrays_refuse_tracked_values() -> None:
         out += x
         return np.sum(out)
 
-    # NumPy raises its own error from ours
-    with pytest.raises(ValueError, match="setting an array element") as caught:
+    with pytest.raises(TrackedValueError, match=r"make it inside the function .*\.item\(\)"):
         gw.grad(store)(X)
-    assert isinstance(caught.value.__cause__, TrackedValueError)
-    assert re.search(r"gradwrap\.numpy\.zeros.*\.item\(\)", str(caught.value.__cause__))
     with pytest.raises(OutArgumentError, match="plain array"):
         gw.grad(add)(X)
     with pytest.raises(OutArgumentError, match=r"np\.exp.*omit out="):

@@ -124,12 +124,14 @@ ARRAYS: dict[str, tuple[Any, ...]] = {
     "searchsorted": (np.sort(V), A),
     "squeeze": (A[:, None, :, None],),
     "reshape": (A, (2, 6)),
+    "lib.stride_tricks.sliding_window_view": (A, (2, 2)),
     "moveaxis": (np.stack([A, A]), [0, 1], [2, 0]),
     "broadcast_to": (A, (2, 3, 4)),
     "tile": (A, (2, 1, 2)),
     "repeat": (A, 2),
 }
 OPTIONS: dict[str, list[Any]] = {
+    "writeable": [False, True],
     "a_max": [1.4, None, V],
     "a_min": [0.8, None, V / 2],
     "axes": [None, (1, 0), (-1, 0)],

@@ -44,7 +44,7 @@ def _names_wrapper(kinds: Any) -> bool:
 def has_attribute(value: Any, name: str, /) -> bool:
     """`hasattr`, to which a variable has the special methods of the value that it stands for."""
     if _isinstance(value, AnyWrapper) and name.startswith("__"):
-        return _hasattr(kind_of(value), name)
+        return any(name in vars(kind) for kind in kind_of(value).__mro__)
     return _hasattr(value, name)
 
 

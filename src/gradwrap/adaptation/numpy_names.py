@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from gradwrap.core.values.dynamic import AnyFunction
 
 ours: Any = drop_in
-_DISPATCHED: type[Any] = type_of(np.sum)
+DISPATCHED: type[Any] = type_of(np.sum)
+POLYNOMIALS = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
 CONVERTING = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 JOINING = frozenset(
     {
@@ -47,8 +49,21 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
     for path, module in (("numpy", np), ("numpy.linalg", np.linalg), ("numpy.fft", np.fft)):
         for name, original in vars(module).items():
             is_made = module is np and (name in OWN or getattr(ours, name) is not original)
-            if isinstance(original, _DISPATCHED) and original in IMPLEMENTATIONS and not is_made:
+            if isinstance(original, DISPATCHED) and original in IMPLEMENTATIONS and not is_made:
                 yield original, _taking_lists(original, f"{path}.{name}")
+
+
+def without_rule() -> Iterator[tuple[Any, str]]:
+    """Yield the functions of NumPy that are written in Python and have no rule, with their paths."""
+    for module in (np, np.emath):
+        for name, original in vars(module).items():
+            if isinstance(original, DISPATCHED) and original not in IMPLEMENTATIONS:
+                yield original, f"{module.__name__}.{name}"
+    for module in (getattr(np.polynomial, name) for name in POLYNOMIALS):
+        for name in module.__all__:
+            original = getattr(module, name)
+            if isinstance(original, FunctionType):
+                yield original, f"{module.__name__}.{name}"
 
 
 # Functions that make arrays -----------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
@@ -25,6 +26,16 @@ from gradwrap.core.values.dynamic import DICT, LIST, type_of
 Namespace: TypeAlias = dict[str, Any]
 ABSENT: Any = object()
 """In the place of a value that is not there."""
+HOLDING: dict[type[Any], tuple[str, ...]] = {
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    property: ("fget", "fset"),
+    functools.cached_property: ("func",),
+    functools.partial: ("func",),
+    type(functools.cache(len)): ("__wrapped__",),
+    np.vectorize: ("pyfunc",),
+}
+"""Objects that hold functions, and their attributes that do."""
 DEPTH = 3
 """So deep are dictionaries and lists looked into."""
 CONSTANTS = frozenset({int, float, complex, bool, str, bytes, type(None), np.ndarray, np.float64})
@@ -151,8 +162,10 @@ class _Search:
             if value.__module__ == self._namespace.get("__name__"):
                 yield from self._in_class(value)
         else:
-            for name in ("__wrapped__", "__func__", "fget", "fset", "func", "pyfunc", "py_func"):
-                yield from self._inside(getattr(value, name, None), depth)
+            for owner, names in HOLDING.items():
+                if isinstance(value, owner):
+                    for name in names:
+                        yield from self._inside(getattr(value, name), depth)
 
     def _in_function(self, function: Any) -> Iterator[Change]:
         is_own = function.__globals__ is self._namespace

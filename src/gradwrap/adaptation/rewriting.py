@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
+import operator
 from collections.abc import Iterable
+from opcode import opname
 from types import CodeType
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import holds_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
 
 ours: Any = drop_in
@@ -50,7 +52,27 @@ def join(values: Any) -> Any:
     return ours.array(values) if holds_wrapper(values) else values
 
 
+def operate(symbol: str, left: Any, right: Any) -> Any:
+    """An operator beside a list: an array makes an array of the list."""
+    if isinstance(left, ARRAYS):
+        right = join(right)
+    elif isinstance(right, ARRAYS):
+        left = join(left)
+    return getattr(operator, symbol)(left, right)
+
+
+ARRAYS = (np.ndarray, np.generic, AnyWrapper)
+SYMBOLS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Div: "truediv",
+    ast.MatMult: "matmul",
+    ast.Mult: "mul",
+    ast.Pow: "pow",
+    ast.Sub: "sub",
+}
+
 NAMES: dict[str, Any] = {
+    "__gradwrap_operate__": operate,
     "__gradwrap_call__": call_method,
     "__gradwrap_new__": new_array,
     "__gradwrap_join__": join,
@@ -79,6 +101,14 @@ class _Calls(ast.NodeTransformer):
             ]
         return node
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        symbol = SYMBOLS.get(type(node.op))
+        if symbol is None or not isinstance(node.left, ast.List) ^ isinstance(node.right, ast.List):
+            return node
+        args = [ast.Constant(symbol), node.left, node.right]
+        return _call("__gradwrap_operate__", args, [], node)
+
     def _is_ufunc(self, function: ast.expr) -> bool:
         if isinstance(function, ast.Name):
             return isinstance(self._namespace.get(function.id), np.ufunc)
@@ -90,6 +120,7 @@ class _Calls(ast.NodeTransformer):
         )
 
 
+BUILDING = frozenset({"BUILD_LIST"})
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
 
 
@@ -115,7 +146,9 @@ def rewritten(codes: Iterable[CodeType], namespace: dict[str, Any]) -> dict[Code
             found |= {
                 old: after[_place(old)]
                 for old in olds
-                if _place(old) in after and before[_place(old)].co_code == old.co_code
+                if _place(old) in after
+                and before[_place(old)].co_code == old.co_code
+                and before[_place(old)] != after[_place(old)]
             }
     return found
 
@@ -125,6 +158,7 @@ def _needs(code: CodeType) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or any(opname[op] in BUILDING for op in code.co_code[::2])
         or any(isinstance(getattr(np, name, None), np.ufunc) for name in names)
         or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     )

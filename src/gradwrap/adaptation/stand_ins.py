@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as _np
 
+import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.kinds import are_plain, are_plain_types, kind_of, standing_in
 from gradwrap.adaptation.math_names import math_functions
-from gradwrap.adaptation.numpy_names import numpy_functions
+from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
+from gradwrap.adaptation.shadows import shadowing
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import TYPE, type_of
@@ -69,6 +71,11 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
     made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
     made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
     return _enter(module, made)  # type: ignore[no-any-return]  # as it was given
+
+
+def _entered(value: Any) -> Any:
+    known = _table.get(id(value))
+    return None if known is None else known[1]
 
 
 def _or_itself(value: Any) -> Any:
@@ -155,6 +162,19 @@ def _by_kind(generic: Any) -> Any:
     return stand_in
 
 
+def _uncompiled_ufunc(function: Any) -> Any:
+    """A function of numbers that Numba compiles to a ufunc, which runs for each element."""
+    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return function(*args, **options)
+        return elementwise(*args, **options)
+
+    return stand_in
+
+
 def _uncompiled(dispatcher: Any) -> Any:
     """A function that Numba compiles, which runs as it is written on variables."""
 
@@ -201,6 +221,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "cython_function_or_method": _compiled,
     "fused_cython_function": _compiled,
     "nb_func": _compiled,
+    "DUFunc": _uncompiled_ufunc,
 }
 """By the name of the type: each compiled module has one of its own."""
 
@@ -212,8 +233,13 @@ for _pair in (
     *math_functions(_cmath),
 ):
     _enter(*_pair)
-math, cmath = _like(_math), _like(_cmath)
-numpy = _np
+for _function, _path in without_rule():
+    _enter(_function, shadowing(_function, _path, _entered))
+for _name in POLYNOMIALS:
+    _like(getattr(_np.polynomial, _name))
+_like(_np.polynomial, *POLYNOMIALS)
 _like(_np.linalg)
 _like(_np.fft)
-numpy = _like(_np, "linalg", "fft")
+_like(_np.emath)
+math, cmath = _like(_math), _like(_cmath)
+numpy = _like(_np, "linalg", "fft", "emath", "polynomial")

@@ -91,9 +91,9 @@ class CupyBackend(Backend):
         """Return the context of the device of an array."""
         return self.device(array) if self.has_several_devices else nullcontext()
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str = "K") -> Any:
         with self._at(array):
-            return array.copy()
+            return array.copy(order=order)
 
     def owns_buffer(self, array: Any) -> bool:
         """A view refers to its base; who shares memory otherwise refers to the pointer."""

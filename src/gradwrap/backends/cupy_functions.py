@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
-from gradwrap.backends.drop_in import creation_functions, first_variable, joining
+from gradwrap.backends.drop_in import Submodule, creation_functions, first_variable, joining
 from gradwrap.backends.numpy_functions.spelling import ALWAYS
 from gradwrap.backends.numpy_functions.table import on_data
 from gradwrap.core.array import protocol
@@ -52,25 +52,9 @@ class DropIn:
     def _make(self, name: str) -> Any:
         known = getattr(cupy, name)
         if name in SUBMODULES:
-            return Submodule(known, getattr(np, name))
+            counterparts = getattr(np, name)
+            return Submodule(known, lambda found, name: _standing_for(found, counterparts, name))
         return _standing_for(known, np, name)
-
-
-class Submodule(ModuleType):
-    """`cupy.linalg` or `cupy.fft`."""
-
-    def __init__(self, known: ModuleType, counterpart: ModuleType) -> None:
-        super().__init__(f"gradwrap.{known.__name__}", known.__doc__)
-        self._known = known
-        self._counterpart = counterpart
-
-    def __getattr__(self, name: str) -> Any:
-        found = _standing_for(getattr(self._known, name), self._counterpart, name)
-        setattr(self, name, found)
-        return found
-
-    def __dir__(self) -> list[str]:
-        return dir(self._known)
 
 
 def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:

@@ -1,31 +1,38 @@
-"""Functions of the drop-in namespaces, NumPy's own and CuPy's, that make arrays or join them.
+"""Functions of the drop-in namespaces, NumPy's own and CuPy's.
 
-What they make inside a function that a transform differentiates can be filled in place with
-tracked values, and what they are given may hold tracked values. Arrays of integers and bools,
-which have no derivative, stay the library's own everywhere.
+What those that make arrays make inside a function that a transform differentiates can be filled in
+place with tracked values, and what they are given may hold tracked values. Arrays of integers and
+bools, which have no derivative, stay the library's own everywhere. All other functions of NumPy's
+take nested lists of tracked values where NumPy takes nested lists of numbers.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
+import inspect
 import itertools
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
-from gradwrap.errors import NoRuleError
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.errors import BatchedValueError, NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
-FROM_VALUES = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy")
+FROM_VALUES = (
+    *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy"),
+    *("asarray_chkfinite", "require"),
+)
 NEW = (
     *("zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like", "full_like", "arange"),
     *("linspace", "logspace", "geomspace", "eye", "identity", "tri", "diagflat", "fromfunction"),
@@ -90,6 +97,8 @@ def _converted(
     obj = args[0] if args else next((options[n] for n in first if n in options), None)
     if not holds_wrapper(obj):  # it is another argument, `like=`
         return native(*args, **options)
+    if name == "asarray_chkfinite":
+        native(unwrapped_key(obj))
     dtype = args[1] if len(args) > 1 and name != "copy" else options.get("dtype")
     copy = bool(options.get("copy", name in ("array", "copy")))
     made = xp.asarray(obj, dtype=None if dtype is None else np.dtype(dtype), copy=copy)
@@ -103,6 +112,8 @@ def _new(
     """A new array, from the implementation of a function that NumPy dispatches, or of `full`."""
     name = native.__name__
     make = _full if name == "full" else IMPLEMENTATIONS.get(getattr(np, name))
+    if name.endswith("_like"):
+        args = tuple(xp.asarray(a) if holds_wrapper(a) else a for a in args)
     return native(*args, **options) if make is None else make(xp, *args, **options)
 
 
@@ -124,6 +135,144 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
         return _wrapped(library, native(items, dtype, count, **options))
 
     return fromiter
+
+
+# Lists of tracked values --------------------------------------------------------------------------
+
+ARRAYS_IN = {
+    "choose": ("choices",),
+    "column_stack": ("tup",),
+    "concat": ("arrays",),
+    "concatenate": ("arrays",),
+    "dstack": ("tup",),
+    "histogramdd": ("bins",),
+    "hstack": ("tup",),
+    "lexsort": ("keys",),
+    "multi_dot": ("arrays",),
+    "piecewise": ("condlist", "funclist"),
+    "row_stack": ("tup",),
+    "select": ("condlist", "choicelist"),
+    "stack": ("arrays",),
+    "vstack": ("tup",),
+}
+"""The parameters that are sequences of arrays, which are converted one by one."""
+HIDING = frozenset({np.array_equal, np.array_equiv})
+"""Functions that take a failed conversion for an answer."""
+UFUNC_METHODS: Final = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
+DISPATCHED: tuple[type, ...] = (type(np.sum), type(np.concatenate))
+
+
+def taking_lists(found: Any, path: str) -> Any:
+    """Return what stands for an object of NumPy's: for a function or ufunc, one that takes lists.
+
+    `path` is its name in NumPy.
+    """
+    return TakingLists(found, path) if isinstance(found, (np.ufunc, *DISPATCHED)) else found
+
+
+class TakingLists:
+    """A function or ufunc of NumPy's, equal to it, that takes nested lists of variables."""
+
+    __slots__ = ("_hides", "_known", "_path")
+
+    def __init__(self, known: Any, path: str) -> None:
+        self._known = known
+        self._path = path
+        self._hides = known in HIDING
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        known = self._known
+        if self._hides:
+            args, kwargs = _with_arrays(known, args, kwargs) or (args, kwargs)
+        try:
+            return known(*args, **kwargs)
+        except (TrackedValueError, BatchedValueError):  # it has refused a list, or what else it is
+            converted = _with_arrays(known, args, kwargs)
+            if converted is None:
+                raise
+        args, kwargs = converted
+        if not isinstance(known, DISPATCHED):
+            return known(*args, **kwargs)
+        # NumPy does not ask all arguments whether they answer for the function
+        cls = type_of(first_variable([*args, *kwargs.values()]))
+        return protocol.call_function(cls, known, args, kwargs)
+
+    @property
+    def __class__(self) -> Any:
+        """NumPy's class, so that `isinstance(np.sin, np.ufunc)` is true."""
+        return type_of(self._known)
+
+    @property
+    def __doc__(self) -> Any:
+        return self._known.__doc__
+
+    @property
+    def __wrapped__(self) -> Any:
+        return self._known
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._known, name)
+        return TakingLists(found, f"{self._path}.{name}") if name in UFUNC_METHODS else found
+
+    def __eq__(self, other: object) -> bool:
+        return other is self._known or (type(other) is TakingLists and other._known == self._known)
+
+    def __hash__(self) -> int:
+        return hash(self._known)
+
+    def __repr__(self) -> str:
+        return repr(self._known)
+
+    def __reduce__(self) -> Any:
+        return (_found, ("gradwrap.numpy", self._path))
+
+
+def _found(module: str, path: str) -> Any:
+    return functools.reduce(getattr, path.split("."), importlib.import_module(module))
+
+
+def _with_arrays(
+    known: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments with arrays in the place of lists of variables; None if there are none."""
+    values = {**dict(enumerate(args)), **kwargs}
+    chosen = {key for key, value in values.items() if _is_list_of_variables(value)}
+    if not chosen:
+        return None
+    xp = first_variable(values[key] for key in chosen).__array_namespace__()
+    several = ARRAYS_IN.get(known.__name__, ())
+    names = list(inspect.signature(known).parameters) if several else []
+
+    def made(key: Any) -> Any:
+        value = values[key]
+        if key not in chosen:
+            return value
+        if (names[key] if isinstance(key, int) and names else key) not in several:
+            return xp.asarray(value)
+        return [xp.asarray(part) if _is_list_of_variables(part) else part for part in value]
+
+    return tuple(made(i) for i in range(len(args))), {name: made(name) for name in kwargs}
+
+
+def _is_list_of_variables(value: Any) -> bool:
+    return isinstance(value, SEQUENCE) and holds_wrapper(value)
+
+
+class Submodule(ModuleType):
+    """A module in a library, for whose objects `standing_for(found, name)` gives others."""
+
+    def __init__(self, known: ModuleType, standing_for: Callable[[Any, str], Any]) -> None:
+        super().__init__(f"gradwrap.{known.__name__}", known.__doc__)
+        self._known = known
+        self._standing_for = standing_for
+
+    def __getattr__(self, name: str) -> Any:
+        found = self._standing_for(getattr(self._known, name), name)
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return dir(self._known)
 
 
 # `r_` and `c_`, which join what is between their brackets -----------------------------------------

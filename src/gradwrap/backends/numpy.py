@@ -13,7 +13,7 @@ from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def _is_number(kind: Any) -> bool:
@@ -42,6 +42,18 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
+def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    return x.copy() if min is None and max is None else np.clip(x, min, max)
+
+
+def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return np.trace(x, offset, -2, -1, dtype)
+
+
+OWN: Mapping[str, Callable[..., Any]] = MappingProxyType({"clip": _clip, "linalg.trace": _trace})
+"""NumPy's functions in place of array_api_compat's, whose results have another memory order."""
+
+
 class NumPyBackend(Backend):
     """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
 
@@ -62,6 +74,9 @@ class NumPyBackend(Backend):
         )
         return direct
 
+    def native(self, path: str) -> Callable[..., Any] | None:
+        return OWN.get(path) or super().native(path)
+
     def is_array(self, value: object) -> bool:
         if type(value) in self.array_types:
             return True
@@ -73,6 +88,10 @@ class NumPyBackend(Backend):
     def check_type(self, kind: type) -> None:
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
+
+    def answers_itself(self, kind: type) -> bool:
+        answer = getattr(kind, "__array_ufunc__", None)
+        return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
 
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():
@@ -104,8 +123,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any) -> Any:
-        return np.array(array)
+    def copy(self, array: Any, order: str = "K") -> Any:
+        return np.array(array, order=order)
 
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):
@@ -120,10 +139,16 @@ class NumPyBackend(Backend):
         base = array.base
         return array is source or (base is not None and (base is source or base is source.base))
 
+    def batch_first(self, array: Any, axis: int) -> Any:
+        moved = np.moveaxis(array, axis, 0)
+        return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable)
 
     def laid_out(self, array: Any, like: Any) -> Any:
+        if like is None:
+            return np.asarray(array, order="C")
         steps = like.strides
         if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
             return array

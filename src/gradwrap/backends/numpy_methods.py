@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
+from gradwrap.errors import InPlaceError, TrackedValueError
 
 Method = Callable[..., Any]
 
@@ -25,9 +27,11 @@ def _astype(
     """A cast; the variable itself where that is what NumPy would give."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
-    if not copy and dtype == x.dtype:
+    if not copy and dtype == x.dtype and order == "K":
         return x
-    return x._namespace.astype(x, dtype, copy=copy)
+    copy = copy or order != "K"
+    found = x._namespace.astype(x, dtype, copy=copy)
+    return found if order == "K" else in_order(found, order, x)
 
 
 def _flatten(x: Any, order: str = "C") -> Any:
@@ -51,7 +55,7 @@ def _sort(
 
 def _view(x: Any, dtype: Any = None) -> Any:
     if dtype is not None and dtype != x.dtype:
-        raise TypeError(
+        raise TrackedValueError(
             f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
             "Fix: x.astype(dtype) converts the values."
         )
@@ -66,22 +70,62 @@ def _put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     IMPLEMENTATIONS[np.put](x._namespace, x, indices, values, mode)
 
 
+def _partition(x: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
+    x[...] = np.partition(x, kth, axis=axis)
+
+
+def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    return np.choose(x, choices, out, mode)
+
+
+def _of_data(name: str) -> Method:
+    """A method that reads the memory of the array: of one that is not tracked."""
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        data = x._untracked_data(
+            f"x.{name}()", f"call x.detach().{name}() if no gradient is wanted."
+        )
+        return getattr(data, name)(*args, **kwargs)
+
+    return method
+
+
+def _refused(name: str, reason: str, fix: str) -> Method:
+    """A method that would change the memory of the array behind the back of the graph."""
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        raise InPlaceError(f"x.{name}() {reason}. Fix: {fix}.")
+
+    return method
+
+
 OWN: dict[str, Method] = {
+    **{name: _of_data(name) for name in ("byteswap", "dump", "dumps", "getfield", "tobytes")},
     "astype": _astype,
+    "choose": _choose,
     "compress": _compress,
     "conj": _conj,
     "conjugate": _conj,
     "fill": _fill,
     "flatten": _flatten,
+    "partition": _partition,
     "put": _put,
+    "resize": _refused(
+        "resize",
+        "would change the number of elements in place",
+        "x = np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros",
+    ),
+    "setfield": _refused("setfield", "would write bytes of elements", "x[...] = value"),
+    "setflags": _refused(
+        "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
+    ),
     "sort": _sort,
+    "tofile": _of_data("tofile"),
     "view": _view,
 }
-WITHOUT = frozenset({"choose", "partition", "resize"})
-"""Methods that change the array, or are of integers."""
 NAMES: frozenset[str] = frozenset(OWN) | {
     name
-    for name in {*dir(np.ndarray), "ptp"} - WITHOUT
+    for name in {*dir(np.ndarray), "ptp"}
     if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(Variable, name)
 }
 

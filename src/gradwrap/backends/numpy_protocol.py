@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.spelling import ALWAYS, SPELLED
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, cast, on_data, out_position
+from gradwrap.backends.numpy_functions.table import (
+    GIVE_ARRAYS,
+    IMPLEMENTATIONS,
+    cast,
+    on_data,
+    out_position,
+    scalar,
+)
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.table.registry import op_of_function, search_function
@@ -143,6 +150,7 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
     implementation = IMPLEMENTATIONS.get(function)
     natively = cls._backend.name == "numpy" and function in SPELLED and function not in ALWAYS
     xp, at = cls._namespace, out_position(function)
+    gives_scalar = natively and function not in GIVE_ARRAYS
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or (len(args) > at and args[at] is not None):
@@ -153,7 +161,8 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
             if implementation is None:
                 path = f"{function.__module__}.{function.__name__}"
                 raise no_rule(cls, path.replace("numpy.", "np.", 1))
-        return implementation(xp, *args, **kwargs)
+        found = implementation(xp, *args, **kwargs)
+        return scalar(found) if gives_scalar and isinstance(found, AnyWrapper) else found
 
     return call
 

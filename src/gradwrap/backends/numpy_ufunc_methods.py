@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import NoValue
-from gradwrap.backends.numpy_functions.spelling import UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, check_target
+from gradwrap.backends.numpy_functions.spelling import SPELLED, UFUNC_METHODS
+from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, cast, check_target
 from gradwrap.backends.numpy_functions.values import running_extremum
 from gradwrap.core.levels.wrapper import layers, native, unwrapped_key
 from gradwrap.core.table.registry import search_function
@@ -36,9 +36,14 @@ def reduce(
     where: Any = True,
 ) -> Any:
     xp = cls._namespace
+    if getattr(array, "ndim", 1) == 0 and axis in (0, -1, None, ()):  # NumPy allows that
+        array, axis, keepdims = xp.reshape(array, (1,)), 0, False
+    function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
+    takes_dtype = function is not None and "dtype" in SPELLED[function].parameters
+    if dtype is not None and not (takes_dtype or _is_constant(ufunc)):
+        array, dtype = cast(xp, array, dtype), None
     options = {"dtype": dtype, "initial": initial, "where": where}
     options = {name: value for name, value in options.items() if value is not DEFAULTS[name]}
-    function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
     if function is not None:
         return IMPLEMENTATIONS[function](xp, array, axis=axis, keepdims=keepdims, **options)
     if _is_constant(ufunc):
@@ -46,7 +51,7 @@ def reduce(
         return cls._plain(found)
     if options:
         raise NoRuleError(
-            f"np.{ufunc.__name__}.reduce with where=, initial= or dtype= has no rule. "
+            f"np.{ufunc.__name__}.reduce with where= or initial= has no rule. "
             "Fix: np.where before, or one more element."
         )
     if ufunc is np.logaddexp:

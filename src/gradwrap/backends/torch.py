@@ -52,7 +52,7 @@ class TorchBackend(Backend):
     def device(self, array: Any) -> Any:
         return array.device
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str = "K") -> Any:
         return array.clone()
 
     tells_views = True

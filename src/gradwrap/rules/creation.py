@@ -119,7 +119,7 @@ def linspace(
 def meshgrid(xp: Any, *arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """Return the coordinates of a grid: each vector repeated along the axes of the others."""
     lines = open_grid(xp, arrays, indexing)
-    return tuple(xp.copy(grid) for grid in xp.broadcast_arrays(*lines))
+    return tuple(xp.copy(grid, order="C") for grid in xp.broadcast_arrays(*lines))
 
 
 def open_grid(xp: Any, arrays: Any, indexing: str) -> list[Any]:

@@ -9,7 +9,7 @@ from gradwrap.core.array.views import IMAG, REAL
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
-from gradwrap.core.table.rule import Rule, passes, zero
+from gradwrap.core.table.rule import passes, zero
 from gradwrap.rules.matrices import direction, is_complex
 
 LN2 = math.log(2.0)
@@ -55,34 +55,26 @@ def _log_of_number(x: Any) -> complex:
     return math.log(x) if x > 0 else math.nan
 
 
-def _with_part(part: str) -> Rule:
-    """Return the row of a copy of complex `x` whose real or imaginary part is `value`."""
+def _with_part(xp: Any, x: Any, value: Any, part: str) -> Any:
+    """Return a copy of complex `x` whose real or imaginary part is `value`."""
+    if hasattr(value, "dtype") and is_complex(xp, value):
+        value = xp.real(value)
+    if len(getattr(value, "shape", ())) >= len(x.shape) and value.shape != x.shape:
+        x = x + xp.zeros(value.shape, dtype=x.dtype)  # a batch of values, or of arrays
+    changed = xp.asarray(x, copy=True)
+    if backend_of(changed).tells_views:
+        getattr(xp, part)(changed)[...] = value
+        return changed
+    value = xp.astype(xp.broadcast_to(xp.asarray(value), x.shape), x.dtype)
+    return value + 1j * xp.imag(x) if part == REAL else xp.real(x) + 1j * value
 
-    def written(xp: Any, x: Any, value: Any) -> Any:
-        if hasattr(value, "dtype") and is_complex(xp, value):
-            value = xp.real(value)
-        if len(getattr(value, "shape", ())) >= len(x.shape) and value.shape != x.shape:
-            x = x + xp.zeros(value.shape, dtype=x.dtype)  # a batch of values, or of arrays
-        changed = xp.asarray(x, copy=True)
-        if backend_of(changed).tells_views:
-            getattr(xp, part)(changed)[...] = value
-            return changed
-        value = xp.astype(xp.broadcast_to(xp.asarray(value), x.shape), x.dtype)
-        return value + 1j * xp.imag(x) if part == REAL else xp.real(x) + 1j * value
 
-    return elementwise(
-        f"with_{part}",
-        "x value",
-        lambda xp, g: written(xp, g, 0.0),
-        lambda xp, g: getattr(xp, part)(g),
-        native=written,
-        same=False,
-        holomorphic=False,
-        only_complex=True,
-        jvp=(lambda xp, t: written(xp, t, 0.0), lambda xp, t, x: written(xp, x * 0.0, t)),
-        selects=True,
-        samples=("x(2, 3), x(2, 3)", "x(2, 3), x(3)"),
-    )
+def _with_real(xp: Any, x: Any, value: Any) -> Any:
+    return _with_part(xp, x, value, REAL)
+
+
+def _with_imag(xp: Any, x: Any, value: Any) -> Any:
+    return _with_part(xp, x, value, IMAG)
 
 
 def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
@@ -267,8 +259,32 @@ RULES = [
         jvp=lambda xp, t: xp.imag(t),
         views=IMAG,
     ),
-    _with_part(REAL),
-    _with_part(IMAG),
+    elementwise(
+        "with_real",
+        "x value",
+        lambda xp, g: _with_real(xp, g, 0.0),
+        lambda xp, g: xp.real(g),
+        native=_with_real,
+        same=False,
+        holomorphic=False,
+        only_complex=True,
+        jvp=(lambda xp, t: _with_real(xp, t, 0.0), lambda xp, t, x: _with_real(xp, x * 0.0, t)),
+        selects=True,
+        samples=("x(2, 3), x(2, 3)", "x(2, 3), x(3)"),
+    ),
+    elementwise(
+        "with_imag",
+        "x value",
+        lambda xp, g: _with_imag(xp, g, 0.0),
+        lambda xp, g: xp.imag(g),
+        native=_with_imag,
+        same=False,
+        holomorphic=False,
+        only_complex=True,
+        jvp=(lambda xp, t: _with_imag(xp, t, 0.0), lambda xp, t, x: _with_imag(xp, x * 0.0, t)),
+        selects=True,
+        samples=("x(2, 3), x(2, 3)", "x(2, 3), x(3)"),
+    ),
     elementwise(
         "sign",
         "x",

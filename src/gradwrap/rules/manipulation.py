@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.array.views import BROADCAST, PERMUTATION
 from gradwrap.core.array.wrapping import untracked_copy
 from gradwrap.core.levels.wrapper import unwrapped_key
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.compat import to_device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import linear
@@ -87,7 +88,7 @@ RULES = [
         lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
         views=PERMUTATION,
         samples=("x(3, 4), (2, 6)", "x(4), (-1, 2)", "x(3, 4), (-1,)"),
-        numpy=(f"reshape{RESHAPE}", "ravel(a, order='C') -> a, (-1,)"),
+        numpy=f"reshape{RESHAPE}",
         batch="reshape",
     ),
     linear(
@@ -200,10 +201,10 @@ RULES = [
     ),
     linear(
         "copy",
-        "x, /",
+        "x, /, *, order='K'",
         lambda xp, g: g,
-        native=lambda xp, x: xp.asarray(x, copy=True),
-        samples=("x(3)",),
+        native=lambda xp, x, order="K": backend_of(x).copy(x, order),
+        samples=("x(3)", "x(2, 3), order='F'"),
         numpy="copy(a, order='K', subok=False)",
         batch="last",
     ),
@@ -250,7 +251,7 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array along an axis into arrays that lack this axis."""
     x = xp.asarray(x)  # so that a native array gives variables too
     at = as_axes(axis, x.ndim)[0]
-    return tuple(x[at_axis(at, i)] for i in range(x.shape[at]))
+    return tuple(x[at_axis(at, i)[: x.ndim]] for i in range(x.shape[at]))
 
 
 @composite("broadcast_arrays")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.array.views import INDEX
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from gradwrap.core.array.views import INDEX, SELECTION
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
@@ -13,6 +16,7 @@ from gradwrap.core.library.scatter import Scattered, is_basic_key
 from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondifferentiable
 from gradwrap.core.table.registry import find_op, register
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.rules.axes import as_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +70,29 @@ def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any)
 
     zeros = xp.zeros(shape, dtype=dtype, device=device(values))
     return backend_of_namespace(xp).scatter_add(zeros, key, values)
+
+
+def _windows(xp: Any, x: Any, window_shape: Any, axis: Any = None, writeable: bool = False) -> Any:
+    """Return every window of an array, as a view where the library has one."""
+    if isinstance(x, np.ndarray):
+        return sliding_window_view(x, window_shape, axis, writeable=writeable)
+    shape = tuple(x.shape)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    places = sliding_window_view(positions, window_shape, axis)
+    flat = xp.take(xp.reshape(x, (-1,)), xp.asarray(places.reshape(-1), device=device(x)), axis=0)
+    return xp.reshape(flat, places.shape)
+
+
+def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: Any) -> Any:
+    shape = tuple(x_meta.shape)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    places = sliding_window_view(positions, window_shape, axis)
+    found = xp.asarray(np.ascontiguousarray(places), device=device(g))
+    key: list[Any] = []
+    for length in reversed(shape):
+        key.append(found % length)
+        found = found // length
+    return Scattered(tuple(reversed(key)), g)
 
 
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
@@ -203,6 +230,23 @@ RULES = [
         key="key",
         samples=("x(2), slice(1, 3), (4,), xp.complex128",),
         batch="scatter",
+    ),
+    linear(
+        "sliding_window_view",
+        "x, /, window_shape, axis=None, *, writeable=False",
+        _windows_cotangent,
+        native=_windows,
+        views=SELECTION,
+        parts=True,
+        samples=("x(5), 3", "x(3, 4), (2, 2)", "x(3, 4), 2, axis=1"),
+        numpy="lib.stride_tricks.sliding_window_view"
+        "(x, window_shape, axis=None, *, subok=False, writeable=False)",
+        batch=lambda xp, op, x, window_shape, axis, writeable: op(
+            x,
+            window_shape,
+            tuple(a + 1 for a in as_axes(axis, x.ndim - 1)),
+            writeable,
+        ),
     ),
     general(
         "take",

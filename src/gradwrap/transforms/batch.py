@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.calls.batch import Batch, Batched
-from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import data_of, is_at, snapshot
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
@@ -20,6 +20,7 @@ from gradwrap.transforms.arguments import (
     without_inner,
     wrapped_untracked,
 )
+from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,8 +89,7 @@ def vmap(
     def mapped(*args: P.args, **kwargs: P.kwargs) -> R:
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
-        with differentiating():
-            returned = without_inner(entering.fun(*entering.args, **entering.kwargs), level)
+        returned = without_inner(run(entering.fun, entering.args, entering.kwargs), level)
         return _out_of(returned, out_axes, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped
@@ -136,7 +136,7 @@ class _Entering:
             first = _checked_in_axis(leaf, one, path)
             self.starts.append(leaf)
             self._sizes.append((int(leaf.shape[first]), path))
-            data = backend_of(leaf).xp.moveaxis(leaf, first, 0) if first else leaf
+            data = backend_of(leaf).batch_first(leaf, first) if first else leaf
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
         return unflatten(treedef, entered)
 

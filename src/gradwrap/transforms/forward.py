@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.forward import AnyDual, Dual, Tangent
-from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import is_at, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.values.comparing import mismatch, zeros_like
@@ -24,6 +24,7 @@ from gradwrap.transforms.arguments import (
     wrapped_untracked,
 )
 from gradwrap.transforms.recording import Recording, out_and_aux
+from gradwrap.transforms.running import run
 from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def jvp(
     """
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
-    with differentiating():
-        returned = without_inner(fun(*entered), level)
+    returned = without_inner(run(fun, entered, {}), level)
     out, aux = out_and_aux(name_of(fun), returned, has_aux)
     leaves, treedef = flatten(out)
     found = [_tangent_of(leaf, level) for leaf in leaves]

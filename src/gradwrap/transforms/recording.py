@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.levels import differentiating, new_level
+from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import is_array, own_buffers
 from gradwrap.core.observing.hooks import leaf_hooks
@@ -24,6 +24,7 @@ from gradwrap.errors import (
 )
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_untracked
+from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,8 +55,7 @@ class Recording:
             key: places[key].value if key in places else wrapped_untracked(value)
             for key, value in kwargs.items()
         }
-        with differentiating():
-            self.out: Any = without_inner(fun(*entered, **named), self.level)
+        self.out: Any = without_inner(run(fun, entered, named), self.level)
 
     def unwrapped(self, tree: Any) -> Any:
         """A result of the function, as the caller of the transform gets it."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import sizes
-from gradwrap.backends.numpy_functions.table import cast, implements, on_values
+from gradwrap.backends.numpy_functions.table import cast, implements, in_order, on_values
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, native
 from gradwrap.rules.creation import open_grid
 
@@ -69,7 +69,7 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tupl
     """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)
     grids = grids if sparse else xp.broadcast_arrays(*grids)
-    return tuple(xp.copy(grid) if copy else grid for grid in grids)
+    return tuple(xp.copy(grid, order="C") if copy else grid for grid in grids)
 
 
 @implements(
@@ -77,13 +77,15 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tupl
     "empty_like(prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None)",
     "full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)",
 )
-def like(xp: Any, name: str, dtype: Any, shape: Any, **rest: Any) -> Any:
+def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) -> Any:
     a, *filling = (rest[word] for word in ("a", "prototype", "fill_value") if word in rest)
     if shape is None and not filling:
-        return getattr(xp, name)(a, dtype=dtype)
+        found = getattr(xp, name)(a, dtype=dtype)
+        return found if order == "K" else in_order(found, order, a)
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     shape = a.shape if shape is None else sizes(shape)
-    return getattr(xp, name.removesuffix("_like"))(shape, *filling, dtype=dtype)
+    found = getattr(xp, name.removesuffix("_like"))(shape, *filling, dtype=dtype)
+    return in_order(found, order, a)
 
 
 def _like_one_example(x: Any) -> Any:

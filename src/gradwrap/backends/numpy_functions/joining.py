@@ -14,12 +14,13 @@ from gradwrap.backends.numpy_functions.table import (
     completes,
     counting,
     implements,
+    in_order,
     on_host,
     standard,
     untyped,
 )
 from gradwrap.core.levels.wrapper import innermost, is_recorded, unwrapped_key
-from gradwrap.core.values.dynamic import LIST, SLICE
+from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
 from gradwrap.errors import NoRuleError
 
 
@@ -96,7 +97,7 @@ standard("unstack", "unstack(x, /, *, axis=0)", always=True)  # from NumPy 2.1 o
 def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
     arr, axis = flat(xp, xp.asarray(arr), axis), operator.index(axis or 0)
     places = np.delete(counting(arr.shape[axis]), _on_host(obj))
-    return arr[(slice(None),) * (axis % arr.ndim) + (places,)]
+    return in_order(arr[(slice(None),) * (axis % arr.ndim) + (places,)], "A", arr)
 
 
 @implements("insert(arr, obj, values, axis=None)", arrays=1)
@@ -104,13 +105,13 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
     """Insert the positions of the new elements by NumPy, and take what stands there."""
     values = xp.asarray(values)
     new = arr.size + counting(values.size).reshape(values.shape)
-    places: Any = np.insert(counting(arr.size).reshape(arr.shape), _on_host(obj), new, axis)
+    places: Any = np.insert(positions_of(arr), _on_host(obj), new, axis)
     parts = (arr, xp.astype(values, arr.dtype, copy=False))
     return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
 
 
 def _on_host(obj: Any) -> Any:
-    return unwrapped_key(obj) if isinstance(obj, SLICE) else on_host(obj)
+    return unwrapped_key(obj) if isinstance(obj, (SLICE, *SEQUENCE)) else on_host(obj)
 
 
 @implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
@@ -130,7 +131,7 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
         if array.size:
             first = untyped.unravel_index(inside.argmax(), inside.shape)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        zeros = np.zeros(array.shape, innermost(array).dtype)
+        zeros = np.zeros_like(positions_of(array), innermost(array).dtype)
         out = xp.asarray(np.pad(zeros, pad_width, **kwargs))
         key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
         out[tuple(key)] = array
@@ -142,19 +143,19 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
 
 def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
     """Take the elements whose positions NumPy's function gives of all positions."""
-    positions = counting(a.size).reshape(a.shape)
-    return xp.reshape(a, (-1,))[function(positions, **options)]
+    return xp.reshape(a, (-1,))[function(positions_of(a), **options)]
 
 
-@implements(
-    "resize(a, new_shape)",
-    "lib.stride_tricks.sliding_window_view"
-    "(x, window_shape, axis=None, *, subok=False, writeable=False)",
-    arrays=1,
-)
-def repeated(xp: Any, name: str, **options: Any) -> Any:
-    """Repeat the elements as often as the new shape, or the windows, need."""
-    a = options.pop("a" if name == "resize" else "x")
-    return gathered(
-        xp, getattr(np.lib.stride_tricks, name, None) or getattr(np, name), a, **options
-    )
+def positions_of(a: Any) -> Any:
+    """The numbers of the elements of an array, laid out in memory as these are."""
+    like = innermost(a)
+    is_known = isinstance(like, np.ndarray) and like.shape == a.shape  # else a batch, or no NumPy
+    positions: Any = np.empty_like(like, np.intp) if is_known else np.empty(a.shape, np.intp)
+    positions[...] = counting(a.size).reshape(a.shape)
+    return positions
+
+
+@implements("resize(a, new_shape)", arrays=1)
+def resize(xp: Any, a: Any, new_shape: Any) -> Any:
+    """Repeat the elements as often as the new shape needs."""
+    return gathered(xp, np.resize, a, new_shape=new_shape)

@@ -12,7 +12,14 @@ from array_api_compat.numpy.linalg import SVDResult
 
 from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.shapes import with_axes
-from gradwrap.backends.numpy_functions.table import cast, completes, implements, on_values, standard
+from gradwrap.backends.numpy_functions.table import (
+    cast,
+    completes,
+    implements,
+    in_order,
+    on_values,
+    standard,
+)
 from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
@@ -23,7 +30,7 @@ from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 def dot(xp: Any, a: Any, b: Any) -> Any:
     a, b = xp.asarray(a), xp.asarray(b)
     if a.ndim == 0 or b.ndim == 0:
-        return a * b
+        return in_order(a * b, "C")
     if b.ndim <= 2:
         return xp.matmul(a, b)
     return xp.tensordot(a, b, axes=((-1,), (-2,)))
@@ -49,7 +56,7 @@ standard("linalg.matrix_norm", "linalg.matrix_norm(x, /, *, keepdims=False, ord=
 standard("linalg.matrix_power", "linalg.matrix_power(a, n) -> xp.asarray(a), n")
 
 
-@implements("einsum(*operands, out=None, optimize=False, **kwargs)")
+@implements("einsum(*operands, out=None, optimize=False, **kwargs)", always=True)
 def einsum(xp: Any, *operands: Any, **kwargs: Any) -> Any:
     subscripts = operands[0]
     arrays = operands[1:]

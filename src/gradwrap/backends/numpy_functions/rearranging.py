@@ -14,6 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     constant,
     counting,
     implements,
+    in_order,
     on_host,
     on_values,
     standard,
@@ -53,7 +54,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any) -> Any:
     # argpartition puts what is not the kth in another order: find where partition has put it
     rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
     places = np.take_along_axis(np.argsort(values, axis=axis), rank, axis=axis)
-    return xp.take_along_axis(a, places, axis=axis)
+    return in_order(xp.take_along_axis(a, places, axis=axis), "K", a)
 
 
 @implements(
@@ -84,7 +85,8 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
     places: Any = _within(_places(indices), a.shape[axis], mode)
     if isinstance(places, NUMPYS_OWN) and not places.ndim:
         places = int(places)
-    return a[(slice(None),) * (axis % a.ndim) + (places,)]
+        return xp.copy(a[(slice(None),) * (axis % a.ndim) + (places,)])
+    return in_order(a[(slice(None),) * (axis % a.ndim) + (places,)], "C")
 
 
 def _within(places: Any, n: int, mode: str) -> Any:
@@ -133,7 +135,7 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any) -> Any:
     found = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = where(xp, condition, choice, found)
-    return found if found.shape == shape else xp.broadcast_to(found, shape)
+    return in_order(found if found.shape == shape else xp.broadcast_to(found, shape), "C")
 
 
 @implements("piecewise(x, condlist, funclist, *args, **kw)", arrays=1)
@@ -160,7 +162,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
             found[condition] = function(x[condition], *args, **kw) if np.any(condition) else 0.0
         elif condition:
             found = function(x, *args, **kw)
-    return xp.astype(found, x.dtype, copy=False)
+    return in_order(xp.astype(found, x.dtype), "K", x)
 
 
 @implements("choose(a, choices, out=None, mode='raise')")
@@ -191,7 +193,7 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
     return out
 
 
-@implements("trim_zeros(filt, trim='fb', axis=None)")
+@implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     places = np.argwhere(on_host(filt))
     if not len(places):

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import reverse, sizes
 from gradwrap.backends.numpy_functions.table import completes, implements, standard
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import innermost
 
 
 @completes(np.reshape)
@@ -29,15 +29,31 @@ def _turned(xp: Any, a: Any) -> Any:
 
 
 def _in_fortran_order(a: Any, order: str) -> bool:
-    if order in ("A", "K"):
-        flags = native(a).flags
+    if order == "A":
+        flags = innermost(a).flags
         return bool(flags.f_contiguous and not flags.c_contiguous)
     return order == "F"
 
 
-@completes(np.ravel)
-def ravel(xp: Any, a: Any, order: str) -> Any:
-    return reshape(xp, a, (-1,), order)
+@implements("ravel(a, order='C')", arrays=1, always=True)
+def ravel(xp: Any, a: Any, order: str = "C") -> Any:
+    """Return a view only where the elements lie one after the other in memory, as NumPy does."""
+    if order == "K":
+        a, order = xp.permute_dims(a, _axes_in_memory(a)), "C"
+    raveled = reshape(xp, a, (-1,), order)
+    steps = getattr(innermost(raveled), "strides", None)  # not every library shows them
+    is_dense = not steps or raveled.size < 2 or steps[-1] == innermost(raveled).itemsize
+    return raveled if is_dense else xp.copy(raveled)
+
+
+def _axes_in_memory(a: Any) -> tuple[int, ...]:
+    """The axes in the order in which the elements lie in memory."""
+    steps = getattr(innermost(a), "strides", None)
+    axes = range(a.ndim)
+    if steps is None:
+        return tuple(axes)
+    last = len(steps) - a.ndim
+    return tuple(sorted(axes, key=lambda axis: -abs(steps[last + axis])))
 
 
 @implements("swapaxes(a, axis1, axis2)", "rollaxis(a, axis, start=0)", always=True)

@@ -18,7 +18,13 @@ from gradwrap.backends.numpy_functions.spelling import (
     enter,
     named,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    innermost,
+    is_recorded,
+    lay_out,
+    unwrapped_key,
+)
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -28,6 +34,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 untyped: Any = np
 """NumPy, for arguments that can be anything, of which its own types make nothing."""
+
+
+GIVE_ARRAYS = frozenset(
+    getattr(np, name)
+    for name in (
+        *("array", "asarray", "copy", "empty_like", "full_like", "ones_like", "zeros_like"),
+        *("choose", "cov", "piecewise", "select", "tensordot", "where"),
+    )
+)
+"""Functions that give an array without axes, where all others give a scalar."""
 
 
 class Implementations(dict[Any, Implementation]):
@@ -128,6 +144,19 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
     """An array of the dtype, if one is given."""
     a = xp.asarray(a)
     return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
+
+
+def in_order(found: Any, order: str, a: Any = None) -> Any:
+    """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
+    if order == "A":
+        flags = getattr(innermost(a), "flags", None)
+        order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
+    like = innermost(a)
+    if order != "K":
+        lay_out(found, np.empty(found.shape, order=order))
+    elif isinstance(like, np.ndarray):
+        lay_out(found, np.empty_like(like, shape=found.shape))
+    return found
 
 
 def scalar(found: Any) -> Any:

@@ -88,6 +88,12 @@ def diff(xp: Any, a: Any, n: int, axis: int, prepend: Any, append: Any) -> Any:
     return xp.diff(a, n=n, axis=axis, prepend=whole(prepend), append=whole(append))
 
 
+@implements("real_if_close(a, tol=100)", arrays=1, always=True)
+def real_if_close(xp: Any, a: Any, tol: float) -> Any:
+    is_real = not np.iscomplexobj(np.real_if_close(native(a), tol))
+    return a.real if is_real else a
+
+
 @implements("ediff1d(ary, to_end=None, to_begin=None)", arrays=1)
 def ediff1d(xp: Any, ary: Any, to_end: Any, to_begin: Any) -> Any:
     ary = xp.reshape(ary, (-1,))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from gradwrap.core.array.flat import Flat
+from gradwrap.core.array.setters import set_part, set_shape
+from gradwrap.core.array.views import IMAG, REAL
 from gradwrap.core.levels.wrapper import Wrapper, native
+from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gradwrap.typing.namespace import ArrayNamespace
 
 D = TypeVar("D")
@@ -59,23 +61,46 @@ class Attributes(Wrapper):
         return self._namespace.matrix_transpose(self)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes; assigning to it gives the array another shape in place."""
+        return self._value.shape  # type: ignore[no-any-return]  # Any: a native array
+
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...]) -> None:
+        set_shape(self, shape)
+
+    @property
     def real(self) -> Self:
-        """The real part."""
+        """The real part; assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
             return self
         found: Self = self._namespace.real(self)
         return found
 
+    @real.setter
+    def real(self, value: Any) -> None:
+        set_part(self, REAL, value)
+
     @property
     def imag(self) -> Self:
-        """The imaginary part; zeros for a real array."""
+        """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
             return self._namespace.zeros_like(self)
         found: Self = self._namespace.imag(self)
         return found
 
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        set_part(self, IMAG, value)
+
     @property
-    def flat(self) -> Iterator[Self]:
-        """An iterator over the elements."""
-        elements: Any = self._namespace.reshape(self, (-1,))
-        return iter(elements)
+    def flat(self) -> Flat[Self]:
+        """The elements in one row, to iterate over, to read and to write; it can be assigned to."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        Flat(self)[:] = value
+
+    def __delitem__(self, key: Any) -> None:
+        raise InPlaceError("the elements of an array cannot be deleted. Fix: np.delete(x, i).")

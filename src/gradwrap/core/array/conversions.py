@@ -9,7 +9,8 @@ from typing import Any
 from gradwrap.core.array.adapted import adapted_caller, element, formats_text, nested, warn_of_text
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
-from gradwrap.errors import TrackedValueError
+from gradwrap.core.observing.callers import leaving
+from gradwrap.core.values.dynamic import TUPLE
 
 
 class Conversions:
@@ -21,17 +22,22 @@ class Conversions:
     _node: Any
     _backend: Any
     _namespace: Any
+    flat: Any
+    __getitem__: Any
 
-    def item(self, *args: Any) -> Any:
-        """The one element as a Python number: the explicit way out of the graph.
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number, the only one by default: the explicit way out.
 
-        In NumPy's arrays, indices select the element. In adapted code it stays in the graph.
+        In adapted code it stays in the graph.
         """
         if adapted_caller() is not None:
-            return element(self, args)
+            return element(self, index)
+        if index:
+            given = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
+            return (self.flat[given[0]] if len(given) == 1 else self[given]).item()
         data = native(self)
         if hasattr(data, "item"):
-            return data.item(*args)
+            return data.item()
         xp = self._backend.xp
         if xp.isdtype(data.dtype, "bool"):
             number: type = bool
@@ -49,12 +55,9 @@ class Conversions:
             return nested(self)
         return native(self).tolist()
 
-    def _untracked_data(self, what: str, fix: str) -> Any:
+    def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
         if any(layer._node is not None and not layer._is_batched for layer in layers(self)):
-            raise TrackedValueError(
-                f"{what} would take a tracked value out of the graph, and drop its gradient. "
-                f"Fix: {fix}"
-            )
+            raise leaving(what, fix, into=into)
         return native(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -63,11 +66,7 @@ class Conversions:
             caller = sys._getframe(1).f_globals.get("__name__", "")
             backend_of(innermost(self)).check_converting(caller)
         data = self._untracked_data(
-            "Converting to a plain numpy.ndarray (np.asarray, np.array, or a store into one)",
-            "make the array with gradwrap.numpy (import gradwrap.numpy as np: np.zeros, "
-            "np.array, np.asarray), which holds tracked values in a function under a transform, "
-            "or with gradwrap.wrap(np.zeros(...)), which does anywhere; "
-            "or take .detach() (an array) or .item() (a number) if no gradient is wanted.",
+            "Converting to a plain numpy.ndarray (np.asarray, np.array, or code that calls them)"
         )
         import numpy as np
 
@@ -103,10 +102,9 @@ class Conversions:
             return float(native(self))
         return float(
             self._untracked_data(
-                "float() (also math functions, and a store into a plain numpy.ndarray)",
-                "use the array function (np.sin rather than math.sin), store into an array made "
-                "by gradwrap.numpy.zeros (in a function under a transform) or by "
-                "gradwrap.wrap(np.zeros(...)), or call .item() if no gradient is wanted.",
+                "float() (also of the functions of math)",
+                "use the array function (np.sin rather than math.sin), "
+                "or call .item() if no gradient is wanted.",
             )
         )
 
@@ -115,13 +113,20 @@ class Conversions:
             return int(native(self))
         return int(
             self._untracked_data(
-                "int() (also a store into an integer numpy.ndarray)",
-                "make the array with dtype=float, or call .item() if no gradient is wanted.",
+                "int()",
+                "call int(x.item()): no gradient passes through a whole number.",
+                into="an integer",
             )
         )
 
     def __complex__(self) -> complex:
-        return complex(self._untracked_data("complex()", "call .item() if no gradient is wanted."))
+        return complex(
+            self._untracked_data(
+                "complex()",
+                "use the array operations (a + 1j * b rather than complex(a, b)), "
+                "or call .item() if no gradient is wanted.",
+            )
+        )
 
     def __index__(self) -> int:
         return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))

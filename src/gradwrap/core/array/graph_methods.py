@@ -7,11 +7,11 @@ import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import inplace
+from gradwrap.core.array.views import view_of
 from gradwrap.core.graph.checking import check_differentiable, check_gradient
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.graph.tape import backward
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.array.views import view_of
 from gradwrap.core.levels.wrapper import native
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch

@@ -26,7 +26,6 @@ from gradwrap.core.array.views import (
     positions,
     view_of,
 )
-from gradwrap.core.calls.general import apply
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
@@ -35,7 +34,9 @@ from gradwrap.core.levels.wrapper import (
     batched_parts,
     highest_level,
     innermost,
+    is_scalar,
     key_with_batches,
+    lay_out,
     layers,
     native,
 )
@@ -70,20 +71,14 @@ def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
 
     A write that is not recorded leaves the variable where it is in the graph.
     """
-    _lay_out(value, variable)
+    lay_out(value, variable)
     variable._value = value._value
     if recorded:
         before = variable._node
         variable.__class__, variable._node = type(value), value._node
         follow(variable, before)
+    variable._is_array = True
     outdate_views(variable, recorded=recorded)
-
-
-def _lay_out(value: Any, variable: Any) -> None:
-    """Give a value the memory order of the array that it is written to."""
-    *_, new = layers(value)
-    *_, old = layers(variable)
-    new._value = new._backend.laid_out(new._value, old._value)
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
@@ -102,7 +97,9 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     elif rule.views == PERMUTATION:
         # the transpose of a permutation of elements is its inverse
         formula = rule.formulas[0]
-        words = {"x_meta": base._backend.meta(base._value, TAPE_LEVEL), "out": value}
+        node = base._node
+        meta = base._backend.meta(base._value, TAPE_LEVEL) if node is None else node.meta
+        words = {"x_meta": meta, "out": value}
         words.update(zip(rule.statics, statics, strict=True))
         saved = [words[name] for name in formula.saved]
         set_item(base, ..., formula.function(base._namespace, value, *saved))
@@ -143,6 +140,11 @@ def _check_writable(variable: Any) -> None:
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     _check_writable(_root(variable))
+    if is_scalar(variable):
+        raise InPlaceError(
+            f"a {type_of(innermost(variable)).__name__} without axes is a number, which cannot be "
+            "written to, as in NumPy. Fix: x = np.where(condition, value, x) makes a new one."
+        )
     key = key_with_batches(key)
     if _is_own_part(variable, key, value):
         return
@@ -185,7 +187,7 @@ def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
 
 def operate(variable: V, symbol: str, other: Any) -> V:
     """`variable += other`, and the like, recorded."""
-    if not hasattr(type_of(innermost(variable)), "__setitem__") and not _is_tape_leaf(variable):
+    if is_scalar(variable) and not _is_tape_leaf(variable):
         changed: V = getattr(operator, f"__{BINARY[symbol]}__")(
             variable, other
         )  # a NumPy scalar cannot change

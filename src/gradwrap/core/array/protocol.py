@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.table.registry import changes, op_of_function
 from gradwrap.errors import BatchedValueError, NoRuleError
@@ -80,8 +81,12 @@ class _Calls(dict[Any, Any]):
 
 def _bind_ufunc(cls: Any, ufunc: Any) -> Any:
     op = op_of_function(ufunc)
-    has_rule = op is not None and op.rule_for(cls._backend.name) is not None
-    return cls._bind(op).call if has_rule else None
+    if op is None or op.rule_for(cls._backend.name) is None:
+        return None
+    bound = cls._bind(op)
+    if bound.rule.statics or bound.check:
+        return bound.call
+    return operator_call(bound, cls._level, swapped=False)  # a type it does not know has its turn
 
 
 def _bind_function(cls: Any, function: Any) -> Any:

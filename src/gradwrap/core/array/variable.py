@@ -20,11 +20,11 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, is_scalar, native
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NoRuleError, TrackedValueError
+from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,7 +134,7 @@ class Variable(
     def _is_foreign(cls, value: Any) -> bool:
         """Tell if an operator leaves a value of this type to the other operand."""
         kind = type_of(value)
-        return not (
+        return cls._backend.answers_itself(kind) or not (
             isinstance(value, (Variable, list, tuple, bool, int, float, complex))
             or find_backend(kind) is not None
             or cls._backend.is_array(value)
@@ -175,15 +175,24 @@ class Variable(
 
     # The array as a sequence -------------------------------------------------------------------
 
-    def __len__(self) -> int:
-        if not self._value.shape:
-            raise TypeError("len() of a 0-d array")
-        return self._value.shape[0]  # type: ignore[no-any-return]  # Any: a native array
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+
+    else:
+
+        @property
+        def __len__(self) -> Callable[[], int]:
+            """The length of the first axis; a number has none, which `hasattr` tells."""
+            if is_scalar(self):
+                kind = type(innermost(self)).__name__
+                raise NoLengthError(f"object of type {kind!r} has no len()")
+            return MethodType(_length, self)
 
     def __iter__(self) -> Iterator[Self]:
-        if not self._value.shape:
+        if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(len(self)))
+        return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
         return bool(self._namespace.any(self == value))
@@ -218,7 +227,7 @@ class Variable(
         return frame is not None
 
     def __copy__(self) -> Self:
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy of the data that keeps its place in the graph."""
@@ -255,9 +264,15 @@ class Variable(
                 return object.__getattribute__(self, name)
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+                raise self._no_attribute(name)
             setattr(Variable, name, method)  # from now on found at once; any thread's is as good
             return MethodType(method, self)
+
+    def _no_attribute(self, name: str) -> TrackedAttributeError:
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_") and hasattr(innermost(self), name):
+            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
+        return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
@@ -284,8 +299,9 @@ class Variable(
         return self._call("reshape", _integers(shape), copy=copy)
 
     def copy(self, order: str = "C") -> Self:
-        """A copy that is part of the graph."""
-        return self._call("copy")
+        """A copy that is part of the graph, in NumPy's memory order of that letter."""
+        copied = self._call("copy", order=order)
+        return copied[()] if is_scalar(self) else copied
 
     clone = copy
 
@@ -298,6 +314,13 @@ def variable_class(backend: Backend) -> type[Variable[Any]]:
 
 if TYPE_CHECKING:
     Namespace: TypeAlias = ExtendedNamespace[Variable[A] | A, Variable[A], Variable[Any]]
+
+
+def _length(variable: Any) -> int:
+    shape: tuple[int, ...] = variable.shape
+    if not shape:
+        raise TypeError("len() of unsized object")
+    return shape[0]
 
 
 def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:

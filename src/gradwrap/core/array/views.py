@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
-from gradwrap.core.levels.wrapper import layers
+from gradwrap.core.levels.wrapper import lay_out, layers
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -34,7 +34,7 @@ REAL = "real"
 IMAG = "imag"
 """Rows that give one part of complex numbers."""
 
-OUTDATED_SLOTS = frozenset({"_value", "_node"})
+OUTDATED_SLOTS: frozenset[str] = frozenset({"_value", "_node"})
 """The slots that an outdated view leaves empty until it is taken again."""
 PRUNE_FROM = 32
 
@@ -45,11 +45,11 @@ class View:
     __slots__ = ("op", "recorded", "source", "statics", "threshold")
 
     def __init__(self, source: Any, op: Op, statics: tuple[Any, ...]) -> None:
-        self.source = source
-        self.op = op
-        self.statics = statics
-        self.recorded = True
-        self.threshold = 0
+        self.source: Any = source
+        self.op: Op = op
+        self.statics: tuple[Any, ...] = statics
+        self.recorded: bool = True
+        self.threshold: int = 0
 
 
 def view_of(variable: Any) -> View | None:
@@ -66,16 +66,18 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         if len(source) != 1:
             return result
         (source,) = source
-    if (
+    if cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
+        lay_out(result, None)  # each example, as NumPy lays out what it copies
+    elif (
         type(result) is cls
         and type(source) is cls
         and result is not source
         and cls._backend.may_be_view(result._value, source._value)
         and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
-        and not (bound.rule.views == SELECTION and not cls._backend.tells_views)
+        and (bound.rule.views != SELECTION or cls._backend.tells_views)
     ):
         result._view = View(source, bound.op, statics)
-        _remember(source, result)
+        remember(source, result)
     return result
 
 
@@ -90,7 +92,7 @@ def _selects_copy(key: Any, result: Any) -> bool:
 # Reading and writing ------------------------------------------------------------------------------
 
 
-def _remember(source: Any, view: Any) -> None:
+def remember(source: Any, view: Any) -> None:
     """Keep a view that holds what its source holds, until the source is written to."""
     views: Any = getattr(source, "_views", None)
     if views is None:
@@ -151,7 +153,7 @@ def take_again(view: Any) -> None:
     if how.recorded:
         view.__class__ = type(again)
         view._node = again._node
-        _remember(source, view)
+        remember(source, view)
 
 
 def positions(variable: Any, view: View) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.setters import set_shape
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
@@ -39,6 +40,7 @@ from gradwrap.core.calls.loop import looped, stacked, tell
 from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Meta, size_of
@@ -402,6 +404,10 @@ class Batched(Variable[A]):
         """The lengths of the axes of one example."""
         return tuple(self._value.shape) if self._node is None else self._node.meta.shape
 
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...]) -> None:
+        set_shape(self, shape)
+
     @property
     def dtype(self) -> Any:
         """The dtype of the native array."""
@@ -422,15 +428,16 @@ class Batched(Variable[A]):
             return f"Batched({self._value!r}, not mapped)"
         return f"Batched({self._value!r}, size={self._node.size})"
 
-    def _untracked_data(self, what: str, fix: str) -> Any:
+    def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
         if self._node is not None:
-            raise BatchedValueError(
+            error = BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
                 "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
                 "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
                 "with None in in_axes."
             )
-        return super()._untracked_data(what, fix)
+            raise refused(current_caller(), error)
+        return super()._untracked_data(what, fix, into=into)
 
     def __bool__(self) -> bool:
         if self._node is not None:
@@ -439,12 +446,3 @@ class Batched(Variable[A]):
                 "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
             )
         return super().__bool__()
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a 0-d array")
-        return self.shape[0]
-
-    def __iter__(self) -> Any:
-        """The elements along the first axis of each example."""
-        return (self[i] for i in range(len(self)))

@@ -32,7 +32,7 @@ class Wrapper:
     each of these.
     """
 
-    __slots__ = ("__weakref__", "_grad", "_leaf", "_node", "_value", "_view", "_views")
+    __slots__ = ("__weakref__", "_grad", "_is_array", "_leaf", "_node", "_value", "_view", "_views")
 
     _value: Any
     _node: Any
@@ -142,6 +142,24 @@ def native(value: Any) -> Any:
             )
         value = value._value
     return value
+
+
+def lay_out(value: Any, like: Any) -> None:
+    """Give a value that nothing else holds the memory order of an array of its shape."""
+    *_, new = layers(value)
+    new._value = new._backend.laid_out(new._value, innermost(like))
+
+
+def is_scalar(wrapper: Any) -> bool:
+    """Tell if a value is a number of its library, without views, that cannot be written to.
+
+    The examples of a batch are, unless they came to be as views, or were written to before.
+    """
+    if wrapper.shape:
+        return False
+    if any(layer._is_batched and layer._node is not None for layer in layers(wrapper)):
+        return not (hasattr(wrapper, "_view") or hasattr(wrapper, "_is_array"))
+    return not hasattr(type_of(innermost(wrapper)), "__setitem__")
 
 
 def snapshot(value: Any) -> Any:

@@ -86,6 +86,10 @@ class Backend:
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
+    def answers_itself(self, kind: type) -> bool:
+        """Tell if arrays of a type answer for operations with tracked arrays themselves."""
+        return False
+
     def check_converting(self, module: str) -> None:
         """Raise if a module that converts a tracked array to a plain one makes such arrays."""
 
@@ -203,7 +207,7 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any) -> Any:
+    def copy(self, array: Any, order: str = "K") -> Any:
         return self.xp.asarray(array, copy=True)
 
     def owns_buffer(self, array: Any) -> bool:
@@ -212,6 +216,10 @@ class Backend:
         Where it is not, writing to a variable always copies first.
         """
         return False
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        """Many arrays along an axis, moved in front; each is dense, as what is computed of it."""
+        return self.xp.moveaxis(array, axis, 0)
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
@@ -227,7 +235,7 @@ class Backend:
         """Add `values` to `buffer[key]`, once for each time an element is named."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
-    tells_views = False
+    tells_views: bool = False
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
@@ -239,7 +247,7 @@ class Backend:
         return True
 
     def laid_out(self, array: Any, like: Any) -> Any:
-        """The array in the memory order of another one of its shape; copied if it has another."""
+        """The array in the memory order of another one of its shape, or that of C for None."""
         return array
 
 
@@ -416,6 +424,9 @@ class WrappedBackend(Backend):
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
 
+    def answers_itself(self, kind: type) -> bool:
+        return self._base.answers_itself(kind)
+
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)
 
@@ -435,8 +446,8 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any) -> Any:
-        return self.xp.copy(array)
+    def copy(self, array: Any, order: str = "K") -> Any:
+        return self.xp.copy(array, order=order)
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library

@@ -1,0 +1,59 @@
+"""What NumPy's arrays let one assign to: `x.real = v`, `x.imag = v`, `x.shape = s`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core.array.inplace import set_item
+from gradwrap.core.array.views import IMAG, View, current_views, remember, view_of
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.observing.hooks import follow
+from gradwrap.core.table.registry import find_op
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import InPlaceError
+
+
+def set_part(variable: Any, part: str, value: Any) -> None:
+    """Write the real or imaginary part of an array."""
+    if variable._backend.dtype_kind(variable.dtype)[1]:
+        view = getattr(variable._namespace, part)(variable)
+        op = find_op(part)
+        assert op is not None
+        if view_of(view) is None:  # a library whose parts are copies
+            view._view = View(variable, op, ())
+        set_item(view, ..., value)
+    elif part == IMAG:
+        raise InPlaceError(
+            f"an array of dtype {variable.dtype} has no imaginary part to set. "
+            "Fix: x = x + 1j * v, or make the array with dtype=complex."
+        )
+    else:
+        set_item(variable, ..., value)
+
+
+def set_shape(variable: Any, shape: Any) -> None:
+    """Give an array another shape, in place: it becomes a view of what it was."""
+    before = variable._node
+    if isinstance(before, Leaf) and before.meta.level == TAPE_LEVEL:
+        raise _no_shape("a leaf Variable that requires grad keeps its shape")
+    if getattr(variable, "_views", ()) is None or current_views(variable):
+        raise _no_shape("views of this array have been taken, which need its shape")
+    whole = type_of(variable)(variable._value, variable._node)
+    how = view_of(variable)
+    if how is not None:
+        whole._view = how
+        remember(how.source, whole)
+    changed = variable._namespace.reshape(whole, shape)
+    if view_of(changed) is None and changed.shape != whole.shape:
+        raise _no_shape("its elements do not lie in memory so that this shape can be a view")
+    variable.__class__ = type(changed)
+    variable._value, variable._node = changed._value, changed._node
+    variable._view = view_of(changed)
+    if variable._view is not None:
+        remember(whole, variable)
+    follow(variable, before)
+
+
+def _no_shape(reason: str) -> InPlaceError:
+    return InPlaceError(f"x.shape = ...: {reason}. Fix: x = x.reshape(...).")

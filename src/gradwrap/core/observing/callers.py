@@ -1,0 +1,177 @@
+"""The code that a tracked value has met: found on the stack, named in messages, with a remedy."""
+
+from __future__ import annotations
+
+import sys
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.errors import GradwrapError, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import CodeType, FrameType, TracebackType
+
+PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
+"""Libraries whose code is not where the user, or the author of a package, wrote the call."""
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
+
+
+class Caller(NamedTuple):
+    """A line of code outside gradwrap, NumPy and the standard library."""
+
+    code: CodeType
+    line: int
+    module: str
+    uses_drop_in: bool
+    """One of its names is `gradwrap.numpy`."""
+    is_store: bool
+    """It runs an assignment `a[i] = x`."""
+
+    @property
+    def package(self) -> str:
+        """The package it belongs to, if that was installed; none if the user can change it."""
+        is_installed = not INSTALLED.isdisjoint(Path(self.code.co_filename).parts)
+        return self.module.partition(".")[0] if is_installed else ""
+
+    def __str__(self) -> str:
+        file = self.module if self.package else Path(self.code.co_filename).name
+        name = self.code.co_qualname.rpartition("<locals>.")[2]
+        return f"in {name} ({file}, line {self.line})"
+
+
+def current_caller() -> Caller | None:
+    """Return the line that runs now; None if there is none but gradwrap's."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    return next(_callers(_outwards(frame)), None)
+
+
+def caller_of(error: BaseException) -> Caller | None:
+    """Return the line that an error came from; None if there is none but gradwrap's."""
+    frames = reversed(list(_inwards(error.__traceback__)))
+    return next(_callers(frames), None)
+
+
+def _outwards(frame: FrameType | None) -> Iterator[tuple[FrameType, int, int]]:
+    while frame is not None:
+        yield frame, frame.f_lineno, frame.f_lasti
+        frame = frame.f_back
+
+
+def _inwards(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti
+        traceback = traceback.tb_next
+
+
+def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
+    for frame, line, instruction in frames:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in PASSED_BY:
+            uses = _uses_drop_in(frame)
+            yield Caller(frame.f_code, line, module, uses, _is_store(frame.f_code, instruction))
+
+
+def _uses_drop_in(frame: FrameType) -> bool:
+    drop_in: Any = sys.modules.get("gradwrap.numpy")
+    values = (*frame.f_globals.values(), *frame.f_locals.values())
+    return drop_in is not None and any(value is drop_in for value in values)
+
+
+def _is_store(code: CodeType, instruction: int) -> bool:
+    from opcode import opname  # for errors alone
+
+    return opname[code.co_code[instruction]] in STORES
+
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+def remedy(caller: Caller | None, fix: str) -> str:
+    """Return what to do about code that cannot take a tracked value.
+
+    It is `fix` where the user can change that code. A package that was installed is to be left as
+    it is.
+    """
+    if caller is None or not caller.package:
+        return fix
+    return (
+        f"{caller.package} is not written for tracked values. Make the function of it that you "
+        "call one operation with gradwrap.primitive, and give that a rule with gradwrap.defvjp; "
+        "or give it .detach() (an array) or .item() (a number) if no gradient is wanted."
+    )
+
+
+def buffers(caller: Caller | None) -> str:
+    """Return how to make an array that tracked values can be stored into."""
+    anywhere = "with gradwrap.wrap(np.zeros(...))"
+    if not is_differentiating():
+        return anywhere
+    if caller is not None and caller.uses_drop_in:
+        return f"inside the function that is differentiated, or {anywhere}"
+    return f"with gradwrap.numpy.zeros inside the function that is differentiated, or {anywhere}"
+
+
+def conversions(caller: Caller | None) -> str:
+    """Return how to do without the conversion of a tracked array to a plain one."""
+    use = (
+        "use functions of gradwrap.numpy alone (np.dot(a, x), not a.dot(x) of a plain array a); "
+        "make another package's function one operation with gradwrap.primitive"
+        if caller is not None and caller.uses_drop_in
+        else "import gradwrap.numpy as np, whose np.array, np.asarray, np.sum and others take "
+        "tracked values, and lists of them"
+    )
+    return f"{use}; or take .detach() (an array) or .item() (a number) if no gradient is wanted."
+
+
+class _Refusal(NamedTuple):
+    error: type[GradwrapError]
+    message: str
+    code: CodeType
+    line: int
+
+
+_latest: ContextVar[_Refusal | None] = ContextVar("gradwrap_refusal", default=None)
+"""The last refusal of a conversion. C code that asked for it may put its own error in the place."""
+
+
+def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
+    """Note an error that is about to be raised to code which may replace it, and return it."""
+    if caller is not None:
+        _latest.set(_Refusal(type(error), str(error), caller.code, caller.line))
+    return error
+
+
+def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:
+    """Return the error for a value that is about to leave the graph by `what`.
+
+    `fix` is the remedy, by default that for a conversion to an array. An assignment `a[i] = x`
+    has a remedy of its own; `into` says what array `a` is.
+    """
+    caller = current_caller()
+    if caller is not None and caller.is_store:
+        what = f"A store into {into} numpy.ndarray"
+        dtype = "" if into == "a plain" else " with dtype=float:"
+        out = "store .detach() (an array) or .item() (a number) if no gradient is wanted."
+        fix = f"make it{dtype} {buffers(caller)}; or {out}"
+    place = "" if caller is None else f" {caller}"
+    message = (
+        f"{what}{place} would take a tracked value out of the graph, and drop its gradient. "
+        f"Fix: {remedy(caller, fix or conversions(caller))}"
+    )
+    return refused(caller, TrackedValueError(message))
+
+
+def latest_refusal(error: BaseException) -> GradwrapError | None:
+    """Return the refusal that C code has put this error in the place of; None if there is none.
+
+    Whatever was refused is forgotten.
+    """
+    latest, caller = _latest.get(), caller_of(error)
+    _latest.set(None)
+    if latest is None or caller is None or caller[:2] != (latest.code, latest.line):
+        return None
+    return latest.error(latest.message)

@@ -1,0 +1,72 @@
+"""The edge of a transform: where the user's function is called on tracked arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.levels import differentiating
+from gradwrap.core.observing.callers import caller_of, latest_refusal, remedy
+from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
+from gradwrap.transforms.argnums import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+FIX = (
+    "call it with plain arrays first; if that raises the same, correct the call. If not, the code "
+    "there takes plain arrays alone: use NumPy's function for it, or make it one operation with "
+    "gradwrap.primitive and give that a rule with gradwrap.defvjp, or give it .detach() (an array) "
+    "or .item() (a number) if no gradient is wanted."
+)
+
+SUBCLASS = (
+    "pass a plain array, np.asarray(a), in place of an array a of a class that has an "
+    "__array_ufunc__ of its own."
+)
+
+
+def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function under a transform, and let no error of Python or NumPy leave it bare."""
+    try:
+        with differentiating():
+            return fun(*args, **kwargs)
+    except Exception as error:
+        refusal = latest_refusal(error)
+        if isinstance(error, GradwrapError):
+            _note_package(error)
+            raise
+        ours = refusal or _explained(fun, error)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def _note_package(error: GradwrapError) -> None:
+    """Say in which line of an installed package an error was raised, unless it says so itself."""
+    caller = caller_of(error)
+    if caller is not None and caller.package and str(caller) not in str(error):
+        note = f"It was raised {caller}."
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+
+
+def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | None:
+    """Return the error that stands for one of Python or NumPy; None if it says enough.
+
+    What has a class of its own is part of what the function does, and is left as it is.
+    """
+    kind, text = type(error), str(error)
+    is_attribute = kind is AttributeError and "'Variable' object" in text
+    is_type = kind is TypeError or (
+        isinstance(error, TypeError) and kind.__module__.partition(".")[0] == "numpy"
+    )
+    if "Fix: " in text or not (is_attribute or is_type):
+        return None
+    caller = caller_of(error)
+    place = f"in {name_of(fun)}" if caller is None else str(caller)
+    ours = TrackedAttributeError if is_attribute else TrackedCodeError
+    fix = SUBCLASS if "__array_ufunc__" in text else FIX
+    return ours(
+        f"{text.rstrip('.')}. This {kind.__name__} was raised {place}, which ran on tracked values "
+        f"(gradwrap.Variable). Fix: {remedy(caller, fix)}"
+    )
