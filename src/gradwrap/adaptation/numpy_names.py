@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.kinds import are_plain, is_plain, kind_of, standing_in
+from gradwrap.adaptation.kinds import are_plain, kind_of, standing_in
+from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, native
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import BatchedValueError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import ModuleType
 
     from gradwrap.core.values.dynamic import AnyFunction
 
@@ -24,33 +25,38 @@ ours: Any = drop_in
 DISPATCHED: type[Any] = type_of(np.sum)
 POLYNOMIALS = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
 CONVERTING = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
-JOINING = frozenset(
-    {
-        *(np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack),
-        *(np.broadcast_arrays, np.meshgrid, np.atleast_1d, np.atleast_2d, np.atleast_3d),
-        *(np.linalg.multi_dot, np.select, np.lexsort, np.ix_, np.einsum),
-    }
-)
-"""Functions of several arrays, which may be in one list."""
 
 
 def numpy_functions() -> Iterator[tuple[Any, Any]]:
-    """Yield each function of NumPy with what stands in for it."""
-    for name, original in vars(np).items():
-        tracked = getattr(ours, name)
-        if name in OWN:
-            yield original, _of_arrays(original, OWN[name])
-        elif isinstance(original, type) or not callable(original):
-            if tracked is not original:
-                yield original, tracked
-        elif tracked is not original:
-            convert = _to_array(tracked) if name in CONVERTING else tracked
-            yield original, _making(original, convert)
-    for path, module in (("numpy", np), ("numpy.linalg", np.linalg), ("numpy.fft", np.fft)):
+    """Yield the functions of NumPy that differ in `gradwrap.numpy`, with their stand-ins.
+
+    Ufuncs are left as they are: a call of one is too short for another one around it.
+    """
+    for path, module, made in (
+        ("numpy", np, ours),
+        ("numpy.linalg", np.linalg, ours.linalg),
+        ("numpy.fft", np.fft, ours.fft),
+    ):
         for name, original in vars(module).items():
-            is_made = module is np and (name in OWN or getattr(ours, name) is not original)
-            if isinstance(original, DISPATCHED) and original in IMPLEMENTATIONS and not is_made:
-                yield original, _taking_lists(original, f"{path}.{name}")
+            if name.startswith("_") or isinstance(original, (np.ufunc, ModuleType)):
+                continue
+            tracked = getattr(made, name)
+            if module is np and name in OWN:
+                yield original, _unless_plain(original, OWN[name])
+            elif tracked is not original:
+                yield original, _fast(original, tracked, f"{path}.{name}")
+
+
+def _fast(original: Any, tracked: Any, path: str) -> Any:
+    """What stands in for an object that has another in `gradwrap.numpy`."""
+    if isinstance(original, DISPATCHED):
+        if original not in IMPLEMENTATIONS or original in HIDING:
+            return tracked
+        return _unless_refused(original, tracked, path)
+    if isinstance(original, type) or not callable(original):
+        return tracked
+    name = original.__name__
+    return _making(original, _to_array(tracked) if name in CONVERTING else tracked)
 
 
 def without_rule() -> Iterator[tuple[Any, str]]:
@@ -96,7 +102,7 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
-def _of_arrays(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
+def _unless_plain(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
     """The original, unless an argument holds a variable."""
 
     @standing_in(original, f"numpy.{original.__name__}")
@@ -108,34 +114,17 @@ def _of_arrays(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]
     return stand_in
 
 
-# Functions that NumPy dispatches, but not for variables in lists ----------------------------------
-
-
-def _taking_lists(original: Any, path: str) -> Callable[..., Any]:
-    join = _each_joined if original in JOINING else _joined
+def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """The original, unless a variable in a list refuses to be converted."""
 
     @standing_in(original, path)
     def stand_in(*args: Any, **options: Any) -> Any:
         try:
             return original(*args, **options)
-        except (TypeError, ValueError):  # a variable in a list refuses to be converted
-            if are_plain(args, options):
-                raise
-        named = {name: join(value) for name, value in options.items()}
-        return original(*map(join, args), **named)
+        except (TrackedValueError, BatchedValueError):
+            return tracked(*args, **options)
 
     return stand_in
-
-
-def _joined(value: Any) -> Any:
-    """One array of nested lists that hold variables; any other value as it is."""
-    return ours.array(value) if isinstance(value, SEQUENCE) and not is_plain(value) else value
-
-
-def _each_joined(value: Any) -> Any:
-    if isinstance(value, SEQUENCE) and not is_plain(value):
-        return [_joined(part) for part in value]
-    return value
 
 
 # Functions without a protocol ---------------------------------------------------------------------
@@ -165,34 +154,4 @@ def _is_scalar(element: Any) -> bool:
     return issubclass(kind_of(element), np.generic)
 
 
-def _checked_finite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    made = ours.asarray(a, dtype)
-    np.asarray_chkfinite(native(made))
-    return made
-
-
-def _required(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    return ours.asarray(a, dtype)
-
-
-def _along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: Any) -> Any:
-    """Apply a function to each row along an axis."""
-    rows = np.moveaxis(ours.asarray(arr), axis, -1)
-    lead = rows.shape[:-1]
-    found = [
-        ours.asarray(func1d(rows[index], *args, **options)) for index in np.ndindex(*lead)
-    ]
-    shape = found[0].shape
-    joined: Any = np.stack(found).reshape(lead + shape)
-    places = range(len(lead), len(lead) + len(shape))
-    at = axis % rows.ndim
-    return np.moveaxis(joined, list(places), list(range(at, at + len(shape))))
-
-
-OWN: dict[str, AnyFunction[Any]] = {
-    "apply_along_axis": _along_axis,
-    "asarray_chkfinite": _checked_finite,
-    "broadcast": _Broadcast,
-    "isscalar": _is_scalar,
-    "require": _required,
-}
+OWN: dict[str, AnyFunction[Any]] = {"broadcast": _Broadcast, "isscalar": _is_scalar}

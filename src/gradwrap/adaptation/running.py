@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.adaptation.modules import (
@@ -21,7 +23,7 @@ from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
 
 P = ParamSpec("P")
@@ -101,7 +103,8 @@ class _Runs:
         """Run the function until it does not fail, or nothing new is found."""
         first: Exception | None = None
         if self.watch:
-            self._adapt(held, _namespaces_of_values([self.fun, *args, *kwargs.values()]))
+            values = [*_mentioned(self.fun), *args, *kwargs.values()]
+            self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):
             count = len(held)
             try:
@@ -210,15 +213,37 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
     return list(found.values())
 
 
-def _namespaces_of_values(values: list[Any]) -> list[Namespace]:
-    """The globals of the modules that define values: functions, and instances of classes."""
+def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
+    """The globals of the modules that define values: modules, functions, instances of classes."""
     found: list[Namespace] = []
     for value in values:
-        for one in (value, *(getattr(value, name, None) for name in ("pyfunc", "func"))):
-            names = (getattr(one, "__module__", None), type(one).__module__)
-            modules = (sys.modules.get(name) for name in names if isinstance(name, str))
-            found += [vars(module) for module in modules if module is not None]
+        if isinstance(value, ModuleType):
+            found.append(vars(value))
+            continue
+        names = (getattr(value, "__module__", None), type(value).__module__)
+        modules = (sys.modules.get(name) for name in names if isinstance(name, str))
+        found += [vars(module) for module in modules if module is not None]
     return found
+
+
+def _mentioned(function: Any) -> Iterator[Any]:
+    """Yield a function, those that it is made of, and what its code names."""
+    yield function
+    for name in ("__wrapped__", "__func__", "func", "pyfunc"):
+        inner = vars(function).get(name) if hasattr(function, "__dict__") else None
+        if inner is not None:
+            yield from _mentioned(inner)
+    if isinstance(function, FunctionType):
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # of a name that has no value yet
+                yield cell.cell_contents
+        names = _names_in(function.__code__)
+        yield from (function.__globals__[name] for name in names & function.__globals__.keys())
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = (_names_in(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
 
 
 def _place_of(error: BaseException) -> str:
