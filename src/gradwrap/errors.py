@@ -124,6 +124,10 @@ class BatchedValueError(GradwrapError, TypeError, ValueError):
     """A single value was requested from an array that `vmap` maps over."""
 
 
+class BatchedIndexError(BatchedValueError):
+    """A function of NumPy's was about to convert an index that `vmap` maps over."""
+
+
 class VmapAxesError(GradwrapError, ValueError, TypeError):
     """`in_axes` or `out_axes` do not match the arrays, or the arrays do not match each other."""
 

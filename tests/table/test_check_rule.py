@@ -178,3 +178,20 @@ def test_bad_input() -> None:
         check_rule(np.sin, np.array([1]))
     with pytest.raises(RuleDefinitionError, match=r"'sine' is not a name of the table"):
         check_rule("sine", X)
+
+
+def test_an_argument_without_a_formula_is_held_fixed() -> None:
+    @gw.primitive
+    def scaled(k: Any, x: Any) -> Any:
+        return k * x
+
+    gw.defvjp(scaled, None, lambda xp, g, k: g * k)
+    report = check_rule(scaled, Y, X)
+    assert report.right
+    assert [row.check for row in report.rows] == EVERY_CHECK
+    gw.defvjp(scaled, None, lambda xp, g, k: g * k * 1.01)
+    assert "rev" in wrong_checks(scaled, Y, X)
+    assert check_rule("where", np.array([True, False, True]), X, Y).right
+    with pytest.raises(ValueError, match=r"no argument is a floating-point array"):
+        gw.defvjp(scaled, None, None)
+        check_rule(scaled, Y, X)

@@ -443,3 +443,9 @@ def test_what_a_rule_returns_is_checked_in_reverse_mode_too() -> None:
     message = r"The JVP of total for its argument x returned a tangent of shape \(3,\); the output"
     with pytest.raises(RuleResultError, match=message):
         gw.grad(total)(X)
+
+
+@pytest.mark.parametrize("define", [gw.defvjp, gw.defjvp])
+def test_a_backend_of_an_unknown_name_is_an_error(define: Any) -> None:
+    with pytest.raises(gw.errors.RuleDefinitionError, match="backend='numpyy' is the name of no"):
+        define("sin", lambda xp, x: x, backend="numpyy")

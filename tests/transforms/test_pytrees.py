@@ -122,10 +122,45 @@ def test_empty_containers() -> None:
 
 def test_numbers_in_trees() -> None:
     gradient = gw.grad(fn(lambda p: p["a"] * p["b"] * p["c"]))(
-        {"a": 2, "b": 3.0, "c": np.array(5.0)}
+        {"a": 2.0, "b": np.float64(3.0), "c": np.array(5.0)}
     )
     assert gradient == {"a": 15.0, "b": 10.0, "c": 6.0}
     assert [type(g) for g in gradient.values()] == [np.float64, np.float64, np.ndarray]
+
+
+@pytest.mark.parametrize("n", [2, np.int64(2), np.int8(2)])
+def test_integers_in_containers_are_not_differentiated(n: Any) -> None:
+    def fun(p: Any) -> Any:
+        assert p["n"] == n
+        return np.sum(p["w"] ** p["n"])
+
+    tree = {"w": X, "n": n}
+    tangent = {"w": np.ones(3), "n": None}
+    for gradient in (gw.grad(fun)(tree), gw.jacrev(fun)(tree), gw.jacfwd(fun)(tree)):
+        assert gradient["n"] is None
+        np.testing.assert_allclose(gradient["w"], 2 * X)
+    for push in (gw.jvp(fun, (tree,), (tangent,))[1], gw.linearize(fun, tree)[1](tangent)):
+        np.testing.assert_allclose(push, np.sum(2 * X))
+    hessian = gw.hessian(fun)(tree)
+    np.testing.assert_allclose(hessian["w"]["w"], 2 * np.eye(3))
+    assert hessian["n"] is None
+    assert hessian["w"]["n"] is None
+    gw.jvp(fun, (tree,), (tangent | {"n": 0},))
+    with pytest.raises(gw.errors.TangentError, match=r"tangent of p\['n'\] is 1.0, the primal is an"):
+        gw.jvp(fun, (tree,), (tangent | {"n": 1.0},))
+
+
+def test_an_integer_that_is_an_argument_itself_is_taken_as_a_float() -> None:
+    square = fn(lambda x: x**2)
+    assert gw.grad(square)(3) == 6.0
+    assert gw.jvp(square, (3,), (1.0,)) == (9.0, 6.0)
+    assert gw.jacfwd(square)(3) == gw.jacrev(square)(3) == 6.0
+    assert gw.hessian(square)(3) == 2.0
+
+
+def test_a_container_of_integers_alone_has_nothing_to_differentiate() -> None:
+    with pytest.raises(gw.errors.NotAnArrayError, match="argument p holds no array"):
+        gw.grad(fn(lambda p: p["n"] * 1.0))({"n": 2})
 
 
 def test_two_libraries_in_one_tree_stay_apart() -> None:

@@ -113,7 +113,9 @@ def _new(
     name = native.__name__
     make = _full if name == "full" else IMPLEMENTATIONS.get(getattr(np, name))
     if name.endswith("_like"):
-        args = tuple(xp.asarray(a) if holds_wrapper(a) else a for a in args)
+        args = tuple(
+            xp.asarray(a) if i == 0 and isinstance(a, SEQUENCE) else a for i, a in enumerate(args)
+        )
     return native(*args, **options) if make is None else make(xp, *args, **options)
 
 
@@ -215,7 +217,7 @@ class TakingLists:
         return TakingLists(found, f"{self._path}.{name}") if name in UFUNC_METHODS else found
 
     def __eq__(self, other: object) -> bool:
-        return other is self._known or (type(other) is TakingLists and other._known == self._known)
+        return bool(self._known == (other._known if type(other) is TakingLists else other))
 
     def __hash__(self) -> int:
         return hash(self._known)

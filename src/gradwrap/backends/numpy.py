@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_buffers import kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.errors import NonDifferentiableInputError
@@ -125,6 +126,8 @@ class NumPyBackend(Backend):
 
     def copy(self, array: Any, order: str = "K") -> Any:
         return np.array(array, order=order)
+
+    kept: Any = staticmethod(kept)
 
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):

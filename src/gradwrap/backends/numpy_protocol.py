@@ -17,6 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
 )
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.core.table.registry import op_of_function, search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -68,9 +69,11 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
     more = "; for a += x on a plain array a, write a = a + x" if update else ""
     for target in targets(out):
         if target is not None and not isinstance(target, AnyWrapper):
+            caller = current_caller()
+            place = "" if caller is None else f" {caller}"
             raise OutArgumentError(
-                f"{name}(..., out=a {type(target).__name__}): a plain array cannot hold a "
-                f"tracked value. Fix: omit out=, y = {name}(...){more}."
+                f"{name}(..., out=a {type(target).__name__}){place}: a plain array cannot hold a "
+                f"tracked value. Fix: {remedy(caller, f'omit out=, y = {name}(...){more}.')}"
             )
 
 

@@ -21,6 +21,7 @@ from gradwrap.core.table.registry import (
     register_function,
     register_functions_later,
 )
+from gradwrap.rules.elementwise import pow_base, pow_exponent, share_of_sum
 
 NUMPY_UFUNCS = [
     elementwise(
@@ -30,8 +31,8 @@ NUMPY_UFUNCS = [
     elementwise(
         "logaddexp2",
         "x1 x2",
-        lambda xp, g, x1, out: g * 2.0 ** (x1 - out),
-        lambda xp, g, x2, out: g * 2.0 ** (x2 - out),
+        lambda xp, g, x1, x2, out: g * share_of_sum(xp, x1, x2, out, 2.0),
+        lambda xp, g, x1, x2, out: g * share_of_sum(xp, x2, x1, out, 2.0),
         only_real=True,
     ),
     elementwise("deg2rad", "x", lambda xp, g: g * (math.pi / 180.0), only_real=True),
@@ -58,10 +59,11 @@ NUMPY_UFUNCS = [
     elementwise(
         "float_power",
         "x1 x2",
-        lambda xp, g, x1, x2: g * x2 * x1 ** (x2 - 1),
-        lambda xp, g, x1, out: g * out * xp.log(xp.asarray(x1)),
+        pow_base,
+        pow_exponent,
         domain=(0.5, 2.0),
         same=False,
+        convention="0 where the exponent is 0, and in an exponent >= 0 at a base of 0",
     ),
     elementwise(
         "fmod",

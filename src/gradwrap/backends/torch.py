@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules, read
+from gradwrap.backends.numpy_buffers import COPIED
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.buffers import Content, Guarded, calling_line
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import TUPLE
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     torch: Any  # where it is not installed, a checker takes this file for it
 else:
     import torch
+
+_version = operator.attrgetter("_version")
 
 VIEW_BY_COPY = "_gradwrap_stands_for_a_view"
 
@@ -54,6 +59,14 @@ class TorchBackend(Backend):
 
     def copy(self, array: Any, order: str = "K") -> Any:
         return array.clone()
+
+    def kept(self, array: Any, level: int) -> Any:
+        """Copy a small tensor of the CPU's; torch counts the writes to any other."""
+        if type(array) not in self.array_types or array.is_inference():
+            return array
+        if array.nbytes <= COPIED and array.device.type == "cpu":
+            return array.clone()
+        return Guarded(array, Content(array, _version), calling_line())
 
     tells_views = True
 

@@ -28,7 +28,7 @@ def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
     return g * takes * (1.0 - 0.5 * ties)
 
 
-def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
+def pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
     """Return g * x2 * x1**(x2 - 1), and 0 where x2 is 0, also at x1 = 0."""
     if hasattr(x2, "dtype"):
         return g * (x2 * x1 ** xp.where(x2 == 0, 1, x2 - 1))
@@ -37,17 +37,20 @@ def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
     return g * (x2 * x1 ** (x2 - 1 if x2 else 1))
 
 
-def _pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
-    """Return g * out * log(x1), and 0 at x1 = 0, where x1**x2 is constant for x2 > 0."""
-    if not hasattr(x1, "dtype"):
-        return g * out * _log_of_number(x1)
-    safe = _where_nonzero(xp, x1, 1.0)
-    return g * xp.where(x1 == 0, 0.0 * out, out * xp.log(safe))
+def pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
+    """Return g * out * log(x1); at x1 = 0 it is 0, or -out where that is infinite."""
+    if hasattr(x1, "dtype"):
+        slope = out * xp.log(_where_nonzero(xp, x1, 1.0))
+        return g * xp.where(x1 == 0, _slope_at_zero(xp, out), slope)
+    return g * (_slope_at_zero(xp, out) if x1 == 0 else out * _log_of_number(x1))
+
+
+def _slope_at_zero(xp: Any, out: Any) -> Any:
+    """Return the limit of out * log(x1) where x1 falls to 0, given out = 0**x2."""
+    return xp.where(xp.isfinite(out), xp.zeros_like(out), -out)
 
 
 def _log_of_number(x: Any) -> complex:
-    if x == 0:
-        return 0.0
     if isinstance(x, complex):
         import cmath
 
@@ -77,9 +80,25 @@ def _with_imag(xp: Any, x: Any, value: Any) -> Any:
     return _with_part(xp, x, value, IMAG)
 
 
-def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
-    """Return x1/x2, and 0 where x2 is 0."""
-    return xp.where(x2 == 0, 0.0 * x2, x1 / _where_nonzero(xp, x2, 1.0))
+def _over_square(xp: Any, x: Any, x1: Any, x2: Any) -> Any:
+    """Return x / (x1**2 + x2**2), and 0 where that sum is 0 or infinite."""
+    square = x1 * x1 + x2 * x2
+    extreme = (square == 0) | xp.isinf(square)
+    return xp.where(extreme, xp.zeros_like(square), x / xp.where(extreme, 1.0, square))
+
+
+def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
+    """Return x1 / out, 0 where out is 0, and the sign of x1 where that alone is infinite."""
+    alone = xp.isinf(x1) & ~xp.isinf(x2)
+    special = alone | (out == 0)
+    return xp.where(alone, xp.sign(x1), xp.where(special, 0.0, x1) / xp.where(special, 1.0, out))
+
+
+def share_of_sum(xp: Any, x1: Any, x2: Any, out: Any, base: float) -> Any:
+    """Return base**(x1 - out), and 1 where x1 alone makes up the sum, as an infinite one does."""
+    alone = (x1 == out) & (x2 != out)
+    lack = xp.where(alone, 0.0, x1) - xp.where(alone, 0.0, out)
+    return xp.exp(lack * math.log(base))
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
@@ -124,11 +143,11 @@ RULES = [
     elementwise(
         "pow",
         "x1 x2",
-        _pow_base,
-        _pow_exponent,
+        pow_base,
+        pow_exponent,
         symbol="**",
         domain=(0.5, 2.0),
-        convention="0 where the exponent is 0, and in the exponent at a base of 0",
+        convention="0 where the exponent is 0, and in an exponent >= 0 at a base of 0",
         numpy="power",
     ),
     elementwise(
@@ -151,8 +170,8 @@ RULES = [
     elementwise(
         "logaddexp",
         "x1 x2",
-        lambda xp, g, x1, out: g * xp.exp(x1 - out),
-        lambda xp, g, x2, out: g * xp.exp(x2 - out),
+        lambda xp, g, x1, x2, out: g * share_of_sum(xp, x1, x2, out, math.e),
+        lambda xp, g, x1, x2, out: g * share_of_sum(xp, x2, x1, out, math.e),
         only_real=True,
     ),
     # trigonometric
@@ -169,8 +188,8 @@ RULES = [
     elementwise(
         "atan2",
         "x1 x2",
-        lambda xp, g, x1, x2: g * _quotient(xp, x2, x1 * x1 + x2 * x2),
-        lambda xp, g, x1, x2: -(g * _quotient(xp, x1, x1 * x1 + x2 * x2)),
+        lambda xp, g, x1, x2: g * _over_square(xp, x2, x1, x2),
+        lambda xp, g, x1, x2: -(g * _over_square(xp, x1, x1, x2)),
         only_real=True,
         domain=(0.5, 2.0),
         convention="0 at (0, 0)",
@@ -200,8 +219,8 @@ RULES = [
     elementwise(
         "hypot",
         "x1 x2",
-        lambda xp, g, x1, out: g * _quotient(xp, x1, out),
-        lambda xp, g, x2, out: g * _quotient(xp, x2, out),
+        lambda xp, g, x1, x2, out: g * _of_hypot(xp, x1, x2, out),
+        lambda xp, g, x1, x2, out: g * _of_hypot(xp, x2, x1, out),
         only_real=True,
         convention="0 at (0, 0), as for a norm",
     ),

@@ -17,6 +17,7 @@ from gradwrap.core.table.kinds import linear
 from gradwrap.core.table.registry import register
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import at_axis
+from gradwrap.rules.matrices import conjugate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,14 +94,18 @@ def _to_half(
 
 
 def _from_half(xp: Any, g: Any, x_meta: Any, axes: tuple[int, ...], norm: Any) -> Any:
-    """Transform g to half a spectrum, doubled where an element stood for two."""
+    """Transform g to half a spectrum, doubled where an element stood for two.
+
+    The engine takes the real part only where the spaces of x and g differ.
+    """
     half = xp.fft.rfftn(g, axes=axes, norm=norm)
     last = axes[-1] % g.ndim
     length = half.shape[last]
     k = xp.arange(length, device=device(g))
     alone = xp.astype((k == 0) | (2 * k == g.shape[last]), g.dtype)
     doubled = half * xp.reshape(2.0 - alone, (length,) + (1,) * (g.ndim - last - 1))
-    return _fitted(xp, doubled, x_meta, axes)
+    fitted = _fitted(xp, doubled, x_meta, axes)
+    return fitted if xp.isdtype(x_meta.dtype, "complex floating") else xp.real(fitted)
 
 
 def _along(name: str, transpose: FormulaFunction, **options: Unpack[RuleOptions]) -> Rule:
@@ -173,7 +178,9 @@ RULES = [
     ),
     _along(
         "hfft",
-        lambda xp, g, x_meta, axis, norm: xp.conj(_from_half(xp, g, x_meta, (axis,), norm)),
+        lambda xp, g, x_meta, axis, norm: conjugate(
+            xp, _from_half(xp, g, x_meta, (axis,), norm)
+        ),
         holomorphic=False,
         only_complex=True,
     ),

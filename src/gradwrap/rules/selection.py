@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from gradwrap.core.array.views import INDEX, SELECTION
+from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
@@ -174,13 +175,23 @@ def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
     )
 
 
-def _clip(xp: Any, g: Any, x: Any, min: Any, max: Any) -> Any:
+def _where_taken(xp: Any, t: Any, taken: Any) -> Any:
+    """Return a tangent where its argument was taken, and 0 times it elsewhere.
+
+    So it is NaN where the derivative of the branch not taken is infinite, as in reverse mode.
+    """
+    asked = inspecting.get()
+    annihilates = asked is not None and asked.zeros_annihilate
+    return xp.where(taken, t, xp.zeros_like(t) if annihilates else 0.0 * t)
+
+
+def _inside(x: Any, min: Any, max: Any) -> Any:
     inside = x == x
     if min is not None:
         inside = inside & (x >= min)
     if max is not None:
         inside = inside & (x <= max)
-    return xp.where(inside, g, xp.zeros_like(g))
+    return inside
 
 
 ORDER = (
@@ -286,6 +297,11 @@ RULES = [
         None,
         lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
         lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+        jvp=(
+            None,
+            lambda xp, t, condition: _where_taken(xp, t, condition),
+            lambda xp, t, condition: _where_taken(xp, t, ~condition),
+        ),
         selects=True,
         samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
         convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
@@ -294,15 +310,21 @@ RULES = [
     elementwise(
         "clip",
         "x, /, min=None, max=None",
-        _clip,
+        lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, xp.zeros_like(g)),
         lambda xp, g, x, min: xp.where(x < min, g, xp.zeros_like(g)),
         lambda xp, g, x, max: xp.where(x > max, g, xp.zeros_like(g)),
+        jvp=(
+            lambda xp, t, x, min, max: _where_taken(xp, t, _inside(x, min, max)),
+            lambda xp, t, x, min: _where_taken(xp, t, x < min),
+            lambda xp, t, x, max: _where_taken(xp, t, x > max),
+        ),
         selects=True,
         samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
         only_real=True,
         convention="passes the gradient at its bounds",
         numpy="clip(a, a_min=NoValue, a_max=NoValue, out=None, *, min=NoValue, max=NoValue, "
-        "**kwargs) -> a, bound(a_min, min), bound(a_max, max) when is_recorded(a)",
+        "**kwargs) -> as_wide(xp, a, bound(a_min, min), bound(a_max, max)), bound(a_min, min), "
+        "bound(a_max, max) when is_recorded(a)",
     ),
     general(
         "sort",

@@ -12,7 +12,7 @@ from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from gradwrap.core.values.tree import TreeDef
 
@@ -27,12 +27,24 @@ class GradientMismatchError(GradwrapError, AssertionError):
 class FlatFunction:
     """A function of its floating-point arrays alone, with a list of such as its value."""
 
-    def __init__(self, fun: Callable[..., Any], args: Sequence[Any], what: str) -> None:
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        args: Sequence[Any],
+        what: str,
+        fixed: Collection[int] = (),
+    ) -> None:
+        """Leave out the arguments at the positions `fixed`."""
         self.fun = fun
         self.leaves: list[Any]
         self.treedef: TreeDef
         self.leaves, self.treedef = flatten(tuple(args))
-        self.places: list[int] = [i for i, leaf in enumerate(self.leaves) if is_floating(leaf)]
+        positions = [at for at, arg in enumerate(args) for _ in flatten(arg)[0]]
+        self.places: list[int] = [
+            i
+            for i, leaf in enumerate(self.leaves)
+            if is_floating(leaf) and positions[i] not in fixed
+        ]
         self.arrays: list[Any] = [np.asarray(self.leaves[i]) for i in self.places]
         if not self.arrays:
             raise ValueError(f"{what}: no argument is a floating-point array. Fix: cast one.")

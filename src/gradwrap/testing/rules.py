@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwrap.core.array.wrapping import wrap_namespace
 from gradwrap.core.levels.wrapper import AnyWrapper, native
-from gradwrap.core.table.registry import find_op
+from gradwrap.core.table.registry import find_op, search_function
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import RuleDefinitionError
@@ -24,6 +24,7 @@ from gradwrap.testing.numerical import (
 )
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.primitive import Primitive
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def check_rule(
         `custom_vjp` or `custom_jvp` function, or any function of arrays.
     args, kwargs
         Arguments for it: NumPy arrays, or whatever it takes. It has to be differentiable
-        around them. Floating-point arrays and numbers are differentiated.
+        around them. Floating-point arrays and numbers are differentiated, except where the rule
+        has None in the place of a formula.
     order
         1 to omit the second derivative.
     modes
@@ -153,13 +155,26 @@ def check_rule(
     """
     modes = checked_modes(modes)
     function = _function(op)
-    flat = FlatFunction(lambda *values: function(*values, **kwargs), args, "check_rule")
+    fixed = _without_formula(op, len(args))
+    flat = FlatFunction(lambda *values: function(*values, **kwargs), args, "check_rule", fixed)
     name = op if isinstance(op, str) else name_of(op)
     examined = _Examination(flat, flat.arrays, modes, rtol)
     report = RuleReport(name, list(examined.rows(order)))
     if not report.right:
         raise RuleMismatchError(str(report))
     return report
+
+
+def _without_formula(op: Any, count: int) -> list[int]:
+    """Return the positions of the arguments that the rule of an operation does not differentiate."""
+    if isinstance(op, str):
+        found = find_op(op)
+    else:
+        found = op.op if isinstance(op, Primitive) else search_function(op)
+    rule = None if found is None else found.rule_for("numpy")
+    if rule is None or rule.variadic:
+        return []
+    return [at for at in range(min(count, len(rule.arrays))) if rule.lacks(at)]
 
 
 def _function(op: Any) -> Callable[..., Any]:

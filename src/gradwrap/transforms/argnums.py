@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradwrap.core.values.comparing import kind_of
 from gradwrap.errors import ArgnumsError
 
 if TYPE_CHECKING:
@@ -20,6 +22,28 @@ if TYPE_CHECKING:
 def name_of(fun: Callable[..., Any]) -> str:
     """The name by which messages refer to a function."""
     return getattr(fun, "__name__", type(fun).__name__)
+
+
+def check_transform(name: str, fun: object, argnums: object) -> None:
+    """Refuse, when a transform is applied, what is no function, or no `argnums`."""
+    if not callable(fun):
+        raise ArgnumsError(
+            f"gradwrap.{name} takes a function and returns another; it got {kind_of(fun)}. "
+            f"Fix: gradwrap.{name}(f)(x) for a function f of x; for an array that was computed on "
+            "the tape, y.backward()."
+        )
+    if isinstance(argnums, (int, str)):
+        return
+    if hasattr(argnums, "shape"):
+        raise ArgnumsError(
+            f"argnums, the second argument of gradwrap.{name}, is {kind_of(argnums)}. Fix: give "
+            f"the point to the function that is returned, gradwrap.{name}(f)(x); argnums is a "
+            "position (an int), a parameter's name (a str), or a sequence of them."
+        )
+    parts: Any = argnums if isinstance(argnums, Iterable) else (argnums,)
+    for one in () if isinstance(parts, Iterator) else parts:
+        if not isinstance(one, (int, str)):
+            raise _not_argnums(one)
 
 
 def described(fun: Callable[..., Any], place: Place) -> str:

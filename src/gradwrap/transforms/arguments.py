@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from numbers import Integral
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.wrapper import AnyWrapper, level_of, snapshot, strip, stripped
+from gradwrap.core.levels.levels import current_watch
+from gradwrap.core.levels.wrapper import AnyWrapper, is_at, level_of, snapshot, strip, stripped
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
@@ -27,24 +30,26 @@ PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(No
 class Tracked:
     """One argument under differentiation: its leaves, and how to give gradients back in its form.
 
-    None, and what is neither an array nor a number, passes through where it is a part of a
-    pytree; the gradient has None in its place.
+    An integer, None, and what is neither an array nor a number, passes through where it is a part
+    of a pytree; the gradient has None in its place.
     """
 
     originals: list[Any]
     treedef: TreeDef
 
-    def __init__(self, value: Any, level: int, name: Callable[[], str]) -> None:
+    def __init__(
+        self, value: Any, level: int, name: Callable[[], str], guarded: list[Guarded]
+    ) -> None:
         self.originals, self.treedef = flatten(value)
         variables: list[Any] = []
         for index, original in enumerate(self.originals):
-            if not self.treedef.is_lone and passes_through(original):
+            if not self.treedef.is_lone and stays_fixed(original):
                 variables.append(original)
             else:
-                variables.append(self._track(original, index, value, level, name))
+                variables.append(self._track(original, index, value, level, name, guarded))
         # the function may write to its arguments, which gives them other nodes
         self.leaves: list[tuple[Any, Any] | None] = [
-            (v._node, v._backend.xp) if isinstance(v, AnyWrapper) else None for v in variables
+            (v._node, v._backend.xp) if is_at(v, level) else None for v in variables
         ]
         if variables and not any(self.leaves):
             raise NotAnArrayError(
@@ -54,15 +59,20 @@ class Tracked:
         self.value: Any = unflatten(self.treedef, variables)
 
     @staticmethod
-    def _track(
-        original: Any, index: int, value: Any, level: int, name: Callable[[], str]
+    def _track(  # noqa: PLR0913  a leaf and where it is
+        original: Any,
+        index: int,
+        value: Any,
+        level: int,
+        name: Callable[[], str],
+        guarded: list[Guarded],
     ) -> Variable[Any]:
         try:
-            return track(original, level)
+            return track(original, level, guarded)
         except (NonDifferentiableInputError, NotAnArrayError):
             path = path_of(value, name(), index)
         # again, with the path in the message, which takes time to find
-        return track(original, level, f"argument {path}")
+        return track(original, level, guarded, f"argument {path}")
 
     def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
         """The cotangent of each leaf: zeros for one that the output does not depend on."""
@@ -90,10 +100,35 @@ def passes_through(leaf: Any) -> bool:
     return not hasattr(leaf, "dtype") and not is_array(leaf)
 
 
-def track(value: Any, level: int, what: str = "argument") -> Variable[Any]:
+def stays_fixed(leaf: Any) -> bool:
+    """Tell if a part of a pytree is not differentiated: an integer counts, or chooses."""
+    return passes_through(leaf) or is_integer(leaf)
+
+
+def is_integer(value: Any) -> bool:
+    """Tell if a value is an integer of Python's, or a scalar such as `np.int64(2)`."""
+    return isinstance(stripped(value), Integral) and not isinstance(value, bool)
+
+
+def track(
+    value: Any, level: int, guarded: list[Guarded], what: str = "argument"
+) -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
     value, backend = differentiable(value, what)
-    return variable_class(backend)(snapshot(value), Leaf(backend.meta(value, level)))
+    leaf = Leaf(backend.meta(value, level))
+    return variable_class(backend)(_kept(snapshot(value), backend, level, guarded), leaf)
+
+
+def _kept(array: Any, backend: Backend, level: int, guarded: list[Guarded]) -> Any:
+    """An argument with the content that it has now; one that is shared is noted, to be checked."""
+    watch = current_watch()
+    if watch is not None and watch.keeps:
+        return array
+    array = backend.kept(array, level)
+    if type(array) is not Guarded:
+        return array
+    guarded.append(array)
+    return array.array
 
 
 def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
@@ -152,11 +187,22 @@ def wrapped_untracked(tree: Any) -> Any:
     return map_leaves(_wrap_leaf, tree)
 
 
-def _wrap_leaf(leaf: Any) -> Any:
+def wrapped_argument(tree: Any, level: int, guarded: list[Guarded]) -> Any:
+    """Wrap the arrays of an argument that is not differentiated, as `track` does."""
+    return map_leaves(
+        lambda leaf: _wrap_leaf(leaf, lambda array, b: _kept(array, b, level, guarded)), tree
+    )
+
+
+def _wrap_leaf(
+    leaf: Any, keep: Callable[[Any, Backend], Any] = lambda array, _: array
+) -> Any:
     if isinstance(leaf, PASSED_THROUGH) or not is_array(leaf):
         return leaf
     backend = backend_of(leaf)
-    return variable_class(backend)(backend.to_hold(leaf)) if backend.is_numeric(leaf) else leaf
+    if not backend.is_numeric(leaf):
+        return leaf
+    return variable_class(backend)(keep(backend.to_hold(leaf), backend))
 
 
 def unwrapped(tree: Any, level: int) -> Any:

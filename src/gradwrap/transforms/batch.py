@@ -6,13 +6,14 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from gradwrap.core.calls.batch import Batch, Batched
+from gradwrap.core.calls.loop import stacked
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import data_of, is_at, snapshot
+from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.space import Meta
 from gradwrap.core.values.tree import broadcast_prefix, flatten, path_of, unflatten
-from gradwrap.errors import VmapAxesError
+from gradwrap.errors import BatchedIndexError, VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.arguments import (
     passes_through,
@@ -57,7 +58,9 @@ def vmap(
         result that does not depend on the example.
     fallback
         What is done about an operation that has no batching rule: `"loop"` performs it on one
-        example after the other; `"warn"` does so and says so; `"error"` raises.
+        example after the other; `"warn"` does so and says so; `"error"` raises. If a function that
+        NumPy does not dispatch is given an index that is mapped over, as `np.take(x, i)` is for a
+        plain `x`, `fun` is called for one example after the other, unless this is `"error"`.
 
     Raises
     ------
@@ -89,7 +92,13 @@ def vmap(
     def mapped(*args: P.args, **kwargs: P.kwargs) -> R:
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
-        returned = without_inner(run(entering.fun, entering.args, entering.kwargs), level)
+        try:
+            returned = run(entering.fun, entering.args, entering.kwargs)
+        except BatchedIndexError:
+            if fallback == "error":
+                raise
+            returned = entering.by_example()
+        returned = without_inner(returned, level)
         return _out_of(returned, out_axes, entering)  # type: ignore[no-any-return]  # in the structure of the function
 
     return mapped
@@ -116,6 +125,20 @@ class _Entering:
         self.args = [self._entered(i, arg, axes[i]) for i, arg in enumerate(args)]
         self.kwargs = {key: self._entered(key, value, 0) for key, value in kwargs.items()}
         self.size = _common_size(fun, self._sizes)
+
+    def by_example(self) -> Any:
+        """The function's results where it is called for one example after the other."""
+        leaves, treedef = flatten((self.args, self.kwargs))
+        rows: list[list[Any]] = []
+        structure = treedef
+        for index in range(self.size):
+            parts = [example(leaf, self.level, index) for leaf in leaves]
+            args, kwargs = unflatten(treedef, wrapped_untracked(parts))
+            row, structure = flatten(without_inner(self.fun(*args, **kwargs), self.level))
+            rows.append([stripped(leaf) for leaf in row])
+        columns = zip(*rows, strict=True) if rows else [()]
+        found = [stacked(name_of(self.fun), column) for column in columns]
+        return unflatten(structure, [batch_of(array, self.level) for array in found])
 
     def _entered(self, place: int | str, value: Any, axis: Any) -> Any:
         """One argument, its mapped arrays with the batch axis first."""

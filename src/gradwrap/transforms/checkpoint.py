@@ -24,8 +24,18 @@ from gradwrap.core.levels.levels import (
     next_sequence_number,
     recording_from,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, is_at, layers, level_of, native, snapshot
+from gradwrap.core.levels.wrapper import (
+    UNTRACKED,
+    AnyWrapper,
+    is_at,
+    layers,
+    level_of,
+    native,
+    snapshot,
+)
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.library.buffers import noting
+from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
@@ -34,6 +44,8 @@ from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from gradwrap.core.library.buffers import Notes
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,9 +84,12 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(fun)
     def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
-        inputs = map_leaves(snapshot, (args, kwargs))  # fun may write to its arguments
+        # fun may write to its arguments, and the caller to arrays
+        inputs = kept_tree(map_leaves(snapshot, (args, kwargs)), UNTRACKED)
         began = next_sequence_number()
-        return _replaced(fun, inputs, fun(*args, **kwargs), began)  # type: ignore[no-any-return]  # as fun returned it
+        with noting() as notes:
+            out = fun(*args, **kwargs)
+        return _replaced(fun, inputs, out, began, notes)  # type: ignore[no-any-return]  # as fun returned it
 
     return checkpointed
 
@@ -129,7 +144,7 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], x: Any) -> Any:
 # Forward: one node in place of many ---------------------------------------------------------------
 
 
-def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any:
+def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int, notes: Notes) -> Any:
     """Put one node in place of all that a function has recorded since it began."""
     leaves, treedef = flatten(out)
     roots: dict[int, dict[int, Node]] = {}
@@ -143,7 +158,7 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int) -> Any
     for level, found in roots.items():
         parents = _origins(found.values(), began)
         if parents:
-            nodes = _nodes(_Rerun(fun, inputs, level, parents, treedef, found), leaves)
+            nodes = _nodes(_Rerun(fun, inputs, level, parents, treedef, found, notes), leaves)
             new |= {(level, place): node for place, node in zip(found, nodes, strict=True)}
     return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
 
@@ -203,9 +218,11 @@ class _Rerun:
         parents: tuple[Node | Leaf, ...],
         treedef: TreeDef,
         roots: dict[int, Node],
+        notes: Notes,
     ) -> None:
         self.fun = fun
         self.level = level
+        self.notes = [content for own, content in notes if own == level]
         self.inputs = map_leaves(functools.partial(_below, level=level), inputs)
         self.parents = parents
         self.treedef = treedef
@@ -229,10 +246,10 @@ class _Rerun:
                     "written to in the meantime",
                     "pass it as an argument, or write to it after backward",
                 )
-        inputs = map_leaves(snapshot, self.inputs)
+        inputs = map_leaves(snapshot, restored_tree(name_of(self.fun), self.inputs))
         mode = differentiating() if self.differentiating else contextlib.nullcontext()
         began = next_sequence_number()
-        with recording_from(self.level), mode:
+        with recording_from(self.level), mode, noting() as notes:
             out = self.fun(*inputs[0], **inputs[1])
         leaves, treedef = flatten(out)
         if treedef != self.treedef:
@@ -253,6 +270,11 @@ class _Rerun:
                 "do not rebind or write to what it uses until backward is done, or pass it as "
                 "arguments",
             )
+        if [content for own, content in notes if own == self.level] != self.notes:
+            raise self._differs(
+                "used an array that is not tracked, with other values than the first time",
+                "pass the array as an argument, or write to it after backward",
+            )
         return nodes
 
     def _differs(self, what: str, fix: str) -> CheckpointError:
@@ -267,7 +289,8 @@ class _Rerun:
 
     def held_arrays(self) -> list[Any]:
         """The arrays that are kept to run the function again."""
-        return [native(leaf) for leaf in flatten(self.inputs)[0] if is_array(leaf)]
+        held = [getattr(leaf, "array", leaf) for leaf in flatten(self.inputs)[0]]
+        return [native(leaf) for leaf in held if is_array(leaf)]
 
 
 def _below(leaf: Any, level: int) -> Any:

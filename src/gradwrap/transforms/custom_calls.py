@@ -16,6 +16,7 @@ from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
+from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batch import batch_of
@@ -93,7 +94,7 @@ def recorded(  # noqa: PLR0913  all there is to a call
     if places:
         call = _Recorded(rule, pull, level, len(outs), places)
         if level == TAPE_LEVEL:
-            call.inputs, call.nodes = tuple(inputs), nodes
+            call.inputs, call.nodes = kept_tree(tuple(inputs), level), nodes
         op = OpaqueOp(rule.name, backend_of(outs[places[0]]))
         outs = recorded_outputs(op, nodes, _pulled, (call,), outs, places, level)
     return [wrapped_untracked(out) for out in outs]
@@ -119,7 +120,9 @@ class _Recorded:
         """The pull of the same call on inputs that have their places in the graph again."""
         inputs = [
             value if node is None else variable_class(backend_of(value))(value, node)
-            for value, node in zip(self.inputs, self.nodes, strict=True)
+            for value, node in zip(
+                restored_tree(self.rule.name, self.inputs), self.nodes, strict=True
+            )
         ]
         needed = [node is not None for node in self.nodes]
         _, pull = self.rule.reverse(inputs, needed, TAPE_LEVEL - 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.library.backend import backend_of, is_floating
+from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.comparing import kind_of, zeros_like
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.tree import flatten, unflatten
@@ -117,9 +118,10 @@ class _VjpCall(CustomCall):
         refuse_tracked(outs, level, f"the fwd of {self.name} uses")
         out_treedef = self.out_treedef
         spaces = spaces_of(inputs)
-        static = tuple(self.arguments.static.values())
+        saved = kept_tree((tuple(self.arguments.static.values()), residuals), level)
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
+            static, residuals = restored_tree(self.name, saved)
             returned = self.bwd(*static, residuals, unflatten(out_treedef, cotangents))
             found = self._checked(returned, spaces)
             refuse_tracked(found, level, f"the bwd of {self.name} uses", only=True)

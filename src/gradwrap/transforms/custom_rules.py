@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.checking import check_tangent
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
-from gradwrap.core.library.backend import backend_of, rebind
+from gradwrap.core.library.backend import backend_of, is_library, rebind
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.registry import (
     GENERIC,
@@ -139,6 +139,11 @@ def _define(
     backend: str | None,
     params: str | None,
 ) -> None:
+    if backend is not None and not is_library(backend):
+        raise RuleDefinitionError(
+            f"backend={backend!r} is the name of no array library that is known or installed. "
+            "Fix: 'numpy', 'cupy', or another library's name; or omit it, for all of them."
+        )
     target, function = _target(op)
     if function is None:
         rules = _replacements(target, along, formulas, backend)

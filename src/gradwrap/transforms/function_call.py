@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import Backend, backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.observing.watching import kept_value
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.rule import Rule
 from gradwrap.core.values.comparing import mismatch
@@ -121,7 +122,9 @@ class Call:
             return outs
         inputs, outputs, has_computed = self.used
         args = tuple(
-            arg if index in inputs else _skeleton(arg) if has_computed else None
+            (kept_value(arg, level) if parents[index] is None else arg)
+            if index in inputs
+            else _skeleton(arg) if has_computed else None
             for index, arg in enumerate(data)
         )
         kept = [outs[p] if p in outputs else None for p in places]

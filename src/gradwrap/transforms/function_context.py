@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import current_watch
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.wrapper import UNTRACKED, AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.library.buffers import calling_line
+from gradwrap.core.observing.watching import kept_value, restored_tree
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import InPlaceError, NotAnArrayError
@@ -35,19 +37,17 @@ class Output(Input):
 class Computed:
     """Holds an array that forward computed: how it depends on the arguments is not known."""
 
-    __slots__ = ("_kept", "_observation")
+    __slots__ = ("_kept",)
 
     def __init__(self, array: Any) -> None:
         watch = current_watch()
-        self._kept: Any = array if watch is None else watch.kept(array)
-        self._observation: Any = None if watch is None else watch.observation()
+        kept = kept_value(array, UNTRACKED)
+        self._kept: Any = kept if watch is None else watch.kept(kept, calling_line())
 
     @property
     def array(self) -> Any:
         """The array; unpacked, if it was saved under `saved_tensors_hooks`."""
-        if self._observation is None:
-            return self._kept
-        return self._observation.array_of("a Function", self._kept)
+        return restored_tree("a Function", self._kept)
 
     def held_arrays(self) -> list[Any]:
         """The array, unless it is packed."""
@@ -83,8 +83,10 @@ class _Settling:
                 return leaf
             leaf = native(leaf)
         backend = backend_of(leaf)
-        if not backend.is_numeric(leaf) or not backend.is_float(leaf):
+        if not backend.is_numeric(leaf):
             return leaf
+        if not backend.is_float(leaf):
+            return backend.copy(leaf)
         self.has_computed = True
         return Computed(leaf)
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.tree import flatten, unflatten
+from gradwrap.transforms.argnums import check_transform
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_columns
-from gradwrap.transforms.jacobian_space import as_asked
+from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad
 from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp, typed_as_jacobian
@@ -64,6 +65,7 @@ def jacrev(
     array([[2., 0.],
            [0., 4.]])
     """
+    check_transform("jacrev", fun, argnums)
     return _from_recording(fun, argnums, has_aux, by_rows, holomorphic, chunk_size)
 
 
@@ -93,6 +95,7 @@ def jacfwd(
     array([[2., 0.],
            [0., 4.]])
     """
+    check_transform("jacfwd", fun, argnums)
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
@@ -121,6 +124,7 @@ def jacobian(
     array([[3., 2.],
            [1., 1.]])
     """
+    check_transform("jacobian", fun, argnums)
     return _from_recording(fun, argnums, has_aux, by_fewer, holomorphic, chunk_size)
 
 
@@ -145,6 +149,7 @@ def hessian(
     array([[6., 4.],
            [4., 0.]])
     """
+    check_transform("hessian", fun, argnums)
     inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
@@ -202,8 +207,9 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
         outputs, treedef = flatten(out)
         treedefs = [tracked.treedef for tracked in recording.tracked]
-        found = blocks(recording, outputs, holomorphic, chunk_size)
-        found = unflatten(treedef, as_asked(found, treedefs, argnums))
+        arrays = arrays_among(outputs, treedef)
+        asked = as_asked(blocks(recording, arrays, holomorphic, chunk_size), treedefs, argnums)
+        found = unflatten(treedef, with_none(outputs, asked))
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of

@@ -15,17 +15,19 @@ from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
 from gradwrap.transforms.argnums import described, name_of, selected
-from gradwrap.transforms.arguments import differentiable, passes_through
+from gradwrap.transforms.arguments import differentiable, passes_through, stays_fixed
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_space import (
     FlatAxis,
     array_of,
+    arrays_among,
     as_asked,
     check_is_array,
     chunks_of,
     joined,
     rows_of,
+    with_none,
     zero_block,
 )
 from gradwrap.transforms.recording import Recording, ones_of
@@ -249,24 +251,31 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     of_chosen.__name__ = name_of(fun)
     flattened = [flatten(value) for value in chosen]
     leaves = [
-        _differentiated(leaf, fun, holomorphic, path)
-        for place, value in zip(places, chosen, strict=True)
+        None
+        if stays_fixed(leaf) and not treedef.is_lone
+        else _differentiated(leaf, fun, holomorphic, path)
+        for place, value, (_, treedef) in zip(places, chosen, flattened, strict=True)
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]
     ]
     space = FlatAxis(leaves)
     aux: Any = None
     treedef: Any = None
+    outputs: Sequence[Any] = ()
 
     def push(basis: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        nonlocal aux, treedef
+        nonlocal aux, treedef, outputs
         starts = iter(basis)
         tangents = [unflatten(td, [next(starts) for _ in ls]) for ls, td in flattened]
         pushed = jvp(of_chosen, chosen, tangents, has_aux=has_aux)  # type: ignore[call-overload]  # a bool
         aux = pushed[-1]
-        values, treedef = flatten(pushed[0])
+        outputs, treedef = flatten(pushed[0])
+        values = arrays_among(outputs, treedef)
         for out in values:
             check_is_array(name_of(fun), out)
-        return [array_of(out) for out in values], flatten(pushed[1])[0]
+        slopes = zip(outputs, flatten(pushed[1])[0], strict=True)
+        return [array_of(out) for out in values], [
+            slope for out, slope in slopes if treedef.is_lone or out is not None
+        ]
 
     asked = [places.index(place) for place in selected(fun, argnums, args, kwargs)]
     blocks: list[list[Any]] = []
@@ -274,7 +283,8 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         found = iter(block)
         by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
         blocks.append([one for at in asked for one in by_place[at]])
-    jacobian = unflatten(treedef, as_asked(blocks, [flattened[at][1] for at in asked], argnums))
+    found = as_asked(blocks, [flattened[at][1] for at in asked], argnums)
+    jacobian = unflatten(treedef, with_none(outputs, found))
     return (jacobian, aux) if has_aux else jacobian
 
 

@@ -117,6 +117,17 @@ def as_asked(
     ]
 
 
+def arrays_among(outputs: Sequence[Any], treedef: TreeDef) -> list[Any]:
+    """The outputs without None in containers, as a gradient has for what is not differentiated."""
+    return [out for out in outputs if treedef.is_lone or out is not None]
+
+
+def with_none(outputs: Sequence[Any], found: Sequence[Any]) -> list[Any]:
+    """What was found for each of `arrays_among`, and None for the other outputs."""
+    rest = iter(found)
+    return [None if out is None else next(rest) for out in outputs]
+
+
 def array_of(original: Any) -> Any:
     """An argument as the array that stands for it."""
     return original if is_array(original) else default_scalar(original)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.levels import new_level
+from gradwrap.core.levels.levels import new_level, next_sequence_number
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
-from gradwrap.core.library.backend import is_array, own_buffers
+from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
 from gradwrap.core.values.dynamic import TUPLE
-from gradwrap.core.values.tree import TreeDef, flatten_with_paths
+from gradwrap.core.values.tree import TreeDef, flatten_with_paths, map_leaves
 from gradwrap.errors import (
     BackwardError,
     NonDifferentiableInputError,
@@ -23,12 +23,13 @@ from gradwrap.errors import (
     NotAnArrayError,
 )
 from gradwrap.transforms.argnums import described, name_of, selected
-from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_untracked
+from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_argument
 from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.library.buffers import Guarded
     from gradwrap.typing.signatures import Argnums
 
 
@@ -41,25 +42,47 @@ class Recording:
         self.name: str = name_of(fun)
         self.level: int = new_level()
         self.tracked: list[Tracked] = []
+        self._guarded: list[Guarded] = []
         places: dict[int | str, Tracked] = {}
         for place in selected(fun, argnums, args, kwargs):
             if place not in places:
                 value = args[place] if isinstance(place, int) else kwargs[place]
                 name = functools.partial(described, fun, place)
-                places[place] = Tracked(value, self.level, name)
+                places[place] = Tracked(value, self.level, name, self._guarded)
             self.tracked.append(places[place])
         entered = [
-            places[i].value if i in places else wrapped_untracked(arg) for i, arg in enumerate(args)
+            places[i].value if i in places else self._untracked(arg) for i, arg in enumerate(args)
         ]
         named = {
-            key: places[key].value if key in places else wrapped_untracked(value)
+            key: places[key].value if key in places else self._untracked(value)
             for key, value in kwargs.items()
         }
         self.out: Any = without_inner(run(fun, entered, named), self.level)
 
+    def _untracked(self, argument: Any) -> Any:
+        return wrapped_argument(argument, self.level, self._guarded)
+
     def unwrapped(self, tree: Any) -> Any:
         """A result of the function, as the caller of the transform gets it."""
         return unwrapped(tree, self.level)
+
+    def handed_out(self, tree: Any) -> Any:
+        """The same in buffers of the caller's own, where what was recorded is still needed."""
+
+        def own(leaf: Any) -> Any:
+            result = self.unwrapped(leaf)
+            if result is leaf or isinstance(result, AnyWrapper) or not is_array(result):
+                return result
+            return backend_of(result).copy(result)
+
+        return map_leaves(own, tree)
+
+    def _check_arguments(self) -> None:
+        """Refuse to go back if an argument was overwritten since the function was called."""
+        if self._guarded:
+            reader = next_sequence_number()
+            for one in self._guarded:
+                one.checked(self.name, reader)
 
     def is_tracked(self, value: Any) -> bool:
         """Tell if a value was computed from the arguments under differentiation."""
@@ -67,6 +90,7 @@ class Recording:
 
     def linear_map(self, outputs: Sequence[Any]) -> LinearMap:
         """The derivative of outputs with respect to the leaves of the tracked arguments."""
+        self._check_arguments()
         leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
         return LinearMap([None if leaf is None else leaf[0] for leaf in leaves], outputs)
 
@@ -79,6 +103,7 @@ class Recording:
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if is_at(output, self.level)
         ]
+        self._check_arguments()
         arrived = backward_pass(roots, retain_graph=keep)
         if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
             leaf_hooks(arrived)

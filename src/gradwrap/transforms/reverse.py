@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
-from gradwrap.transforms.argnums import one_or_tuple
+from gradwrap.transforms.argnums import check_transform, one_or_tuple
 from gradwrap.transforms.recording import (
     Recording,
     checked_cotangents,
@@ -78,6 +78,7 @@ def grad(
     >>> gw.grad(lambda p: p["w"] * p["b"] ** 2)({"w": 3.0, "b": 2.0})
     {'w': np.float64(4.0), 'b': np.float64(12.0)}
     """
+    check_transform("grad", fun, argnums)
 
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -107,6 +108,7 @@ def value_and_grad(
     >>> gw.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
     (np.float64(5.0), array([2., 4.]))
     """
+    check_transform("value_and_grad", fun, argnums)
 
     @functools.wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -155,6 +157,7 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     >>> gw.elementwise_grad(np.square)(np.array([1.0, 2.0, 3.0]))
     array([2., 4., 6.])
     """
+    check_transform("elementwise_grad", fun, argnums)
 
     @functools.wraps(fun)
     def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -202,10 +205,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     recording = Recording(fun, range(len(primals)), primals, {})
     out, aux = out_and_aux(recording.name, recording.out, has_aux)
     outputs, treedef = flatten(out)
-    value = recording.unwrapped(out)
+    value = recording.handed_out(out)
 
     def vjp_fun(cotangent: Any) -> tuple[Any, ...]:
         given = checked_cotangents(cotangent, outputs, treedef)
         return tuple(recording.pull(outputs, given, keep=True))
 
-    return (value, vjp_fun, recording.unwrapped(aux)) if has_aux else (value, vjp_fun)
+    return (value, vjp_fun, recording.handed_out(aux)) if has_aux else (value, vjp_fun)

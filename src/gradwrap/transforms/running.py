@@ -24,6 +24,9 @@ SUBCLASS = (
     "__array_ufunc__ of its own."
 )
 
+WRAPPERS = ("Variable", "Dual", "Batched")
+"""The names by which Python's messages call tracked values."""
+
 
 def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function under a transform, and let no error of Python or NumPy leave it bare."""
@@ -56,7 +59,7 @@ def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | Non
     What has a class of its own is part of what the function does, and is left as it is.
     """
     kind, text = type(error), str(error)
-    is_attribute = kind is AttributeError and "'Variable' object" in text
+    is_attribute = kind is AttributeError and any(f"'{name}' object" in text for name in WRAPPERS)
     is_type = kind is TypeError or (
         isinstance(error, TypeError) and kind.__module__.partition(".")[0] == "numpy"
     )

@@ -15,6 +15,10 @@ from gradwrap.rules.matrices import adjoint
 NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
 
 
+NARROW: frozenset[type[Any]] = frozenset({float, int, bool, type(None)})
+"""The types of bounds that no array of floats is cast for."""
+
+
 def given(value: Any) -> bool:
     """Tell if an argument was given, and not as None."""
     return value is not NoValue and value is not None
@@ -33,6 +37,16 @@ def are_matrices(a: Any, b: Any) -> bool:
 def bound(first: Any, second: Any) -> Any:
     """An argument of two names, under the one by which it was given."""
     return first if given(first) else second if given(second) else None
+
+
+def as_wide(xp: Any, a: Any, *bounds: Any) -> Any:
+    """An array cast to the dtype that it has together with its bounds, as NumPy's `clip` does."""
+    a = xp.asarray(a)
+    if a.dtype.kind == "f" and all(type(value) in NARROW for value in bounds):
+        return a
+    bounds = tuple(np.asarray(value) if isinstance(value, SEQUENCE) else value for value in bounds)
+    kinds = (getattr(value, "dtype", value) for value in bounds if value is not None)
+    return xp.astype(a, np.result_type(a.dtype, *kinds), copy=False)
 
 
 def sizes(shape: Any) -> tuple[int, ...]:

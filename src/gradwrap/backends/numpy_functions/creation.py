@@ -8,7 +8,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import sizes
 from gradwrap.backends.numpy_functions.table import cast, implements, in_order, on_values
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost
 from gradwrap.rules.creation import open_grid
 
 
@@ -47,16 +47,25 @@ def spaced_in_logarithm(
     base: Any = None,
     **out: Any,
 ) -> Any:
-    """Space the logarithms evenly; both ends of `geomspace` have one sign."""
+    """Space the logarithms evenly; both ends of a real `geomspace` have one sign."""
     if name == "logspace":
         return _laid_out(
             xp, xp.pow(xp.asarray(base), linspace(xp, start, stop, num, endpoint)), **out
         )
-    start, stop = xp.asarray(start), xp.asarray(stop)
-    signs = np.sign(native(start))
-    if np.any(signs * np.sign(native(stop)) <= 0):
+    ends = [xp.asarray(end) for end in (start, stop)]
+    dtype = np.result_type(*(end.dtype for end in ends), np.dtype(out["dtype"] or np.float64))
+    start, stop = (xp.astype(end, dtype, copy=False) for end in ends)
+    signs = xp.stop_gradient(xp.sign(start))
+    products = innermost(signs) * innermost(xp.sign(stop))
+    if (products == 0).any() or (dtype.kind == "f" and (products < 0).any()):
         raise ValueError("Geometric sequence cannot include zero, or change its sign")
-    found = xp.exp(linspace(xp, xp.log(start * signs), xp.log(stop * signs), num, endpoint))
+    start, stop = start / signs, stop / signs
+    exponents = linspace(xp, xp.log10(start), xp.log10(stop), num, endpoint)
+    found = xp.pow(xp.asarray(10.0), exponents)
+    if num > 0:
+        found[0] = start
+    if num > 1 and endpoint:
+        found[-1] = stop
     return _laid_out(xp, found * signs, **out)
 
 

@@ -57,7 +57,7 @@ def polymul(xp: Any, a1: Any, a2: Any) -> Any:
 
 @implements("polyadd polysub(a1, a2)", arrays=2)
 def polyadd(xp: Any, name: str, a1: Any, a2: Any) -> Any:
-    a1, a2 = (xp.reshape(a, (-1,)) for a in (a1, a2))
+    a1, a2 = (a if a.ndim else xp.reshape(a, (1,)) for a in (a1, a2))
     longer = max(a1.shape[0], a2.shape[0])
     a1, a2 = (
         xp.concat([xp.zeros(longer - a.shape[0], dtype=a.dtype), a]) if a.shape[0] < longer else a

@@ -82,7 +82,10 @@ for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
 @implements("take(a, indices, axis=None, out=None, mode='raise')", arrays=1)
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
     a, axis = flat(xp, a, axis), axis or 0
-    places: Any = _within(_places(indices), a.shape[axis], mode)
+    places: Any = _places(indices)
+    if places.dtype == np.bool_:  # no mask to NumPy, but numbers
+        places = places.astype(np.intp)
+    places = _within(places, a.shape[axis], mode)
     if isinstance(places, NUMPYS_OWN) and not places.ndim:
         places = int(places)
         return xp.copy(a[(slice(None),) * (axis % a.ndim) + (places,)])
@@ -131,7 +134,7 @@ def where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
 def select(xp: Any, condlist: Any, choicelist: Any, default: Any) -> Any:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    shape = np.broadcast_shapes(*(np.shape(c) for c in (*condlist, *choicelist)))
+    shape = np.broadcast_shapes(*(np.shape(c) for c in (*condlist, *choicelist, default)))
     found = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = where(xp, condition, choice, found)

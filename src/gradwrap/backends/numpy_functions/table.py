@@ -25,6 +25,7 @@ from gradwrap.core.levels.wrapper import (
     lay_out,
     unwrapped_key,
 )
+from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -194,10 +195,11 @@ def on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 def check_target(call: str, target: Any) -> None:
     """Refuse to write a tracked value to a plain array."""
     if not isinstance(target, AnyWrapper):
+        caller = current_caller()
+        place = "" if caller is None else f", {caller}"
         raise OutArgumentError(
-            f"{call} a {type(target).__name__}: a plain array cannot hold a tracked value. "
-            "Fix: make the array with gradwrap.numpy.zeros (in a function under a transform) or "
-            "gradwrap.wrap(np.zeros(...))."
+            f"{call} a {type(target).__name__}{place}: a plain array cannot hold a tracked value. "
+            f"Fix: {remedy(caller, f'make the array {buffers(caller)}.')}"
         )
 
 

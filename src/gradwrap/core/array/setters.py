@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from gradwrap.core.array.inplace import set_item
-from gradwrap.core.array.views import IMAG, View, current_views, remember, view_of
+from gradwrap.core.array.views import IMAG, View, remember, view_of
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.observing.hooks import follow
@@ -37,8 +38,6 @@ def set_shape(variable: Any, shape: Any) -> None:
     before = variable._node
     if isinstance(before, Leaf) and before.meta.level == TAPE_LEVEL:
         raise _no_shape("a leaf Variable that requires grad keeps its shape")
-    if getattr(variable, "_views", ()) is None or current_views(variable):
-        raise _no_shape("views of this array have been taken, which need its shape")
     whole = type_of(variable)(variable._value, variable._node)
     how = view_of(variable)
     if how is not None:
@@ -47,6 +46,11 @@ def set_shape(variable: Any, shape: Any) -> None:
     changed = variable._namespace.reshape(whole, shape)
     if view_of(changed) is None and changed.shape != whole.shape:
         raise _no_shape("its elements do not lie in memory so that this shape can be a view")
+    if getattr(variable, "_views", ()) != ():  # it has, or had, views, which need the old shape
+        for view in gc.get_referrers(variable):
+            if type(view) is View:
+                view.source = whole
+        whole._views, variable._views = variable._views, None
     variable.__class__ = type(changed)
     variable._value, variable._node = changed._value, changed._node
     variable._view = view_of(changed)

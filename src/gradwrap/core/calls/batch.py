@@ -28,6 +28,7 @@ A batching function's parameter names say what it is given, as everywhere in the
 from __future__ import annotations
 
 import functools
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,7 +45,7 @@ from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Meta, size_of
-from gradwrap.errors import BatchedValueError, RuleDefinitionError
+from gradwrap.errors import BatchedIndexError, BatchedValueError, RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -438,6 +439,16 @@ class Batched(Variable[A]):
             )
             raise refused(current_caller(), error)
         return super()._untracked_data(what, fix, into=into)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """NumPy's conversion; refused, of a NumPy function's index so that `vmap` can go on."""
+        try:
+            return super().__array__(dtype, copy)
+        except BatchedValueError as error:
+            caller = sys._getframe(1).f_globals.get("__name__", "")
+            if self._backend.is_float(self) or not caller.startswith("numpy."):
+                raise
+            raise BatchedIndexError(*error.args) from None
 
     def __bool__(self) -> bool:
         if self._node is not None:

@@ -32,6 +32,7 @@ class NodeOp:
     selects = False  # its nodes select one output of several
     hooks: Any = None
     watch: Any = None
+    guarding: Any = None  # the copy for nodes that saved guarded arrays, once there is one
 
     def __init__(
         self, name: str, backend: Backend | None = None, variable_class: Any = None

@@ -48,6 +48,7 @@ WORDS_OF_THE_TEXT = """
     several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
+    kept kept_value shared Guarded holds_guarded guarding IMMUTABLE by
     type int float tuple zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
@@ -167,6 +168,10 @@ class Call:
             if self.bound.backend.depth:  # it may hold what belongs to a higher level than others
                 lines += [f"    if {x}_n is None and is_tracked({x}_d): {self.elsewhere}"]
             lines += [f"elif type({x}) in PLAIN:", f"    {x}_n = None; {x}_d = {x}"]
+            if index == 0 and self._calls_operator() and len(self.rule.arrays) == 2:
+                # 1j * np.float64(2.0) is a Python complex, since np.float64 is a float
+                other = f"getattr({self.rule.arrays[1]}, 'shape', ())"
+                lines += [f"    if type({x}) is complex and not {other}: {self.elsewhere}"]
             lines += ["else:", f"    {self.elsewhere}"]
         return lines
 
@@ -213,13 +218,16 @@ class Call:
         """Call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
-        if symbol is not None and self.bound.backend.has_operators:
+        if self._calls_operator():
             return [
                 f"out = {symbol}{data[0]}"
                 if len(data) == 1
                 else f"out = {f' {symbol} '.join(data)}"
             ]
         return [f"out = {self.native_call()}"]
+
+    def _calls_operator(self) -> bool:
+        return self.rule.symbol is not None and self.bound.backend.has_operators
 
     def native_call(self) -> str:
         """The call of the native function on the data."""

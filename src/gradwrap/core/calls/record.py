@@ -12,6 +12,8 @@ from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
 from gradwrap.core.levels.levels import current_watch, silent_up_to
+from gradwrap.core.library.buffers import Guarded, holds_guarded
+from gradwrap.core.observing.watching import UNNOTED, kept_value
 from gradwrap.core.table.rule import passes
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.calls.bound import BoundOp, NodeOp
+
+
+IMMUTABLE = frozenset({int, bool, slice, str, type(None), type(Ellipsis)})
+
+shared: dict[int, Any] = {}
+"""Weak references to what `wrap` made of arrays of the caller's, by their identity."""
 
 
 class Tape(Call):
@@ -35,6 +43,13 @@ class Tape(Call):
             "watched": record_watched,
             "is_float": bound.backend.is_float,
             "several": _several,
+            "kept": bound.backend.kept,
+            "kept_value": kept_value,
+            "shared": shared,
+            "Guarded": Guarded,
+            "holds_guarded": holds_guarded,
+            "guarding": guarding,
+            "IMMUTABLE": IMMUTABLE,
         }
 
     def ending(self) -> list[str]:
@@ -65,6 +80,42 @@ class Tape(Call):
         names = [f"{a}_{part}" for a in self.rule.arrays]
         return names[0] if self.rule.variadic else tuple_of(names)
 
+    def _keep(
+        self, indices: Sequence[int], level: str, tracked: Sequence[str] = ()
+    ) -> tuple[list[str], str]:
+        """Lines that keep what the caller may write to of what these edges save, and the binding.
+
+        A wrapper's array is the caller's only if `wrap` has been given it: the transforms have
+        kept those of their arguments.
+        """
+        rule = self.rule
+        lines: list[str] = []
+        formulas = [f for f in map(rule.formula_of, indices) if f is not None]
+        for name in dict.fromkeys(name for formula in formulas for name in formula.saved):
+            if name in rule.arrays and rule.variadic:
+                pairs = f"zip({name}_d, {name}_n)"
+                lines += [
+                    f"{name}_d = [kept(d, {level}) if n is None else d for d, n in {pairs}]",
+                    f"if holds_guarded(tuple({name}_d)): by = guarding(bound)",
+                ]
+            elif name in rule.arrays and name not in tracked:
+                lines += [
+                    f"if {name}_n is None and (type({name}) is not V or shared):",
+                    f"    {name}_d = kept({name}_d, {level})",
+                    f"    if type({name}_d) is Guarded: by = guarding(bound)",
+                ]
+            elif self._may_be_array(name):
+                lines += [
+                    f"{name}_k = {name} if type({name}) in IMMUTABLE else "
+                    f"kept_value({name}, {level})",
+                    f"if {name}_k is not {name} and holds_guarded({name}_k): by = guarding(bound)",
+                ]
+        return (["by = bound", *lines], "by") if lines else ([], "bound")
+
+    def _may_be_array(self, name: str) -> bool:
+        """Tell if a static argument can be an array: one that has to be given."""
+        return name in self.rule.statics and f"{name}=" not in self.rule.signature_text
+
     def _edge(self, index: int) -> str:
         formula = self.rule.formula_of(index)
         assert formula is not None
@@ -82,7 +133,7 @@ class Tape(Call):
             if x == own:
                 return f"{x}_n.meta"
             return f"({x}_n.meta if {x}_n is not None else meta_of({x}_d, {own}_n.meta.level))"
-        return name
+        return f"{name}_k" if self._may_be_array(name) else name
 
     def _record_one(self, index: int) -> list[str]:
         rule = self.rule
@@ -100,7 +151,8 @@ class Tape(Call):
             lines += ["if not meta.is_complex:", "    return plain(out)"]
         if rule.casts:
             lines += ["if not is_float(meta):", "    return plain(out)"]
-        return [*lines, self.result(f"V(out, Node({self._edge(index)}, meta, bound))")]
+        keep, op = self._keep([index], "meta.level", [x])
+        return [*lines, *keep, self.result(f"V(out, Node({self._edge(index)}, meta, {op}))")]
 
     def _record_two(self, first: int, second: int) -> list[str]:
         rule = self.rule
@@ -108,7 +160,8 @@ class Tape(Call):
         meta = f"meta_of(out, {a}_n.meta.level, {a}_n.meta)"
         if rule.same and len(rule.arrays) == 2:
             meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
-        edges = f"{self._edge(first)}, meta, bound, ({self._edge(second)})"
+        keep, op = self._keep([first, second], f"{a}_n.meta.level", [a, b])
+        edges = f"{self._edge(first)}, meta, {op}, ({self._edge(second)})"
         return [
             f"if {a}_n is None:",
             *indented(self._guarded(second, a)),
@@ -117,6 +170,7 @@ class Tape(Call):
             f"if {a}_n.meta.level != {b}_n.meta.level: {self.elsewhere}",
             *self._unless_silent(f"{a}_n.meta.level"),
             f"meta = {meta}",
+            *keep,
             f"return V(out, Node({edges}))",
         ]
 
@@ -131,18 +185,20 @@ class Tape(Call):
             lines += [f"if type({scalar}) in (float, int):"]
             if formula is not None and formula.function is passes:
                 lines += [f"    if {x}_n.meta.level: return V(out, {x}_n)"]
-            lines += [f"    meta = {x}_n.meta", "else:", f"    meta = {meta}"]
-        else:
-            lines += [f"meta = {meta}"]
-        return [*lines, f"return V(out, Node({self._edge(index)}, meta, bound))"]
+            edge = f"return V(out, Node({self._edge(index)}, {x}_n.meta, bound))"
+            lines += [f"    {edge}"]
+        keep, op = self._keep([index], "meta.level", [x])
+        made = f"return V(out, Node({self._edge(index)}, meta, {op}))"
+        return [*lines, f"meta = {meta}", *keep, made]
 
     def _record_many(self, active: list[int]) -> list[str]:
-        lines = [*self.level_of(active), *self._unless_silent("level"), "edges = ()"]
+        keep, op = self._keep(active, "level")
+        lines = [*self.level_of(active), *self._unless_silent("level"), *keep, "edges = ()"]
         for index in active:
             x = self.rule.arrays[index]
             lines += [f"if {x}_n is not None: edges += ({self._edge(index)})"]
         meta = "meta_of(out, level, like)"
-        return [*lines, f"return V(out, Node(*edges[:4], {meta}, bound, edges[4:]))"]
+        return [*lines, f"return V(out, Node(*edges[:4], {meta}, {op}, edges[4:]))"]
 
     def _record_joint(self) -> list[str]:
         """Record a function whose one formula gives the cotangents of all arguments."""
@@ -159,9 +215,11 @@ class Tape(Call):
         saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
         nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")
         edge = f"{nodes}, f0, {saved}, -1"
+        keep, op = self._keep([0], "level")
+        lines += keep
         if rule.outputs > 1:
-            return [*lines, f"return several(bound, level, [{edge}], out)"]
-        return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), bound))")]
+            return [*lines, f"return several({op}, level, [{edge}], out)"]
+        return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), {op}))")]
 
     def collects_metas(self) -> bool:
         formula = self.rule.formula_of(0)
@@ -173,7 +231,14 @@ class Tape(Call):
         if name.endswith("_meta") and name not in self.rule.statics:
             x = name.removesuffix("_meta")
             return f"({x}_n.meta if {x}_n is not None else described({x}_d, level))"
-        return name
+        return f"{name}_k" if self._may_be_array(name) else name
+
+
+def guarding(op: Any) -> Any:
+    """The binding of the nodes of an operation that saved guarded arrays."""
+    if op.guarding is None:
+        op.guarding = op.changed(watch=UNNOTED)
+    return op.guarding
 
 
 def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Node:
@@ -186,7 +251,7 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
         data, node = as_data(bound, value), None
     bound.backend.write(x._value, key, data)
     meta = backend_meta(x._value, level) if x._node is None else x._node.meta
-    words = {"key": key, "value_meta": None}
+    words = {"key": kept_value(key, level), "value_meta": None}
     if node is not None:
         words["value_meta"] = node.meta
     elif hasattr(data, "dtype"):
@@ -266,12 +331,16 @@ class Values:
         if name == "metas":
             return tuple(self._meta(i) for i in range(len(self._data)))
         if name in rule.statics:
-            return self._statics[rule.statics.index(name)]
+            return kept_value(self._statics[rule.statics.index(name)], self._level)
         if rule.variadic and name == rule.arrays[0]:
-            return tuple(self._data)
+            return tuple(map(self._array, range(len(self._data))))
         if name in rule.arrays:
-            return self._data[rule.arrays.index(name)]
+            return self._array(rule.arrays.index(name))
         return self._meta(rule.arrays.index(name.removesuffix("_meta")))
+
+    def _array(self, index: int) -> Any:
+        data = self._data[index]
+        return data if self._nodes[index] is not None else kept_value(data, self._level)
 
     def _meta(self, index: int) -> Any:
         node = self._nodes[index]
@@ -316,6 +385,8 @@ def new_node(edges: list[Any], meta: Any, bound: NodeOp) -> Node:
     watch = current_watch()
     if watch is not None:
         bound, edges = watch.observed(bound, edges)
+    elif any(map(holds_guarded, edges[2::EDGE])):
+        bound = guarding(bound)
     parent, formula, saved, index = edges[:EDGE]
     more = tuple(edges[EDGE:]) or None
     make: Callable[..., Node] = bound.backend.node or Node

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import visit
-from gradwrap.core.levels.levels import inspecting
+from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
@@ -76,6 +76,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
     asked = inspecting.get()
     inspection = None if asked is None else Inspection(asked, roots)
     specially = create_graph or inspection is not None or placement is not None
+    began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
     arrived: dict[Node | Leaf, Any] = {}
@@ -119,6 +120,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
                 node,
                 g,
                 owned,
+                began=began,
                 create_graph=create_graph,
                 on_path=on_path,
                 targets=targets,

@@ -32,6 +32,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     g: Any,
     owned: bool,
     *,
+    began: int,
     create_graph: bool,
     on_path: set[Node | Leaf] | None,
     targets: set[Node | Leaf] | None,
@@ -55,7 +56,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     present = next(part for part in g if part is not None) if type_of(g) is tuple else g
     xp = op.namespaces[type(present)]
     if op.watch is not None:
-        edges = op.watch.restored(op.name, edges, on_path, targets)
+        edges = op.watch.restored(op.name, edges, began, on_path, targets)
     if create_graph:
         edges = rewrapped(node, edges)
     if inspection is not None and not op.selects:

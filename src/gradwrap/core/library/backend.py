@@ -7,7 +7,7 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import operator
 import threading
 from types import MappingProxyType
@@ -210,6 +210,14 @@ class Backend:
     def copy(self, array: Any, order: str = "K") -> Any:
         return self.xp.asarray(array, copy=True)
 
+    def kept(self, array: Any, level: int) -> Any:
+        """Return an array of the caller's with the content that it has now, to save it.
+
+        A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
+        one `level` may share what it takes. Anything else is returned as it is.
+        """
+        return self.copy(array) if type_of(array) in self.array_types else array
+
     def owns_buffer(self, array: Any) -> bool:
         """Tell if the one reference to `array` is known to be the one reference to its buffer.
 
@@ -294,6 +302,13 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
                 "first array of the library is given to gradwrap."
             )
         _factories[library] = factory
+
+
+def is_library(name: str) -> bool:
+    """Tell if a name is that of a known library, or of a module that is installed."""
+    if name in _factories or any(backend.name == name for backend in by_type.values()):
+        return True
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -452,6 +467,9 @@ class WrappedBackend(Backend):
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library
         return self._base.tells_views
+
+    def kept(self, array: Any, level: int) -> Any:
+        return array if isinstance(array, AnyWrapper) else self._base.kept(array, level)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

@@ -7,31 +7,33 @@ form (`Packed`, `Guarded`), and the pass asks the binding for the arrays again.
 
 from __future__ import annotations
 
-import linecache
-import sys
+import operator
 import weakref
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.graph.node import EDGE, JOINT
-from gradwrap.core.levels.levels import current_watch, unwatched, watch_with
+from gradwrap.core.levels.levels import (
+    current_watch,
+    next_sequence_number,
+    unwatched,
+    watch_with,
+)
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
-from gradwrap.core.values.comparing import described, described_wholly
+from gradwrap.core.library.buffers import Content, Guarded, callers, shown
+from gradwrap.core.values.comparing import described_wholly
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
-from gradwrap.errors import BufferChangedError, SavedArrayError
+from gradwrap.core.values.tree import map_leaves
+from gradwrap.errors import SavedArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
-    from types import CodeType, FrameType
 
     from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.library.buffers import Stack
 
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
-Stack = tuple[tuple["CodeType", int], ...]
-
-PACKAGE = str(Path(__file__).parent.parent)
-
 
 class Watch(NamedTuple):
     """The form in which a context keeps what its operations save, and what it notes of them."""
@@ -40,21 +42,24 @@ class Watch(NamedTuple):
     notes_place: bool = False
     guards: bool = False
 
+    @property
+    def keeps(self) -> bool:
+        """Tell if it keeps arrays in a form of its own, and not as the operation saves them."""
+        return self.hooks is not None or self.guards
+
     def observed(self, bound: BoundOp, edges: list[Any]) -> tuple[BoundOp, list[Any]]:
         """A binding for one node, and its edges with what they save in its new form."""
         edges = list(edges)
+        place = tuple(callers())[::-1] if self.notes_place or self.guards else ()
         for at in range(2, len(edges), EDGE):
-            edges[at] = self.kept(edges[at])
-        return bound.changed(watch=self.observation()), edges
+            edges[at] = self.kept(edges[at], place)
+        return bound.changed(watch=Observation(place)), edges
 
-    def kept(self, value: Any) -> Any:
+    def kept(self, value: Any, place: Stack) -> Any:
         """The form in which something that is saved for backward is kept."""
-        keep = self._pack if self.hooks is not None else guarded if self.guards else None
-        return value if keep is None else mapped(value, is_array, keep)
-
-    def observation(self) -> Observation:
-        """Note the place of a call that is recorded now, if that is wanted."""
-        return Observation(tuple(_frames()) if self.notes_place or self.guards else ())
+        if self.hooks is not None:
+            return mapped(value, is_array, self._pack)
+        return mapped(value, is_array, partial(_guarded, place)) if self.guards else value
 
     def _pack(self, array: Any) -> Packed:
         assert self.hooks is not None
@@ -102,33 +107,60 @@ class Observation:
     @property
     def stack(self) -> str:
         """The lines of code that led to the operation, those of gradwrap left out."""
-        return "".join(
-            f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
-            f"    {linecache.getline(code.co_filename, line).strip()}\n"
-            for code, line in self._place
-        )
+        return shown(self._place)
 
     def restored(
         self,
         op: str,
         edges: Iterable[Any],
+        began: int,
         on_path: Container[Any] | None,
         targets: Container[Any] | None,
     ) -> list[Any]:
         """The edges that this pass needs, with the arrays that they saved."""
         return [
-            (parent, formula, self.array_of(op, saved), index)
+            (parent, formula, array_of(op, saved, began), index)
             for parent, formula, saved, index in edges
             if index == JOINT or on_path is None or parent in on_path or parent in (targets or ())
         ]
 
-    def array_of(self, op: str, kept: Any) -> Any:
-        """Restore what was saved for backward to the form in which it was given."""
 
-        def restore(one: Any) -> Any:
-            return one.unpacked(op) if isinstance(one, Packed) else one.checked(op, self.stack)
+UNNOTED = Observation(())
+"""Of nodes that saved guarded arrays outside of any watch."""
 
-        return mapped(kept, lambda one: isinstance(one, (Packed, Guarded)), restore)
+
+def kept_value(value: Any, level: int) -> Any:
+    """The form in which an argument is saved: an array of any library, or a nest of them."""
+    if isinstance(value, SEQUENCE):
+        parts = [kept_value(part, level) for part in value]
+        if type(value) is tuple and all(map(operator.is_, parts, value)):
+            return value
+        return rebuilt(value, parts)
+    library = library_of(value)
+    watch: Watch | None = current_watch()
+    if library is None or (watch is not None and watch.keeps):
+        return value
+    return library.kept(value, level)
+
+
+def kept_tree(tree: Any, level: int) -> Any:
+    """A tree with its arrays in the form in which they are saved."""
+    return map_leaves(lambda leaf: kept_value(leaf, level), tree)
+
+
+def restored_tree(op: str, tree: Any) -> Any:
+    """A tree with the arrays that were saved, checked to have their content."""
+    reader = next_sequence_number()
+    return map_leaves(lambda leaf: array_of(op, leaf, reader), tree)
+
+
+def array_of(op: str, kept: Any, reader: int) -> Any:
+    """Restore what was saved for backward to the form in which it was given."""
+
+    def restore(one: Any) -> Any:
+        return one.unpacked(op) if isinstance(one, Packed) else one.checked(op, reader)
+
+    return mapped(kept, lambda one: isinstance(one, (Packed, Guarded)), restore)
 
 
 class Packed:
@@ -158,49 +190,32 @@ class Packed:
         return array
 
 
-class Guarded:
-    """An array that is to have the same values in backward as in forward, and a copy of them."""
+class _Copied(Content):
+    """The content of an array of any library, as a copy."""
 
-    __slots__ = ("__weakref__", "_copy", "array")
+    __slots__ = ()
 
     def __init__(self, array: Any) -> None:
-        self.array: Any = array
-        self._copy = backend_of(array).copy(array)
+        super().__init__(array, backend_of(array).copy)
 
     def is_unchanged(self) -> bool:
-        """Tell if the array still has the values of the copy."""
-        now, then = self.array, self._copy
+        now, then = self.array, self._then
         backend = backend_of(now)
         same = now == then
         if backend.is_float(now):
             same = same | ((now != now) & (then != then))  # noqa: PLR0124  NaN stays NaN
         return bool(backend.xp.all(same))
 
-    def held_arrays(self) -> list[Any]:
-        """The array; not the copy, which nothing needs."""
-        return [self.array]
 
-    def checked(self, op: str, stack: str) -> Any:
-        """Return the array, unless somebody has written to it."""
-        if not self.is_unchanged():
-            raise BufferChangedError(
-                f"An array that {op} saved for backward, {described(self.array)}, was overwritten "
-                "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
-                "backward.\n"
-                f"{op} was recorded here (most recent call last):\n{stack.rstrip()}"
-            )
-        return self.array
+_copied: weakref.WeakValueDictionary[int, _Copied] = weakref.WeakValueDictionary()
 
 
-_guarded: weakref.WeakValueDictionary[int, Guarded] = weakref.WeakValueDictionary()
-
-
-def guarded(array: Any) -> Guarded:
-    """Copy the values of an array; all who save it while it has these values share the copy."""
-    known = _guarded.get(id(array))
+def _guarded(place: Stack, array: Any) -> Guarded:
+    """Guard an array; all who save it while it has these values share the copy."""
+    known = _copied.get(id(array))
     if known is None or known.array is not array or not known.is_unchanged():
-        known = _guarded[id(array)] = Guarded(array)
-    return known
+        known = _copied[id(array)] = _Copied(array)
+    return Guarded(array, known, place)
 
 
 # What a formula saved -----------------------------------------------------------------------------
@@ -224,15 +239,3 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
             return value
         return rebuilt(value, parts)
     return change(value) if wanted(value) else value
-
-
-def _frames() -> Iterable[tuple[CodeType, int]]:
-    """The code and line of each caller outside gradwrap, outermost first."""
-    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-    found: list[tuple[CodeType, int]] = []
-    while frame is not None:
-        code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
-            found.append((code, frame.f_lineno))
-        frame = frame.f_back
-    return reversed(found)

@@ -1,0 +1,135 @@
+"""Arrays that operations save, and whose owners may write to them before backward.
+
+A formula has to find the values that its operation had. So a library's `kept` copies what it
+saves, or hands it out `Guarded`: shared with its owner, and compared in backward with its `Content`
+at the time when it was saved.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.values.comparing import described
+from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.errors import BufferChangedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from types import CodeType, FrameType
+
+    Notes = list[tuple[int, Any]]
+
+    Stack = tuple[tuple[CodeType, int], ...]
+
+PACKAGE = str(Path(__file__).parents[2])
+
+
+class Content:
+    """The content that an array has now, to be compared with what it has later.
+
+    `read` gives a value that tells one content from another.
+    """
+
+    __slots__ = ("__weakref__", "_read", "_seen_by", "_then", "array")
+
+    def __init__(self, array: Any, read: Callable[[Any], Any]) -> None:
+        self.array = array
+        self._read = read
+        self._then = read(array)
+        self._seen_by: int | None = None
+
+    def is_unchanged(self) -> bool:
+        """Tell if the array still has this content."""
+        return bool(self._read(self.array) == self._then)
+
+    def is_unchanged_for(self, reader: int) -> bool:
+        """Tell the same, looking once for each reader: a pass, by the number it began with."""
+        if self._seen_by != reader:
+            if not self.is_unchanged():
+                return False
+            self._seen_by = reader
+        return True
+
+
+class Guarded:
+    """A saved array that is to have the same content in backward, and the place of its use."""
+
+    __slots__ = ("_content", "_place", "array")
+
+    def __init__(self, array: Any, content: Content, place: Stack) -> None:
+        self.array = array
+        self._content = content
+        self._place = place
+
+    def held_arrays(self) -> list[Any]:
+        """The array; not a copy of it, which nothing needs."""
+        return [self.array]
+
+    def checked(self, op: str, reader: int) -> Any:
+        """Return the array, unless somebody has written to it."""
+        if not self._content.is_unchanged_for(reader):
+            raise BufferChangedError(
+                f"An array that {op} saved for backward, {described(self.array)}, was overwritten "
+                "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
+                "backward. k = k * 2 makes a new array, where k *= 2 overwrites the old one.\n"
+                f"{op} was recorded here (most recent call last):\n{shown(self._place).rstrip()}"
+            )
+        return self.array
+
+
+def holds_guarded(value: Any) -> bool:
+    """Tell if a guarded array is in a nest of sequences."""
+    return type(value) is Guarded or (
+        isinstance(value, SEQUENCE) and any(map(holds_guarded, value))
+    )
+
+
+_notes: ContextVar[Notes | None] = ContextVar("gradwrap_notes", default=None)
+
+notes_wanted: Callable[[], Notes | None] = _notes.get
+"""The list in which the contents of the arrays that operations keep are to be noted."""
+
+
+@contextmanager
+def noting() -> Generator[Notes]:
+    """Note the contents of the arrays that operations keep, each with its level."""
+    notes: Notes = []
+    token = _notes.set(notes)
+    try:
+        yield notes
+    finally:
+        _notes.reset(token)
+
+
+# Places in code -----------------------------------------------------------------------------------
+
+
+def callers() -> Iterator[tuple[CodeType, int]]:
+    """Yield the code and line of each caller outside gradwrap, innermost first."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
+            yield code, frame.f_lineno
+        frame = frame.f_back
+
+
+def calling_line() -> Stack:
+    """The line outside gradwrap that called it."""
+    return tuple(line for line, _ in zip(callers(), (None,), strict=False))
+
+
+def shown(place: Stack) -> str:
+    """The lines of code of a place, as a traceback shows them."""
+    return "".join(
+        f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
+        f"    {linecache.getline(code.co_filename, line).strip()}\n"
+        for code, line in place
+    )
+
+
