@@ -10,7 +10,7 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.stand_ins import stand_in_of
-from gradwrap.core.array.adapted import MARK
+from gradwrap.core.observing.callers import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,19 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
 from gradwrap.adaptation.places import Change, Namespace, changes
+from gradwrap.core.observing.callers import NEVER_ADAPTED
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-NEVER = frozenset(
-    {
-        *(*sys.stdlib_module_names, "numpy", "scipy", "gradwrap", "optree"),
-        *("array_api_compat", "array_api_strict", "numba", "llvmlite", "_pytest", "pytest"),
-        *("pluggy", "IPython", "ipykernel", "hypothesis", "torch", "jax", "cupy", "dask"),
-    }
-) - {"__main__"}
-"""Libraries that are left as they are: other mechanisms are made for them."""
 
 
 class _Adapted:
@@ -145,7 +137,7 @@ def library_of(namespace: Namespace) -> str:
 
 def can_adapt(namespace: Namespace) -> bool:
     """Tell if code with these globals is not of a library that is left as it is."""
-    return library_of(namespace) not in NEVER
+    return library_of(namespace) not in NEVER_ADAPTED
 
 
 def with_package(namespace: Namespace) -> list[Namespace]:
@@ -174,7 +166,7 @@ def _imported(package: Any) -> str:
             f"adapt takes packages and modules, or their names; it got a {type(name).__name__}. "
             'Fix: gradwrap.adapt("package").'
         )
-    if name.partition(".")[0] in NEVER:
+    if name.partition(".")[0] in NEVER_ADAPTED:
         fix = {
             "scipy": "import gradwrap.scipy as scipy, or adapt the package that calls it",
             "numpy": "adapt the package that calls it",

@@ -20,7 +20,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.rewriting import NAMES, rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
-from gradwrap.core.array.adapted import MARK
+from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import DICT, LIST, type_of
 
 Namespace: TypeAlias = dict[str, Any]

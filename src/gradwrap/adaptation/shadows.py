@@ -12,7 +12,7 @@ from typing import Any
 
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.kinds import are_plain, standing_in
-from gradwrap.core.array.adapted import MARK
+from gradwrap.core.observing.callers import MARK
 
 Lookup = Callable[[Any], Any]
 _namespaces: dict[int, dict[str, Any]] = {}

@@ -12,14 +12,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
     from types import FrameType
-
-MARK = "__gradwrap_adapted__"
-"""The global name that marks a module as adapted."""
 
 _warned: set[tuple[str, int]] = set()
 

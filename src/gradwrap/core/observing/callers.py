@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
 """Libraries whose code is not where the user, or the author of a package, wrote the call."""
+NEVER_ADAPTED = frozenset(sys.stdlib_module_names) - {"__main__"} | {
+    *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
+    *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
+    *("torch", "jax", "cupy", "dask"),
+}
+"""Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
+MARK = "__gradwrap_adapted__"
+"""The global name that marks a module as adapted (`gradwrap.adapt`)."""
 STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
@@ -30,6 +38,7 @@ class Caller(NamedTuple):
     """One of its names is `gradwrap.numpy`."""
     is_store: bool
     """It runs an assignment `a[i] = x`."""
+    is_adapted: bool
 
     @property
     def package(self) -> str:
@@ -72,7 +81,8 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] not in PASSED_BY:
             uses = _uses_drop_in(frame)
-            yield Caller(frame.f_code, line, module, uses, _is_store(frame.f_code, instruction))
+            is_store = _is_store(frame.f_code, instruction)
+            yield Caller(frame.f_code, line, module, uses, is_store, MARK in frame.f_globals)
 
 
 def _uses_drop_in(frame: FrameType) -> bool:
@@ -98,10 +108,17 @@ def remedy(caller: Caller | None, fix: str) -> str:
     """
     if caller is None or not caller.package:
         return fix
+    adapt = (
+        ""
+        if caller.is_adapted or caller.package in NEVER_ADAPTED
+        else "differentiate gradwrap.adapting(f) in place of your function f, or call "
+        f'gradwrap.adapt("{caller.package}") once; or '
+    )
     return (
-        f"{caller.package} is not written for tracked values. Make the function of it that you "
-        "call one operation with gradwrap.primitive, and give that a rule with gradwrap.defvjp; "
-        "or give it .detach() (an array) or .item() (a number) if no gradient is wanted."
+        f"{caller.package} is not written for tracked values: {adapt}make the function of it that "
+        "you call one operation with gradwrap.primitive, and give that a rule with "
+        "gradwrap.defvjp; or give it .detach() (an array) or .item() (a number) if no gradient is "
+        "wanted."
     )
 
 
