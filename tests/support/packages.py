@@ -31,9 +31,9 @@ def written(folder: Path, source: str, *, names: bool = False) -> Any:
 
 def _by_name(text: str) -> str:
     """Write `zeros` for `np.zeros`, and `m_sin` for `math.sin`."""
-    found = sorted(set(re.findall(r"\bnp\.(\w+)", text)))
+    found = sorted(set(re.findall(r"\bnp\.(\w+)", text)) - {"sum"})  # which is a builtin too
     of_math = sorted(set(re.findall(r"\bmath\.(\w+)", text)))
-    text = re.sub(r"\bnp\.(\w+)", r"\1", re.sub(r"\bmath\.(\w+)", r"m_\1", text))
+    text = re.sub(r"\bnp\.(?!sum\b)(\w+)", r"\1", re.sub(r"\bmath\.(\w+)", r"m_\1", text))
     lines = [f"from numpy import {name}" for name in found]
     lines += [f"from math import {name} as m_{name}" for name in of_math]
     return text.replace("import numpy as np\n", "\n".join(["import numpy as np", *lines, ""]), 1)

@@ -7,6 +7,7 @@ other code it does what it did.
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.stand_ins import stand_in_of
@@ -26,8 +27,8 @@ def _import(
     level: int = 0,
 ) -> Any:
     found = _original(name, globals, locals, fromlist, level)
-    if globals is None or MARK not in globals:
-        return found
+    if globals is None or MARK not in globals or sys._getframe(1).f_code.co_name == "<module>":
+        return found  # a module that is just made is adapted when it is there
     stand_in = stand_in_of(found)
     return found if stand_in is None else stand_in
 

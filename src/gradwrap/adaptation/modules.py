@@ -151,7 +151,9 @@ def loaded(package: str) -> Iterator[Namespace]:
     for name, module in list(sys.modules.items()):
         is_part = name == package or name.startswith(f"{package}.")
         if is_part and isinstance(module, ModuleType):
-            yield vars(module)
+            is_being_made = getattr(module.__spec__, "_initializing", False)
+            if not is_being_made:
+                yield vars(module)
 
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:

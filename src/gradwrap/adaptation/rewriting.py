@@ -116,10 +116,11 @@ class _Calls(ast.NodeTransformer):
             isinstance(function, ast.Attribute)
             and isinstance(function.value, ast.Name)
             and getattr(self._namespace.get(function.value.id), "__name__", "") == "numpy"
-            and isinstance(getattr(np, function.attr, None), np.ufunc)
+            and function.attr in UFUNCS
         )
 
 
+UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILDING = frozenset({"BUILD_LIST"})
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
 
@@ -159,7 +160,7 @@ def _needs(code: CodeType) -> bool:
     return (
         not METHODS.isdisjoint(names)
         or any(opname[op] in BUILDING for op in code.co_code[::2])
-        or any(isinstance(getattr(np, name, None), np.ufunc) for name in names)
+        or not UFUNCS.isdisjoint(names)
         or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     )
 

@@ -131,7 +131,9 @@ class _Runs:
 
         def enter(frame: FrameType, event: str, argument: Any) -> None:
             namespace = frame.f_globals
-            if event == "call" and id(namespace) not in seen:
+            if event != "call" or frame.f_code.co_name == "<module>":
+                return
+            if id(namespace) not in seen:
                 seen.add(id(namespace))
                 self._adapt(held, [namespace])
 
