@@ -80,7 +80,11 @@ def haversine() -> Iterator[Case]:
         lambda x: m.haversine_vector(x.reshape(2, 2), [(48.8, 2.3), (40.7, -74.0)]),
         [45.7, 4.8, 41.0, -73.0],
     )
-    yield "inverse_haversine", lambda x: m.inverse_haversine((x[0], x[1]), x[2], 0.3), [45.7, 4.8, 32.0]
+    yield (
+        "inverse_haversine",
+        lambda x: m.inverse_haversine((x[0], x[1]), x[2], 0.3),
+        [45.7, 4.8, 32.0],
+    )
 
 
 @package("transforms3d", "rotations")
@@ -101,12 +105,20 @@ def pytransform3d() -> Iterator[Case]:
     yield "matrix_from_axis_angle", r.matrix_from_axis_angle, [0.267, 0.535, 0.802, 0.7]
     yield "matrix_from_compact_axis_angle", r.matrix_from_compact_axis_angle, [0.3, 0.5, 0.7]
     yield "matrix_from_quaternion", r.matrix_from_quaternion, [0.9, 0.1, 0.3, -0.2]
-    yield "quaternion_slerp", lambda x: r.quaternion_slerp(
-        np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.8, 0.6, 0.0, 0.0]), x[0]
-    ), [0.3]
-    yield "transform_from_exponential_coordinates", t.transform_from_exponential_coordinates, [
-        *(0.3, 0.5, 0.7, 0.1, 0.2, -0.3),
-    ]
+    yield (
+        "quaternion_slerp",
+        lambda x: r.quaternion_slerp(
+            np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.8, 0.6, 0.0, 0.0]), x[0]
+        ),
+        [0.3],
+    )
+    yield (
+        "transform_from_exponential_coordinates",
+        t.transform_from_exponential_coordinates,
+        [
+            *(0.3, 0.5, 0.7, 0.1, 0.2, -0.3),
+        ],
+    )
 
 
 @package("modern_robotics", "robotics")
@@ -126,21 +138,37 @@ def modern_robotics() -> Iterator[Case]:
 @package("pyquaternion", "quaternions")
 def pyquaternion() -> Iterator[Case]:
     m = module("pyquaternion")
-    yield "rotate", lambda x: m.Quaternion(*x).rotate(np.array([1.0, 2.0, 3.0])), [0.9, 0.1, 0.3, -0.2]
+    yield (
+        "rotate",
+        lambda x: m.Quaternion(*x).rotate(np.array([1.0, 2.0, 3.0])),
+        [0.9, 0.1, 0.3, -0.2],
+    )
     yield "rotation_matrix", lambda x: m.Quaternion(array=x).rotation_matrix, [0.9, 0.1, 0.3, -0.2]
-    yield "product", lambda x: (m.Quaternion(*x) * m.Quaternion(0.5, 0.5, 0.1, 0.7)).elements, [
-        *(0.9, 0.1, 0.3, -0.2),
-    ]
+    yield (
+        "product",
+        lambda x: (m.Quaternion(*x) * m.Quaternion(0.5, 0.5, 0.1, 0.7)).elements,
+        [
+            *(0.9, 0.1, 0.3, -0.2),
+        ],
+    )
 
 
 @package("pyrr", "quaternions")
 def pyrr() -> Iterator[Case]:
     m = module("pyrr")
     yield "quaternion.create_from_eulers", m.quaternion.create_from_eulers, [0.1, 0.7, -0.4]
-    yield "matrix33.create_from_quaternion", m.matrix33.create_from_quaternion, [0.1, 0.3, -0.2, 0.9]
-    yield "quaternion.cross", lambda x: m.quaternion.cross(x[:4], x[4:]), [
-        *(0.9, 0.1, 0.3, -0.2, 0.5, 0.5, 0.1, 0.7),
-    ]
+    yield (
+        "matrix33.create_from_quaternion",
+        m.matrix33.create_from_quaternion,
+        [0.1, 0.3, -0.2, 0.9],
+    )
+    yield (
+        "quaternion.cross",
+        lambda x: m.quaternion.cross(x[:4], x[4:]),
+        [
+            *(0.9, 0.1, 0.3, -0.2, 0.5, 0.5, 0.1, 0.7),
+        ],
+    )
     yield "vector.normalize", m.vector.normalize, [0.9, 0.1, 0.3]
 
 
@@ -171,9 +199,13 @@ def filterpy() -> Iterator[Case]:
         return f.x
 
     yield "KalmanFilter", filtered, [0.1, 0.5]
-    yield "predict and update", lambda x: k.update(*k.predict(x[0], x[1], u=1.0, Q=0.1), 2.0, 0.5), [
-        *(1.0, 0.3),
-    ]
+    yield (
+        "predict and update",
+        lambda x: k.update(*k.predict(x[0], x[1], u=1.0, Q=0.1), 2.0, 0.5),
+        [
+            *(1.0, 0.3),
+        ],
+    )
     yield "stats.gaussian", lambda x: s.gaussian(x[0], x[1], x[2]), [0.2, 0.5, 1.3]
     yield "stats.mul", lambda x: s.mul(*x), [1.0, 0.5, 2.0, 0.7]
     yield "Q_discrete_white_noise", lambda x: d.Q_discrete_white_noise(2, x[0], x[1]), [0.1, 0.5]
@@ -183,13 +215,25 @@ def filterpy() -> Iterator[Case]:
 def control() -> Iterator[Case]:
     m = module("control")
     yield "tf response", lambda x: abs(m.tf([x[0]], [1.0, x[1], x[2]])(1j)), [2.0, 0.6, 3.0]
-    yield "ss response", lambda x: abs(m.ss(x.reshape(2, 2), [[0.0], [1]], [[1.0, 0]], 0)(1j)), [
-        *(-1.0, 0.5, -0.3, -2.0),
-    ]
-    yield "series", lambda x: abs(m.series(m.tf([1], [1, x[0]]), m.tf([1], [1, x[1]]))(2j)), [0.6, 3.0]
-    yield "damp", lambda x: m.ss(x.reshape(2, 2), [[0.0], [1]], [[1.0, 0]], 0).dcgain(), [
-        *(-1.0, 0.5, -0.3, -2.0),
-    ]
+    yield (
+        "ss response",
+        lambda x: abs(m.ss(x.reshape(2, 2), [[0.0], [1]], [[1.0, 0]], 0)(1j)),
+        [
+            *(-1.0, 0.5, -0.3, -2.0),
+        ],
+    )
+    yield (
+        "series",
+        lambda x: abs(m.series(m.tf([1], [1, x[0]]), m.tf([1], [1, x[1]]))(2j)),
+        [0.6, 3.0],
+    )
+    yield (
+        "damp",
+        lambda x: m.ss(x.reshape(2, 2), [[0.0], [1]], [[1.0, 0]], 0).dcgain(),
+        [
+            *(-1.0, 0.5, -0.3, -2.0),
+        ],
+    )
 
 
 @package("numpy-financial", "finance")
@@ -208,9 +252,13 @@ def nelson_siegel_svensson() -> Iterator[Case]:
     m = module("nelson_siegel_svensson")
     times = np.array([1.0, 2.0, 5.0, 10.0])
     yield "NelsonSiegelCurve", lambda x: m.NelsonSiegelCurve(*x)(times), [0.03, -0.02, 0.01, 1.7]
-    yield "NelsonSiegelSvenssonCurve", lambda x: m.NelsonSiegelSvenssonCurve(*x)(times), [
-        *(0.03, -0.02, 0.01, 0.02, 1.7, 4.0),
-    ]
+    yield (
+        "NelsonSiegelSvenssonCurve",
+        lambda x: m.NelsonSiegelSvenssonCurve(*x)(times),
+        [
+            *(0.03, -0.02, 0.01, 0.02, 1.7, 4.0),
+        ],
+    )
     yield "forward", lambda x: m.NelsonSiegelCurve(*x).forward(times), [0.03, -0.02, 0.01, 1.7]
 
 
@@ -241,8 +289,10 @@ def opfunu() -> Iterator[Case]:
         *((2017, f"F{i}2017") for i in (1, 3, 5)),
     ):
         function = getattr(m.cec_based, name)
-        yield f"cec {name}", lambda x, f=function: f(ndim=10).evaluate(x), list(
-            np.linspace(-30.0, 40.0, 10) + year * 1e-3
+        yield (
+            f"cec {name}",
+            lambda x, f=function: f(ndim=10).evaluate(x),
+            list(np.linspace(-30.0, 40.0, 10) + year * 1e-3),
         )
 
 
@@ -279,31 +329,49 @@ def vg() -> Iterator[Case]:
 @package("scikit-spatial", "geometry")
 def scikit_spatial() -> Iterator[Case]:
     m = module("skspatial.objects")
-    yield "Plane.distance_point", lambda x: m.Plane(x[:3], x[3:6]).distance_point(x[6:]), [
-        *(0.0, 0.1, 0.2, 1.0, 0.3, 0.2, 2.0, 1.0, 0.5),
-    ]
-    yield "Line.project_point", lambda x: m.Line(x[:3], x[3:6]).project_point(x[6:]), [
-        *(0.0, 0.1, 0.2, 1.0, 0.3, 0.2, 2.0, 1.0, 0.5),
-    ]
+    yield (
+        "Plane.distance_point",
+        lambda x: m.Plane(x[:3], x[3:6]).distance_point(x[6:]),
+        [
+            *(0.0, 0.1, 0.2, 1.0, 0.3, 0.2, 2.0, 1.0, 0.5),
+        ],
+    )
+    yield (
+        "Line.project_point",
+        lambda x: m.Line(x[:3], x[3:6]).project_point(x[6:]),
+        [
+            *(0.0, 0.1, 0.2, 1.0, 0.3, 0.2, 2.0, 1.0, 0.5),
+        ],
+    )
     yield "Sphere.volume", lambda x: m.Sphere([0, 0, 0], x[0]).volume(), [2.0]
 
 
 @package("splines", "geometry")
 def splines() -> Iterator[Case]:
     m = module("splines")
-    yield "CatmullRom", lambda x: m.CatmullRom(x.reshape(4, 2), endconditions="natural").evaluate(
-        1.4
-    ), [0.0, 0.0, 1.0, 2.0, 3.0, 1.0, 4.0, 3.0]
+    yield (
+        "CatmullRom",
+        lambda x: m.CatmullRom(x.reshape(4, 2), endconditions="natural").evaluate(1.4),
+        [0.0, 0.0, 1.0, 2.0, 3.0, 1.0, 4.0, 3.0],
+    )
     yield "Natural", lambda x: m.Natural(x.reshape(4, 2)).evaluate(1.4), [0.0, 0, 1, 2, 3, 1, 4, 3]
-    yield "Bernstein", lambda x: m.Bernstein([x.reshape(4, 2)]).evaluate(0.3), [0.0, 0, 1, 2, 3, 1, 4, 3]
+    yield (
+        "Bernstein",
+        lambda x: m.Bernstein([x.reshape(4, 2)]).evaluate(0.3),
+        [0.0, 0, 1, 2, 3, 1, 4, 3],
+    )
 
 
 @package("tmm", "optics")
 def tmm() -> Iterator[Case]:
     m = module("tmm")
-    yield "coh_tmm R", lambda x: m.coh_tmm(
-        "s", [1.0, x[0], x[1], 1.5], [np.inf, x[2], x[3], np.inf], 0.1, 550.0
-    )["R"], [2.1, 1.4, 80.0, 120.0]
+    yield (
+        "coh_tmm R",
+        lambda x: m.coh_tmm("s", [1.0, x[0], x[1], 1.5], [np.inf, x[2], x[3], np.inf], 0.1, 550.0)[
+            "R"
+        ],
+        [2.1, 1.4, 80.0, 120.0],
+    )
     yield "snell", lambda x: m.snell(x[0], x[1], x[2]), [1.0, 1.5, 0.3]
     yield "interface_r", lambda x: abs(m.interface_r("p", x[0], x[1], 0.3, 0.2)), [1.0, 1.5]
 
@@ -337,11 +405,19 @@ def ambiance() -> Iterator[Case]:
 def thermofeel() -> Iterator[Case]:
     m = module("thermofeel")
     yield "humidex", lambda x: m.calculate_humidex(x[:1], x[1:]), [303.0, 293.0]
-    yield "heat_index_simplified", lambda x: m.calculate_heat_index_simplified(x[:1], x[1:]), [305.0, 60.0]
+    yield (
+        "heat_index_simplified",
+        lambda x: m.calculate_heat_index_simplified(x[:1], x[1:]),
+        [305.0, 60.0],
+    )
     yield "wind_chill", lambda x: m.calculate_wind_chill(x[:1], x[1:]), [265.0, 8.0]
-    yield "utci", lambda x: m.calculate_utci(x[:1], x[1:2], x[2:3], None, x[3:]), [
-        *(300.0, 3.0, 310.0, 20.0),
-    ]
+    yield (
+        "utci",
+        lambda x: m.calculate_utci(x[:1], x[1:2], x[2:3], None, x[3:]),
+        [
+            *(300.0, 3.0, 310.0, 20.0),
+        ],
+    )
 
 
 @package("psychrolib", "meteorology")
@@ -349,9 +425,13 @@ def psychrolib() -> Iterator[Case]:
     m = module("psychrolib")
     m.SetUnitSystem(m.SI)
     yield "GetSatVapPres", lambda x: m.GetSatVapPres(x[0]), [25.0]
-    yield "GetHumRatioFromRelHum", lambda x: m.GetHumRatioFromRelHum(x[0], x[1], x[2]), [
-        *(25.0, 0.6, 101325.0),
-    ]
+    yield (
+        "GetHumRatioFromRelHum",
+        lambda x: m.GetHumRatioFromRelHum(x[0], x[1], x[2]),
+        [
+            *(25.0, 0.6, 101325.0),
+        ],
+    )
     yield "GetMoistAirEnthalpy", lambda x: m.GetMoistAirEnthalpy(x[0], x[1]), [25.0, 0.01]
 
 
@@ -370,22 +450,32 @@ def chemicals() -> Iterator[Case]:
     yield "Antoine", lambda x: m.Antoine(x[0], 8.95894, 510.595, -15.95), [100.0]
     yield "Rackett", lambda x: m.Rackett(*x), [272.0, 369.83, 4248000.0, 0.2763]
     yield "EQ105", lambda x: m.EQ105(x[0], 0.128, 0.242, 617.1, 0.3), [300.0]
-    yield "Rachford_Rice_flash_error", lambda x: m.rachford_rice.Rachford_Rice_flash_error(
-        x[0], [0.5, 0.3, 0.2], [1.685, 0.742, 0.532]
-    ), [0.5]
+    yield (
+        "Rachford_Rice_flash_error",
+        lambda x: m.rachford_rice.Rachford_Rice_flash_error(
+            x[0], [0.5, 0.3, 0.2], [1.685, 0.742, 0.532]
+        ),
+        [0.5],
+    )
     yield "Lee_Kesler", lambda x: m.Lee_Kesler(*x), [347.2, 617.1, 36e5, 0.299]
 
 
 @package("fluids", "fluid mechanics")
 def fluids() -> Iterator[Case]:
     m = module("fluids")
-    yield "Reynolds", lambda x: m.Reynolds(V=x[0], D=x[1], rho=x[2], mu=x[3]), [2.5, 0.25, 1.1, 1e-5]
+    yield (
+        "Reynolds",
+        lambda x: m.Reynolds(V=x[0], D=x[1], rho=x[2], mu=x[3]),
+        [2.5, 0.25, 1.1, 1e-5],
+    )
     yield "Colebrook", lambda x: m.friction.Colebrook(x[0], x[1]), [1e5, 1e-4]
     yield "Haaland", lambda x: m.friction.Haaland(x[0], x[1]), [1e5, 1e-4]
     yield "ATMOSPHERE_1976", lambda x: m.ATMOSPHERE_1976(x[0]).rho, [5000.0]
-    yield "isothermal_gas", lambda x: m.isothermal_gas(
-        rho=x[0], fd=x[1], P1=1e6, P2=9e5, L=1000.0, D=0.5
-    ), [11.3, 0.00185]
+    yield (
+        "isothermal_gas",
+        lambda x: m.isothermal_gas(rho=x[0], fd=x[1], P1=1e6, P2=9e5, L=1000.0, D=0.5),
+        [11.3, 0.00185],
+    )
 
 
 @package("HydroErr", "hydrology")
@@ -393,7 +483,11 @@ def hydro_err() -> Iterator[Case]:
     m = module("HydroErr")
     observed = np.array([4.7, 6.0, 10.0, 2.5, 4.0, 7.0])
     for name in ("nse", "kge_2009", "rmse", "d", "ve", "sa"):
-        yield name, lambda x, name=name: getattr(m, name)(x, observed), [5.0, 7.0, 9.0, 2.0, 4.5, 6.7]
+        yield (
+            name,
+            lambda x, name=name: getattr(m, name)(x, observed),
+            [5.0, 7.0, 9.0, 2.0, 4.5, 6.7],
+        )
 
 
 @package("python_speech_features", "signals")
@@ -401,7 +495,11 @@ def python_speech_features() -> Iterator[Case]:
     m = module("python_speech_features")
     t = np.linspace(0.0, 0.06, 960)
     yield "mfcc", lambda x: m.mfcc(np.sin(x[0] * t) + x[1] * np.sin(900 * t), 16000), [700.0, 0.4]
-    yield "logfbank", lambda x: m.logfbank(np.sin(x[0] * t) + x[1] * np.sin(900 * t), 16000), [700.0, 0.4]
+    yield (
+        "logfbank",
+        lambda x: m.logfbank(np.sin(x[0] * t) + x[1] * np.sin(900 * t), 16000),
+        [700.0, 0.4],
+    )
     yield "hz2mel", lambda x: m.hz2mel(x[0]), [700.0]
 
 
@@ -469,7 +567,11 @@ def colossus() -> Iterator[Case]:
     yield "Ez", cosmo.Ez, [0.3, 1.2]
     yield "rho_m", cosmo.rho_m, [0.3, 1.2]
     yield "NFW density", lambda x: p.NFWProfile(rhos=1e6, rs=100.0).density(x), [50.0, 300.0]
-    yield "NFW enclosedMass", lambda x: p.NFWProfile(rhos=x[0], rs=x[1]).enclosedMass(80.0), [1e6, 100.0]
+    yield (
+        "NFW enclosedMass",
+        lambda x: p.NFWProfile(rhos=x[0], rs=x[1]).enclosedMass(80.0),
+        [1e6, 100.0],
+    )
 
 
 @package("PyAstronomy", "astronomy")
@@ -477,7 +579,11 @@ def py_astronomy() -> Iterator[Case]:
     m = module("PyAstronomy.pyasl")
     yield "planck", lambda x: m.planck(x[0], lam=x[1]), [5800.0, 5e-7]
     yield "airtovac2", lambda x: m.airtovac2(x), [5000.0, 6000.0]
-    yield "KeplerEllipse", lambda x: m.KeplerEllipse(x[0], 1.0, e=x[1], i=30.0).xyzPos(0.3), [1.0, 0.2]
+    yield (
+        "KeplerEllipse",
+        lambda x: m.KeplerEllipse(x[0], 1.0, e=x[1], i=30.0).xyzPos(0.3),
+        [1.0, 0.2],
+    )
     yield "radec2aitoff", lambda x: m.positionAngle(*x), [200.0, 10.0, 200.5, 10.3]
 
 
@@ -514,10 +620,18 @@ def geomdl() -> Iterator[Case]:
 @package("bezier", "geometry")
 def bezier() -> Iterator[Case]:
     m = module("bezier")
-    yield "Curve.evaluate", lambda x: m.Curve(x.reshape(2, 3), degree=2).evaluate(0.3), [
-        *(0.0, 0.5, 1.0, 0.0, 1.0, 0.2),
-    ]
-    yield "Curve.length", lambda x: m.Curve(x.reshape(2, 3), degree=2).length, [0.0, 0.5, 1.0, 0.0, 1.0, 0.2]
+    yield (
+        "Curve.evaluate",
+        lambda x: m.Curve(x.reshape(2, 3), degree=2).evaluate(0.3),
+        [
+            *(0.0, 0.5, 1.0, 0.0, 1.0, 0.2),
+        ],
+    )
+    yield (
+        "Curve.length",
+        lambda x: m.Curve(x.reshape(2, 3), degree=2).length,
+        [0.0, 0.5, 1.0, 0.0, 1.0, 0.2],
+    )
 
 
 @package("PeakUtils", "signals")

@@ -163,7 +163,7 @@ IDIOMS: dict[str, str] = {
     "text": "return x * 2.0",
 }
 
-AROUND = '''
+AROUND = """
 TABLE = np.array([1.0, 2.0, 3.0])
 MATRIX = np.array([[1.0, 2.0], [0.5, -1.0]])
 HALF = functools.partial(np.multiply, 0.5)
@@ -238,17 +238,21 @@ class Model:
 
 
 FUNCTIONS = {"sin": math.sin, "nested": [np.sum]}
-'''
+"""
 
 
 def source_of(body: str) -> str:
-    return AROUND + "\n\ndef f(x):\n" + "\n".join("    " + line for line in body.splitlines()) + "\n"
+    return (
+        AROUND + "\n\ndef f(x):\n" + "\n".join("    " + line for line in body.splitlines()) + "\n"
+    )
 
 
 def numbers(value: Any) -> Any:
     """All elements of what a function returns, as one vector."""
     parts = value if isinstance(value, (list, tuple)) else [value]
-    return np.concatenate([part.reshape(-1) if hasattr(part, "dtype") else np.array([part]) for part in parts])
+    return np.concatenate(
+        [part.reshape(-1) if hasattr(part, "dtype") else np.array([part]) for part in parts]
+    )
 
 
 def weighted(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -391,14 +395,20 @@ def test_generated_code_without_a_module() -> None:
 
 def test_a_package_that_another_one_calls(tmp_path: Path) -> None:
     inner = written(tmp_path, source_of(FILL))
-    outer = written(tmp_path, f"import {inner.__name__} as inner\n\ndef f(x):\n    return inner.f(x) * 2.0")
+    outer = written(
+        tmp_path, f"import {inner.__name__} as inner\n\ndef f(x):\n    return inner.f(x) * 2.0"
+    )
     total = weighted(gw.adapting(outer.f))
     np.testing.assert_allclose(gw.grad(total)(X), central(weighted(outer.f), X), rtol=1e-6)
 
 
-def test_modules_that_are_imported_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_that_are_imported_while_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "imported_late.py").write_text(HEAD + source_of(FILL))
-    package = written(tmp_path, "def f(x):\n    import imported_late\n    return imported_late.f(x)")
+    package = written(
+        tmp_path, "def f(x):\n    import imported_late\n    return imported_late.f(x)"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     rows = gw.jacobian(gw.adapting(package.f))(X)
     np.testing.assert_allclose(rows[1], [0.0, 3 * 0.49])
@@ -499,12 +509,16 @@ def test_math_refuses_tracked_numbers_as_it_refuses_others(package: Any) -> None
                 gw.grad(lambda a: package.math.log(a))(x)
         with pytest.raises(OverflowError):
             gw.grad(lambda a: package.math.exp(a))(1e4)
-        assert gw.grad(lambda a: package.math.log(a, 2.0))(2.0) == pytest.approx(0.5 / math.log(2.0))
+        assert gw.grad(lambda a: package.math.log(a, 2.0))(2.0) == pytest.approx(
+            0.5 / math.log(2.0)
+        )
 
 
 def test_caches_hold_plain_values(tmp_path: Path) -> None:
     package = written(tmp_path, source_of("return table(2) * x"))
-    np.testing.assert_array_equal(gw.grad(lambda x: np.sum(gw.adapting(package.f)(x)))(X), [0.0, 1.0])
+    np.testing.assert_array_equal(
+        gw.grad(lambda x: np.sum(gw.adapting(package.f)(x)))(X), [0.0, 1.0]
+    )
     assert type(package.table(2)) is np.ndarray
     assert package.table.cache_info().currsize == 1
 
@@ -578,17 +592,23 @@ def test_an_output_that_depends_on_nothing_names_the_modules(tmp_path: Path) -> 
                 return np.sum(np.zeros(2))
         """,
     )
-    with pytest.raises(AdaptationError, match=rf"no output of f depends.* {package.__name__}\b.*Fix: "):
+    with pytest.raises(
+        AdaptationError, match=rf"no output of f depends.* {package.__name__}\b.*Fix: "
+    ):
         gw.grad(gw.adapting(package.f))(X)
     with pytest.raises(AdaptationError, match="no output of <lambda> depends"):
         gw.jvp(gw.adapting(lambda x: np.zeros(2)), (X,), (X,))
     # what is no derivative is not checked
-    np.testing.assert_array_equal(gw.vmap(gw.adapting(lambda x: np.zeros(2)))(X[None]), [[0.0, 0.0]])
+    np.testing.assert_array_equal(
+        gw.vmap(gw.adapting(lambda x: np.zeros(2)))(X[None]), [[0.0, 0.0]]
+    )
     assert gw.adapting(lambda x: 1.0)(X) == 1.0
 
 
 def test_a_real_number_is_not_made_of_a_tracked_value(tmp_path: Path) -> None:
-    package = written(tmp_path, "import array\n\ndef f(x):\n    return np.sum(array.array('d', [x[0]]))")
+    package = written(
+        tmp_path, "import array\n\ndef f(x):\n    return np.sum(array.array('d', [x[0]]))"
+    )
     with pytest.raises(TrackedValueError, match="drop its gradient"):
         gw.grad(gw.adapting(package.f))(X)
 
@@ -618,7 +638,9 @@ def test_errors_of_the_function_itself_are_its_own(tmp_path: Path) -> None:
     assert package.np is np
 
 
-def test_without_adapting_the_error_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_adapting_the_error_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "site-packages"
     folder.mkdir()
     package = written(folder, source_of(FILL))
@@ -684,7 +706,11 @@ def held(package: Any) -> list[Any]:
 
 def assert_same(found: list[Any], expected: list[Any]) -> None:
     for one, other in zip(found, expected, strict=True):
-        pairs = zip(one.values(), other.values(), strict=True) if isinstance(one, dict) else [(one, other)]
+        pairs = (
+            zip(one.values(), other.values(), strict=True)
+            if isinstance(one, dict)
+            else [(one, other)]
+        )
         if isinstance(one, (list, tuple)):
             pairs = zip(one, other, strict=True)
         assert all(a is b for a, b in pairs)
@@ -730,12 +756,16 @@ def test_what_was_exchanged_meanwhile_is_left(package: Any) -> None:
     assert package.np is np
 
 
-def test_an_error_while_it_is_installed_undoes_it(package: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_it_is_installed_undoes_it(
+    package: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from gradwrap.adaptation import modules
 
     before = held(package)
     plan = modules._plan(vars(package))
-    broken = plan[len(plan) // 2]._replace(old=None, place=plan[0].place._replace(read=lambda: 1 / 0))
+    broken = plan[len(plan) // 2]._replace(
+        old=None, place=plan[0].place._replace(read=lambda: 1 / 0)
+    )
     monkeypatch.setattr(modules, "_plan", lambda _: [*plan[:-1], broken])
     with pytest.raises(ZeroDivisionError):
         gw.adapt(package)
@@ -778,7 +808,9 @@ def test_a_plain_thread_and_one_that_differentiates(tmp_path: Path) -> None:
     assert_same(held(package), before)
 
 
-def test_copies_and_pickles_of_adapted_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_and_pickles_of_adapted_objects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = written(tmp_path, source_of(FILL))
     monkeypatch.setitem(sys.modules, package.__name__, package)
     expected = pickle.dumps(package.f)

@@ -123,9 +123,7 @@ class _Runs:
         assert first is not None
         raise self._explained(first, args, kwargs)
 
-    def _watched(
-        self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and adapt each module before its code runs for the first time."""
         seen: set[int] = set()
 
