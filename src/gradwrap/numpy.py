@@ -89,7 +89,7 @@ class _NdIterType(type):
             )
         return _numpy.nditer(op, *args, **kwargs)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: Any) -> Any:
         return isinstance(instance, _numpy.nditer)
 
 

@@ -160,7 +160,7 @@ def test_comparisons_are_not_tracked(compare: Callable[[Any, Any], Any]) -> None
 def test_as_numpy_a_0d_array_has_no_length() -> None:
     x = gw.wrap(np.array(1.0))
     for call in (len, iter, list):
-        with pytest.raises(TypeError, match="unsized"):
+        with pytest.raises(TypeError, match=r"unsized|0-d"):
             call(x)
 
 

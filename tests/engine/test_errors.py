@@ -742,8 +742,12 @@ TRANSFORMS: list[Any] = [
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_a_transform_of_an_array_or_with_an_array_as_argnums_raises_at_once(transform: Any) -> None:
     name = f"gradwrap.{transform.__name__}"
-    of_array = f"{name} takes a function and returns another; it got an array of numpy. Fix: {name}("
-    with_array = f"argnums, the second argument of {name}, is an array of numpy. Fix: give the point"
+    of_array = (
+        f"{name} takes a function and returns another; it got an array of numpy. Fix: {name}("
+    )
+    with_array = (
+        f"argnums, the second argument of {name}, is an array of numpy. Fix: give the point"
+    )
     for x in (X, gw.wrap(X), np.float64(1.0)):
         assert message(ArgnumsError, lambda x=x: transform(x)).startswith(of_array)
         assert message(ArgnumsError, lambda x=x: transform(total, x)).startswith(with_array)

@@ -434,10 +434,12 @@ def test_filling_by_rows_writes_into_the_buffer_itself() -> None:
         row[:] = of_x * 2.0
         row[0] = 1.0
     assert out.data.ctypes.data == address
-    kept = out[0] * out[0]  # saves the row's data, so the next write copies
+    kept = out[0] * out[0]  # saves a copy of the row, since the buffer is the caller's
     out[0] = 3.0
-    assert out.data.ctypes.data != address
+    assert out.data.ctypes.data == address
     np.testing.assert_array_equal(kept.data[1:], (2 * M[0, 1:]) ** 2)
+    kept.sum().backward()
+    np.testing.assert_array_equal(x.grad[0], [0.0, *(8 * M[0, 1:])])
 
 
 @pytest.mark.parametrize("nested", [False, True])

@@ -146,7 +146,9 @@ def test_integers_in_containers_are_not_differentiated(n: Any) -> None:
     assert hessian["n"] is None
     assert hessian["w"]["n"] is None
     gw.jvp(fun, (tree,), (tangent | {"n": 0},))
-    with pytest.raises(gw.errors.TangentError, match=r"tangent of p\['n'\] is 1.0, the primal is an"):
+    with pytest.raises(
+        gw.errors.TangentError, match=r"tangent of p\['n'\] is 1.0, the primal is an"
+    ):
         gw.jvp(fun, (tree,), (tangent | {"n": 1.0},))
 
 

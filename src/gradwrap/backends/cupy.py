@@ -96,7 +96,7 @@ class CupyBackend(Backend):
         with self._at(array):
             return array.copy(order=order)
 
-    def kept(self, array: Any, level: int) -> Any:
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Copy a small array; a large one is shared, since the host would wait to compare it."""
         return self.copy(array) if self.is_array(array) and array.nbytes <= COPIED else array
 

@@ -161,7 +161,7 @@ ARRAYS_IN = {
 HIDING = frozenset({np.array_equal, np.array_equiv})
 """Functions that take a failed conversion for an answer."""
 UFUNC_METHODS: Final = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
-DISPATCHED: tuple[type, ...] = (type(np.sum), type(np.concatenate))
+DISPATCHED: tuple[type[Any], ...] = (type(np.sum), type(np.concatenate))
 
 
 def taking_lists(found: Any, path: str) -> Any:
@@ -199,13 +199,13 @@ class TakingLists:
         cls = type_of(first_variable([*args, *kwargs.values()]))
         return protocol.call_function(cls, known, args, kwargs)
 
-    @property
-    def __class__(self) -> Any:
+    @property  # type: ignore[misc]  # of its class
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # of its class
         """NumPy's class, so that `isinstance(np.sin, np.ufunc)` is true."""
         return type_of(self._known)
 
     @property
-    def __doc__(self) -> Any:
+    def __doc__(self) -> Any:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]  # of its class
         return self._known.__doc__
 
     @property
@@ -237,7 +237,7 @@ def _with_arrays(
     known: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """The arguments with arrays in the place of lists of variables; None if there are none."""
-    values = {**dict(enumerate(args)), **kwargs}
+    values: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     chosen = {key for key, value in values.items() if _is_list_of_variables(value)}
     if not chosen:
         return None

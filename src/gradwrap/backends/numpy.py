@@ -43,8 +43,11 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = Fals
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
+untyped: Any = np
+
+
 def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
-    return x.copy() if min is None and max is None else np.clip(x, min, max)
+    return x.copy() if min is None and max is None else untyped.clip(x, min, max)
 
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
@@ -90,7 +93,7 @@ class NumPyBackend(Backend):
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         answer = getattr(kind, "__array_ufunc__", None)
         return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
 
@@ -124,7 +127,7 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: Any = "K") -> Any:
         return np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
@@ -140,7 +143,11 @@ class NumPyBackend(Backend):
         if type(array) is not np.ndarray:
             return False
         base = array.base
-        return array is source or (base is not None and (base is source or base is source.base))
+        if base is None or base is source or array is source:
+            return base is not None or array is source
+        if type(base) is not NDARRAY:  # that of windows is neither
+            return np.may_share_memory(array, source)
+        return base is source.base
 
     def batch_first(self, array: Any, axis: int) -> Any:
         moved = np.moveaxis(array, axis, 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 import zlib
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,26 @@ SHARED = 1 << 16
 NDARRAY: type[Any] = np.ndarray
 
 _copies: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-_contents: weakref.WeakValueDictionary[Any, Words] = weakref.WeakValueDictionary()
+_contents: dict[Any, weakref.ref[Words]] = {}
 
 
-def kept(array: Any, level: int) -> Any:
+def kept(array: Any, level: int, briefly: bool = False) -> Any:
     """Return an array with the content that it has now, or `Guarded`."""
     if not isinstance(array, NDARRAY):
         return array  # a number, which nobody can write to
     notes = notes_wanted()
     if notes is not None:
         notes.append((level, digest_of(array)))
-    if array.nbytes <= COPIED or array.dtype.hasobject:
+    size = array.nbytes
+    if size <= COPIED or array.dtype.hasobject:
         return np.array(array)
-    if is_constant(array):
-        return array
-    return _shared_copy(array) if array.nbytes <= SHARED else _guarded(array, level)
+    if array.flags.writeable or not is_constant(array):
+        if size <= SHARED:
+            return _shared_copy(array)
+        briefly = briefly and _is_in_one_piece(array)
+        content = Content(array, _sample_of) if briefly else _content(array, level)
+        return Guarded(array, content, calling_line())
+    return array
 
 
 def is_constant(array: Any) -> bool:
@@ -50,31 +56,49 @@ def is_constant(array: Any) -> bool:
 
 def _shared_copy(array: Any) -> Any:
     """A copy of an array: the last one that was made, if the array has not changed since."""
-    rows = array if array.flags.c_contiguous else array.T
-    if not rows.flags.c_contiguous:
+    if not _is_in_one_piece(array):
         return np.array(array)
     known = _copies.get(id(array))
+    data = _bytes_of(array)
     if (
         known is not None
+        and known.base == data.data
         and (known.dtype, known.shape, known.strides) == (array.dtype, array.shape, array.strides)
-        and known.base == memoryview(_bytes_of(rows))
     ):
         return known
-    copy = np.ndarray(array.shape, array.dtype, bytearray(_bytes_of(rows)), 0, array.strides)
+    copy = np.ndarray(array.shape, array.dtype, bytearray(data), 0, array.strides)
     _copies[id(array)] = copy
     return copy
 
 
-def _guarded(array: Any, level: int) -> Guarded:
-    rows = array if array.flags.c_contiguous else array.T
-    if not rows.flags.c_contiguous:
-        return Guarded(array, Content(array, digest_of), calling_line())
-    data = _bytes_of(rows)
-    key = level, data.__array_interface__["data"][0], data.nbytes
-    content = _contents.get(key)
+def _content(array: Any, level: int) -> Content:
+    """The content of a large array: the one that is known at this level, if it seems the same."""
+    found = _contents.get((level, id(array)))
+    content = None if found is None else found()
+    if content is None or content.array is not array:  # a view may be another object each time
+        if not _is_in_one_piece(array):
+            return Content(array, digest_of)
+        found = _contents.get((level, *_place(array)))
+        content = None if found is None else found()
     if content is None or not content.seems_unchanged():
-        content = _contents[key] = Words(data)
-    return Guarded(array, content, calling_line())
+        content = Words(array)
+        for key in (level, id(array)), (level, *_place(array)):
+            _contents[key] = weakref.ref(content, partial(_forget, key))
+    return content
+
+
+def _forget(key: Any, dead: Any) -> None:
+    if _contents.get(key) is dead:
+        _contents.pop(key, None)
+
+
+def _is_in_one_piece(array: Any) -> bool:
+    flags = array.flags
+    return bool(flags.c_contiguous or flags.f_contiguous)
+
+
+def _place(array: Any) -> tuple[int, int]:
+    return array.__array_interface__["data"][0], array.nbytes
 
 
 class Words(Content):
@@ -82,10 +106,9 @@ class Words(Content):
 
     __slots__ = ("_sample", "_sampled")
 
-    def __init__(self, data: Any) -> None:
-        super().__init__(data, digest)
-        words = data[: data.nbytes // 8 * 8].view(np.uint64)
-        self._sampled = words[:: len(words) // SAMPLE]
+    def __init__(self, array: Any) -> None:
+        super().__init__(array, digest_of)
+        self._sampled = _sampled(array)
         self._sample = self._sampled.tobytes()
 
     def seems_unchanged(self) -> bool:
@@ -93,30 +116,40 @@ class Words(Content):
         return bool(self._sampled.tobytes() == self._sample)
 
 
-SAMPLE = 256
-ROWS, COLUMNS = 31, 1021
-BLOCK = 8 * ROWS * COLUMNS
+LINES, LINE = 16, 128
 
 
-def digest(data: Any) -> tuple[int, int]:
-    """Return numbers that tell one content of a buffer of bytes from another.
+def _sampled(array: Any) -> Any:
+    """A sample of a contiguous buffer: pieces of it, each as long as a line of the cache."""
+    data = _bytes_of(array)
+    step = data.nbytes // LINES
+    return data[: LINES * step].reshape(LINES, step)[:, :LINE]
+
+
+def _sample_of(array: Any) -> bytes:
+    return _sampled(array).tobytes()  # type: ignore[no-any-return]  # of NumPy
+
+
+BLOCKS, COLUMNS = 4, 1021
+ROW = 8 * COLUMNS
+
+
+def digest_of(array: Any) -> tuple[int, int]:
+    """Return numbers that tell one content of an array from another.
 
     Blocks of 31 rows of 1021 words are added up along their columns, as fast as memory is read,
     and the sums and what is left over go through CRC-32. Neither number divides a usual length, and
     31 is odd: so a change of one word, the same change of all words, and a swap of two words change
     the sums, unless the two lie a multiple of 1021 words apart in one block.
     """
-    whole = data.nbytes // BLOCK * BLOCK
-    blocks = data[:whole].view(np.uint64).reshape(-1, ROWS, COLUMNS)
-    sums = np.add.reduce(blocks, axis=1)
+    data = _bytes_of(array)
+    rows = (data.nbytes // ROW // BLOCKS - 1) | 1
+    whole = max(rows, 0) * BLOCKS * ROW
+    sums = np.add.reduce(data[:whole].view(np.uint64).reshape(BLOCKS, -1, COLUMNS), axis=1)
     return zlib.crc32(sums), zlib.crc32(data[whole:])
 
 
-def digest_of(array: Any) -> tuple[int, int]:
-    """Return the same of an array in any layout."""
-    return digest(_bytes_of(np.ascontiguousarray(array)))
-
-
-def _bytes_of(rows: Any) -> Any:
-    """The bytes of an array that lies in one piece, in the order of its elements."""
-    return np.asarray(rows).reshape(-1).view(np.uint8)
+def _bytes_of(array: Any) -> Any:
+    """The bytes of an array as they lie in memory, or of a copy where it has gaps."""
+    rows = array if array.flags.c_contiguous else array.T
+    return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)

@@ -75,7 +75,7 @@ def _partition(x: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> N
 
 
 def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    return np.choose(x, choices, out, mode)
+    return IMPLEMENTATIONS[np.choose](x._namespace, x, choices, out, mode)
 
 
 def _of_data(name: str) -> Method:

@@ -108,6 +108,11 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):
             return cls._plain(ufunc(*unwrapped_key(inputs)))
+        if ufunc.__name__.endswith(" (vectorized)"):  # its name, if it has one, is no path to it
+            raise NoRuleError(
+                f"np.frompyfunc of {ufunc.__name__.partition(' ')[0]} has no rule, and an argument "
+                "is tracked. Fix: np.vectorize(function) of gradwrap.numpy."
+            )
         raise no_rule(cls, ufunc.__name__, ufunc.nin)
     return cls._bind(op).call(*inputs)
 

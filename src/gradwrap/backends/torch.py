@@ -60,7 +60,7 @@ class TorchBackend(Backend):
     def copy(self, array: Any, order: str = "K") -> Any:
         return array.clone()
 
-    def kept(self, array: Any, level: int) -> Any:
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Copy a small tensor of the CPU's; torch counts the writes to any other."""
         if type(array) not in self.array_types or array.is_inference():
             return array

@@ -144,6 +144,13 @@ def _without_masks(
         start, axis = axis, axis + (hidden if part is Ellipsis else _axes_of(part))
         if not _is_mask(part):
             found.append(part)
+        elif not part.shape:
+            if not part:
+                raise BatchedValueError(
+                    "an array that vmap maps over was indexed by False, which selects nothing. "
+                    "Fix: x[None][:0] does the same."
+                )
+            found.append(None)
         elif next(batched_parts(part, level), None) is not None:
             raise BatchedValueError(
                 "a boolean index that vmap maps over: the number of elements it selects may differ "

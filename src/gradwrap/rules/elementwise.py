@@ -62,8 +62,9 @@ def _with_part(xp: Any, x: Any, value: Any, part: str) -> Any:
     """Return a copy of complex `x` whose real or imaginary part is `value`."""
     if hasattr(value, "dtype") and is_complex(xp, value):
         value = xp.real(value)
-    if len(getattr(value, "shape", ())) >= len(x.shape) and value.shape != x.shape:
-        x = x + xp.zeros(value.shape, dtype=x.dtype)  # a batch of values, or of arrays
+    shape = getattr(value, "shape", ())
+    if len(shape) >= len(x.shape) and shape != x.shape:
+        x = x + xp.zeros(shape, dtype=x.dtype)  # a batch of values, or of arrays
     changed = xp.asarray(x, copy=True)
     if backend_of(changed).tells_views:
         getattr(xp, part)(changed)[...] = value

@@ -178,9 +178,7 @@ RULES = [
     ),
     _along(
         "hfft",
-        lambda xp, g, x_meta, axis, norm: conjugate(
-            xp, _from_half(xp, g, x_meta, (axis,), norm)
-        ),
+        lambda xp, g, x_meta, axis, norm: conjugate(xp, _from_half(xp, g, x_meta, (axis,), norm)),
         holomorphic=False,
         only_complex=True,
     ),

@@ -34,6 +34,8 @@ def setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 
 def setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
     """Return the cotangents of `x`, which is zero at `key`, and of the value written there."""
+    if not g.shape:
+        g = xp.asarray(g, copy=True)  # a number of NumPy cannot be written to
     of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
     return _write(g, key, 0), of_value
 
@@ -74,15 +76,24 @@ def _scatter(xp: Any, values: Any, key: Any, shape: tuple[int, ...], dtype: Any)
     return backend_of_namespace(xp).scatter_add(zeros, key, values)
 
 
+NDARRAY: type[Any] = np.ndarray
+
+
 def _windows(xp: Any, x: Any, window_shape: Any, axis: Any = None, writeable: bool = False) -> Any:
     """Return every window of an array, as a view where the library has one."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, NDARRAY):
         return sliding_window_view(x, window_shape, axis, writeable=writeable)
     shape = tuple(x.shape)
     positions = np.arange(math.prod(shape)).reshape(shape)
     places = sliding_window_view(positions, window_shape, axis)
     flat = xp.take(xp.reshape(x, (-1,)), xp.asarray(places.reshape(-1), device=device(x)), axis=0)
     return xp.reshape(flat, places.shape)
+
+
+def _batched_windows(
+    xp: Any, op: Any, x: Any, window_shape: Any, axis: Any, writeable: bool
+) -> Any:
+    return op(x, window_shape, tuple(a + 1 for a in as_axes(axis, x.ndim - 1)), writeable)
 
 
 def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: Any) -> Any:
@@ -253,12 +264,7 @@ RULES = [
         samples=("x(5), 3", "x(3, 4), (2, 2)", "x(3, 4), 2, axis=1"),
         numpy="lib.stride_tricks.sliding_window_view"
         "(x, window_shape, axis=None, *, subok=False, writeable=False)",
-        batch=lambda xp, op, x, window_shape, axis, writeable: op(
-            x,
-            window_shape,
-            tuple(a + 1 for a in as_axes(axis, x.ndim - 1)),
-            writeable,
-        ),
+        batch=_batched_windows,
     ),
     general(
         "take",

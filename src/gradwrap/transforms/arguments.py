@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.levels import current_watch
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at, level_of, snapshot, strip, stripped
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
-from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
@@ -22,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    Hold = Callable[[Backend, Any], Any]
+    """What gives, for an array of a library, the one that a variable holds."""
 
 NUMBERS = (int, float, complex)
 PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(None), EllipsisType)
@@ -37,16 +39,14 @@ class Tracked:
     originals: list[Any]
     treedef: TreeDef
 
-    def __init__(
-        self, value: Any, level: int, name: Callable[[], str], guarded: list[Guarded]
-    ) -> None:
+    def __init__(self, value: Any, level: int, name: Callable[[], str], hold: Hold) -> None:
         self.originals, self.treedef = flatten(value)
         variables: list[Any] = []
         for index, original in enumerate(self.originals):
             if not self.treedef.is_lone and stays_fixed(original):
                 variables.append(original)
             else:
-                variables.append(self._track(original, index, value, level, name, guarded))
+                variables.append(self._track(original, index, value, level, name, hold))
         # the function may write to its arguments, which gives them other nodes
         self.leaves: list[tuple[Any, Any] | None] = [
             (v._node, v._backend.xp) if is_at(v, level) else None for v in variables
@@ -60,19 +60,14 @@ class Tracked:
 
     @staticmethod
     def _track(  # noqa: PLR0913  a leaf and where it is
-        original: Any,
-        index: int,
-        value: Any,
-        level: int,
-        name: Callable[[], str],
-        guarded: list[Guarded],
+        original: Any, index: int, value: Any, level: int, name: Callable[[], str], hold: Hold
     ) -> Variable[Any]:
         try:
-            return track(original, level, guarded)
+            return track(original, level, hold)
         except (NonDifferentiableInputError, NotAnArrayError):
             path = path_of(value, name(), index)
         # again, with the path in the message, which takes time to find
-        return track(original, level, guarded, f"argument {path}")
+        return track(original, level, hold, f"argument {path}")
 
     def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
         """The cotangent of each leaf: zeros for one that the output does not depend on."""
@@ -110,25 +105,11 @@ def is_integer(value: Any) -> bool:
     return isinstance(stripped(value), Integral) and not isinstance(value, bool)
 
 
-def track(
-    value: Any, level: int, guarded: list[Guarded], what: str = "argument"
-) -> Variable[Any]:
+def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
     value, backend = differentiable(value, what)
     leaf = Leaf(backend.meta(value, level))
-    return variable_class(backend)(_kept(snapshot(value), backend, level, guarded), leaf)
-
-
-def _kept(array: Any, backend: Backend, level: int, guarded: list[Guarded]) -> Any:
-    """An argument with the content that it has now; one that is shared is noted, to be checked."""
-    watch = current_watch()
-    if watch is not None and watch.keeps:
-        return array
-    array = backend.kept(array, level)
-    if type(array) is not Guarded:
-        return array
-    guarded.append(array)
-    return array.array
+    return variable_class(backend)(hold(backend, snapshot(value)), leaf)
 
 
 def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
@@ -182,27 +163,18 @@ def as_original(gradient: Any, original: Any) -> Any:
     return gradient
 
 
-def wrapped_untracked(tree: Any) -> Any:
+def wrapped_untracked(tree: Any, hold: Hold = lambda _, array: array) -> Any:
     """Wrap the arrays of a tree, not tracked; all else passes through untouched."""
-    return map_leaves(_wrap_leaf, tree)
+    return map_leaves(lambda leaf: _wrap_leaf(leaf, hold), tree)
 
 
-def wrapped_argument(tree: Any, level: int, guarded: list[Guarded]) -> Any:
-    """Wrap the arrays of an argument that is not differentiated, as `track` does."""
-    return map_leaves(
-        lambda leaf: _wrap_leaf(leaf, lambda array, b: _kept(array, b, level, guarded)), tree
-    )
-
-
-def _wrap_leaf(
-    leaf: Any, keep: Callable[[Any, Backend], Any] = lambda array, _: array
-) -> Any:
+def _wrap_leaf(leaf: Any, hold: Hold) -> Any:
     if isinstance(leaf, PASSED_THROUGH) or not is_array(leaf):
         return leaf
     backend = backend_of(leaf)
     if not backend.is_numeric(leaf):
         return leaf
-    return variable_class(backend)(keep(backend.to_hold(leaf), backend))
+    return variable_class(backend)(hold(backend, backend.to_hold(leaf)))
 
 
 def unwrapped(tree: Any, level: int) -> Any:

@@ -213,7 +213,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     >>> push(1.0, 0.0), push(0.0, 1.0)
     (np.float64(4.0), np.float64(3.0))
     """
-    recording = Recording(fun, range(len(primals)), primals, {})
+    recording = Recording(fun, range(len(primals)), primals, {}, lasting=True)
     outputs, treedef = flatten(recording.out)
     linear = recording.linear_map(outputs).transposed()
     value = recording.handed_out(recording.out)

@@ -124,7 +124,9 @@ class Call:
         args = tuple(
             (kept_value(arg, level) if parents[index] is None else arg)
             if index in inputs
-            else _skeleton(arg) if has_computed else None
+            else _skeleton(arg)
+            if has_computed
+            else None
             for index, arg in enumerate(data)
         )
         kept = [outs[p] if p in outputs else None for p in places]

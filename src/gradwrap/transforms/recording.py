@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.levels import new_level, next_sequence_number
+from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_number
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
+from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten_with_paths, map_leaves
 from gradwrap.errors import (
     BackwardError,
@@ -23,13 +24,13 @@ from gradwrap.errors import (
     NotAnArrayError,
 )
 from gradwrap.transforms.argnums import described, name_of, selected
-from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_argument
+from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_untracked
 from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.library.buffers import Guarded
+    from gradwrap.core.library.backend import Backend
     from gradwrap.typing.signatures import Argnums
 
 
@@ -37,30 +38,54 @@ class Recording:
     """A function's run on wrapped arguments: its outputs, and the arguments they were made from."""
 
     def __init__(
-        self, fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
+        self,
+        fun: Callable[..., Any],
+        argnums: Argnums,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        *,
+        lasting: bool = False,
     ) -> None:
         self.name: str = name_of(fun)
         self.level: int = new_level()
         self.tracked: list[Tracked] = []
+        self._lasting = lasting
         self._guarded: list[Guarded] = []
         places: dict[int | str, Tracked] = {}
         for place in selected(fun, argnums, args, kwargs):
             if place not in places:
                 value = args[place] if isinstance(place, int) else kwargs[place]
                 name = functools.partial(described, fun, place)
-                places[place] = Tracked(value, self.level, name, self._guarded)
+                places[place] = Tracked(value, self.level, name, self._hold)
             self.tracked.append(places[place])
         entered = [
-            places[i].value if i in places else self._untracked(arg) for i, arg in enumerate(args)
+            places[i].value if i in places else wrapped_untracked(arg, self._hold)
+            for i, arg in enumerate(args)
         ]
         named = {
-            key: places[key].value if key in places else self._untracked(value)
+            key: places[key].value if key in places else wrapped_untracked(value, self._hold)
             for key, value in kwargs.items()
         }
         self.out: Any = without_inner(run(fun, entered, named), self.level)
 
-    def _untracked(self, argument: Any) -> Any:
-        return wrapped_argument(argument, self.level, self._guarded)
+    def _hold(self, backend: Backend, array: Any) -> Any:
+        """An argument with the content that it has now, whatever its owner writes to it."""
+        kept = backend.kept(array, self.level, not self._lasting)
+        if kept is array:
+            return array
+        watch = current_watch()
+        if watch is not None and watch.keeps:
+            return array
+        if type(kept) is Guarded:
+            self._guarded.append(kept)
+            return array
+        return kept
+
+    def _check_arguments(self) -> None:
+        """Refuse to go back if an argument was overwritten since the function was called."""
+        reader = next_sequence_number()
+        for one in self._guarded:
+            one.checked(self.name, reader)
 
     def unwrapped(self, tree: Any) -> Any:
         """A result of the function, as the caller of the transform gets it."""
@@ -71,18 +96,14 @@ class Recording:
 
         def own(leaf: Any) -> Any:
             result = self.unwrapped(leaf)
-            if result is leaf or isinstance(result, AnyWrapper) or not is_array(result):
+            is_shared = result is not leaf and is_array(result)
+            if not is_shared or isinstance(result, AnyWrapper):
                 return result
+            if not hasattr(type_of(result), "__setitem__"):
+                return result  # a number of NumPy, which nobody can write to
             return backend_of(result).copy(result)
 
         return map_leaves(own, tree)
-
-    def _check_arguments(self) -> None:
-        """Refuse to go back if an argument was overwritten since the function was called."""
-        if self._guarded:
-            reader = next_sequence_number()
-            for one in self._guarded:
-                one.checked(self.name, reader)
 
     def is_tracked(self, value: Any) -> bool:
         """Tell if a value was computed from the arguments under differentiation."""
@@ -90,7 +111,8 @@ class Recording:
 
     def linear_map(self, outputs: Sequence[Any]) -> LinearMap:
         """The derivative of outputs with respect to the leaves of the tracked arguments."""
-        self._check_arguments()
+        if self._guarded:
+            self._check_arguments()
         leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
         return LinearMap([None if leaf is None else leaf[0] for leaf in leaves], outputs)
 
@@ -103,7 +125,8 @@ class Recording:
             for output, cotangent in zip(outputs, cotangents, strict=True)
             if is_at(output, self.level)
         ]
-        self._check_arguments()
+        if self._guarded:
+            self._check_arguments()
         arrived = backward_pass(roots, retain_graph=keep)
         if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
             leaf_hooks(arrived)

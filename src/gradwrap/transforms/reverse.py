@@ -202,7 +202,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> pull(np.array([1.0, 10.0]))
     (array([ 3., 40.]), array([ 1., 20.]))
     """
-    recording = Recording(fun, range(len(primals)), primals, {})
+    recording = Recording(fun, range(len(primals)), primals, {}, lasting=True)
     out, aux = out_and_aux(recording.name, recording.out, has_aux)
     outputs, treedef = flatten(out)
     value = recording.handed_out(out)

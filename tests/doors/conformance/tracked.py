@@ -68,7 +68,7 @@ def tracked(value: Any) -> Any:
 def lift_refusal() -> None:
     """Let `float()`, `int()`, `np.asarray` and DLPack read tracked arrays, in this process."""
 
-    def read(self: Any, what: str, fix: str) -> Any:
+    def read(self: Any, what: str, fix: str = "", *, into: str = "") -> Any:
         return native(self)
 
     Conversions._untracked_data = read  # type: ignore[method-assign]  # in the place of the refusal

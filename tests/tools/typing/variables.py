@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 
 import gradwrap as gw
+from gradwrap.core.array.flat import Flat
 
 Array = NDArray[np.float64]
 Var = gw.Variable[Array]
@@ -30,11 +30,14 @@ assert_type((x.ndim, x.size, x.nbytes, x.itemsize, len(x)), tuple[int, int, int,
 assert_type(x.T, Var)
 assert_type(x.mT, Var)
 assert_type(x.real, Var)
-assert_type(x.flat, Iterator[Var])
+assert_type(x.flat, Flat[Var])
+assert_type(x.flat[0], Var)
 assert_type(x.item(), Any)
 assert_type(float(x), float)
 _ = x.shpe  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-x.shape = (9,)  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+x.shape = (9,)
+x.real = x.imag = x.flat = 1.0
+x.ndim = 1  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def of_no_dtype(y: gw.Variable[str]) -> None:

@@ -12,6 +12,7 @@ from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint
 
+NDARRAY: type[Any] = np.ndarray
 NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
 
 
@@ -42,7 +43,8 @@ def bound(first: Any, second: Any) -> Any:
 def as_wide(xp: Any, a: Any, *bounds: Any) -> Any:
     """An array cast to the dtype that it has together with its bounds, as NumPy's `clip` does."""
     a = xp.asarray(a)
-    if a.dtype.kind == "f" and all(type(value) in NARROW for value in bounds):
+    kind = getattr(a.dtype, "kind", None)  # other libraries do not promote here
+    if kind is None or (kind == "f" and all(type(value) in NARROW for value in bounds)):
         return a
     bounds = tuple(np.asarray(value) if isinstance(value, SEQUENCE) else value for value in bounds)
     kinds = (getattr(value, "dtype", value) for value in bounds if value is not None)

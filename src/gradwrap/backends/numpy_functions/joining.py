@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import flat
+from gradwrap.backends.numpy_functions.converting import NDARRAY, flat
 from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import (
     cast,
@@ -149,7 +149,7 @@ def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
 def positions_of(a: Any) -> Any:
     """The numbers of the elements of an array, laid out in memory as these are."""
     like = innermost(a)
-    is_known = isinstance(like, np.ndarray) and like.shape == a.shape  # else a batch, or no NumPy
+    is_known = isinstance(like, NDARRAY) and like.shape == a.shape  # else a batch, or no NumPy
     positions: Any = np.empty_like(like, np.intp) if is_known else np.empty(a.shape, np.intp)
     positions[...] = counting(a.size).reshape(a.shape)
     return positions

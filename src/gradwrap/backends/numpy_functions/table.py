@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import NoValue
+from gradwrap.backends.numpy_functions.converting import NDARRAY, NoValue
 from gradwrap.backends.numpy_functions.spelling import (
     COMPLETED,
     SPELLED,
@@ -147,7 +147,7 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
     return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
 
 
-def in_order(found: Any, order: str, a: Any = None) -> Any:
+def in_order(found: Any, order: Any, a: Any = None) -> Any:
     """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
     if order == "A":
         flags = getattr(innermost(a), "flags", None)
@@ -155,7 +155,7 @@ def in_order(found: Any, order: str, a: Any = None) -> Any:
     like = innermost(a)
     if order != "K":
         lay_out(found, np.empty(found.shape, order=order))
-    elif isinstance(like, np.ndarray):
+    elif isinstance(like, NDARRAY):
         lay_out(found, np.empty_like(like, shape=found.shape))
     return found
 

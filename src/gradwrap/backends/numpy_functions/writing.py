@@ -64,5 +64,5 @@ def _put(xp: Any, name: str, target: Any, **options: Any) -> None:
     _, *others = given
     chosen = np.full(target.shape, -1)
     getattr(np, name)(chosen, *others)
-    key = np.nonzero(chosen >= 0)
-    target[key] = xp.reshape(values, (-1,))[chosen[key]]
+    taken = chosen >= 0
+    target[taken] = xp.reshape(values, (-1,))[chosen[taken]]

@@ -28,7 +28,7 @@ def adapted_caller() -> FrameType | None:
     return frame if MARK in frame.f_globals else None
 
 
-def element(variable: Any, places: tuple[Any, ...]) -> Any:
+def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
     """One element as a 0-d variable, as `item(*places)` selects it."""
     if places and isinstance(places[0], TUPLE):
         (places,) = places

@@ -60,14 +60,18 @@ class Attributes(Wrapper):
         """The array with its last two axes exchanged."""
         return self._namespace.matrix_transpose(self)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes; assigning to it gives the array another shape in place."""
-        return self._value.shape  # type: ignore[no-any-return]  # Any: a native array
+    if TYPE_CHECKING:
 
-    @shape.setter
-    def shape(self, shape: int | tuple[int, ...]) -> None:
-        set_shape(self, shape)
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """The lengths of the axes; assigning to it gives the array another shape in place."""
+            ...
+
+        @shape.setter
+        def shape(self, shape: int | tuple[int, ...]) -> None: ...
+
+    else:
+        shape = Wrapper.shape.setter(set_shape)
 
     @property
     def real(self) -> Self:

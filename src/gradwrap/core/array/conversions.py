@@ -6,7 +6,14 @@ import operator
 import sys
 from typing import Any
 
-from gradwrap.core.array.adapted import adapted_caller, element, formats_text, nested, warn_of_text
+from gradwrap.core.array.adapted import (
+    adapted_caller,
+    formats_text,
+    nested,
+    one_element,
+    warn_of_text,
+)
+from gradwrap.core.array.inplace import handed_out
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import leaving
@@ -31,10 +38,11 @@ class Conversions:
         In adapted code it stays in the graph.
         """
         if adapted_caller() is not None:
-            return element(self, index)
+            return one_element(self, index)
         if index:
-            given = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
-            return (self.flat[given[0]] if len(given) == 1 else self[given]).item()
+            given: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
+            element: Any = self.flat[given[0]] if len(given) == 1 else self[given]
+            return element.item()
         data = native(self)
         if hasattr(data, "item"):
             return data.item()
@@ -65,12 +73,12 @@ class Conversions:
         if any(layer._node is not None for layer in layers(self)):
             caller = sys._getframe(1).f_globals.get("__name__", "")
             backend_of(innermost(self)).check_converting(caller)
-        data = self._untracked_data(
+        self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or code that calls them)"
         )
         import numpy as np
 
-        return np.array(data, dtype=dtype, copy=copy)
+        return np.array(handed_out(self), dtype=dtype, copy=copy)
 
     def __dlpack__(
         self,

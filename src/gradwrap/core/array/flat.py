@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from gradwrap.core.array.inplace import set_item
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, rebuilt
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 
 V = TypeVar("V", bound=Any)
 EVERYTHING = slice(None)
@@ -101,7 +101,7 @@ class Flat(Generic[V]):
 
     def _filling(self, value: Any, shape: tuple[int, ...], size: int) -> Any:
         """A value for so many elements, of this shape; None if there is none to write."""
-        if isinstance(value, Flat):
+        if isinstance(value, ANY_FLAT):
             value = value.copy()
         if not isinstance(value, (*SEQUENCE, AnyWrapper)) and not getattr(value, "shape", ()):
             return value
@@ -125,6 +125,9 @@ class Flat(Generic[V]):
         return function(*_with_vectors(args), **_with_vectors(kwargs))
 
 
+ANY_FLAT: Final[type[Any]] = Flat
+
+
 def _only(key: Any) -> Any:
     """The one part of a key that is a tuple of one."""
     return key[0] if isinstance(key, TUPLE) and len(key) == 1 else key
@@ -140,10 +143,10 @@ def _unravelled(position: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _with_vectors(value: Any) -> Any:
-    if isinstance(value, Flat):
+    if isinstance(value, ANY_FLAT):
         return value.copy()
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [_with_vectors(part) for part in value])
-    if isinstance(value, dict):
+    if isinstance(value, DICT):
         return {name: _with_vectors(part) for name, part in value.items()}
     return value

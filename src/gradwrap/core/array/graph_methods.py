@@ -13,6 +13,7 @@ from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.graph.tape import backward
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import native
+from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch
 from gradwrap.errors import BackwardError, InPlaceError
@@ -45,10 +46,10 @@ class GraphMethods(Generic[A]):
         """The native array itself, not a copy.
 
         Assigning another array of the same library, shape and dtype puts it in the place of this
-        one, unrecorded. Writing into it is unrecorded too: values that a formula has saved may
-        change unseen. The in-place operators under `no_grad` are safe.
+        one, unrecorded. Writing into it is unrecorded too; it does not change what operations have
+        saved, or backward raises an error.
         """
-        return native(self)  # type: ignore[no-any-return]  # the A it was made with
+        return inplace.handed_out(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter
     def data(self, value: A | Self) -> None:
@@ -70,6 +71,7 @@ class GraphMethods(Generic[A]):
                 f"data= got {described(array)}, the array is {described(self._value)}. "
                 "Fix: assign an array of its shape and dtype, or wrap a new one."
             )
+        share(array)
         inplace.replace_data(self, array)
 
     @property

@@ -40,6 +40,7 @@ from gradwrap.core.levels.wrapper import (
     layers,
     native,
 )
+from gradwrap.core.library.buffers import buffer_of, share, shared
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.table.registry import find_op, op_of_symbol
@@ -322,6 +323,22 @@ def _owns_buffer(variable: Any) -> bool:
     if others:
         others -= _own_views(variable, variable)
     return not others and bool(variable._backend.owns_buffer(variable._value))
+
+
+def handed_out(value: Any) -> Any:
+    """The native array of a value, for a caller who may write to it.
+
+    What operations have saved does not change by that: a variable whose array they hold takes a
+    copy. What they save from now on is kept as an array of the caller's.
+    """
+    if not isinstance(value, AnyWrapper) or isinstance(value._value, AnyWrapper):
+        return native(value)
+    if id(buffer_of(value._value)) not in shared and hasattr(type_of(value._value), "__setitem__"):
+        is_view = getattr(value._value, "base", None) is not None
+        if is_view or _references(value) > _OWN_REFERENCES:
+            value._value = value._backend.copy(value._value)
+        share(value._value, result=True)
+    return native(value)
 
 
 def _own_views(variable: Any, root: Any) -> int:

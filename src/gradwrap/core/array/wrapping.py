@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from gradwrap.core.array.inplace import handed_out
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, native
 from gradwrap.core.library.backend import backend_of, backend_of_namespace
+from gradwrap.core.library.buffers import share
 
 if TYPE_CHECKING:
     from gradwrap.typing import Namespace
@@ -49,7 +51,9 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
         backend = backend_of(array)
         if not backend.is_numeric(array):
             check_differentiable(backend, array, "the wrapped array")
-        variable = variable_class(backend)(backend.to_hold(array))
+        held = backend.to_hold(array)
+        share(held)
+        variable = variable_class(backend)(held)
     if requires_grad:
         variable.requires_grad_()
     return variable
@@ -66,7 +70,7 @@ def unwrap(value: Any) -> Any:
     >>> gw.unwrap(gw.wrap(np.ones(2)))
     array([1., 1.])
     """
-    return native(value)
+    return handed_out(value)
 
 
 def untracked_copy(x: Any) -> Variable[Any]:

@@ -29,6 +29,7 @@ class NodeOp:
     check = False  # a user's formula, whose result is compared with the argument
     parts = False  # its formula may return a part of a cotangent
     special = True  # the backward pass takes it off its fast path
+    guards = False  # it is special for nothing but guarded arrays
     selects = False  # its nodes select one output of several
     hooks: Any = None
     watch: Any = None
@@ -45,7 +46,7 @@ class NodeOp:
     def changed(self, **changes: Any) -> Any:
         """A copy for a single node, off the fast path."""
         made = copy.copy(self)
-        made.__dict__.update(changes, special=True)
+        made.__dict__.update({"guards": False, **changes, "special": True})
         return made
 
     def __repr__(self) -> str:

@@ -6,14 +6,15 @@ one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
 from gradwrap.core.levels.levels import current_watch, silent_up_to
-from gradwrap.core.library.buffers import Guarded, holds_guarded
-from gradwrap.core.observing.watching import UNNOTED, kept_value
+from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared
+from gradwrap.core.observing.watching import UNNOTED, kept_parts, kept_shared, kept_value
 from gradwrap.core.table.rule import passes
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 
 IMMUTABLE = frozenset({int, bool, slice, str, type(None), type(Ellipsis)})
-
-shared: dict[int, Any] = {}
-"""Weak references to what `wrap` made of arrays of the caller's, by their identity."""
 
 
 class Tape(Call):
@@ -44,8 +42,10 @@ class Tape(Call):
             "is_float": bound.backend.is_float,
             "several": _several,
             "kept": bound.backend.kept,
-            "kept_value": kept_value,
+            "kept_parts": kept_parts,
+            "kept_shared": partial(kept_shared, bound.backend.kept),
             "shared": shared,
+            "exposed": exposed,
             "Guarded": Guarded,
             "holds_guarded": holds_guarded,
             "guarding": guarding,
@@ -85,12 +85,15 @@ class Tape(Call):
     ) -> tuple[list[str], str]:
         """Lines that keep what the caller may write to of what these edges save, and the binding.
 
-        A wrapper's array is the caller's only if `wrap` has been given it: the transforms have
-        kept those of their arguments.
+        A wrapper's array is the caller's if it is a view of one that `wrap` has been given: the
+        transforms have kept those of their arguments.
         """
         rule = self.rule
         lines: list[str] = []
+        sharing: list[str] = []
         formulas = [f for f in map(rule.formula_of, indices) if f is not None]
+        has_base = all(hasattr(kind, "base") for kind in self.bound.backend.array_types)
+        is_view = "{}_d.base is not None" if has_base else "True"
         for name in dict.fromkeys(name for formula in formulas for name in formula.saved):
             if name in rule.arrays and rule.variadic:
                 pairs = f"zip({name}_d, {name}_n)"
@@ -98,18 +101,23 @@ class Tape(Call):
                     f"{name}_d = [kept(d, {level}) if n is None else d for d, n in {pairs}]",
                     f"if holds_guarded(tuple({name}_d)): by = guarding(bound)",
                 ]
-            elif name in rule.arrays and name not in tracked:
-                lines += [
-                    f"if {name}_n is None and (type({name}) is not V or shared):",
-                    f"    {name}_d = kept({name}_d, {level})",
-                    f"    if type({name}_d) is Guarded: by = guarding(bound)",
-                ]
+            elif name in rule.arrays:
+                test = f"type({name}_n) is not Node or {is_view.format(name)} or exposed"
+                keep = f"{name}_d = kept{{}}({name}_d, {level})"
+                guard = f"    if type({name}_d) is Guarded: by = guarding(bound)"
+                if name in tracked:
+                    sharing += [f"if {test}:", f"    {keep.format('_shared')}", guard]
+                else:
+                    lines += [f"if type({name}) is not V:", f"    {keep.format('')}", guard]
+                    lines += [f"elif shared and ({test}):", f"    {keep.format('_shared')}", guard]
             elif self._may_be_array(name):
                 lines += [
                     f"{name}_k = {name} if type({name}) in IMMUTABLE else "
-                    f"kept_value({name}, {level})",
+                    f"kept_parts({name}, {level})",
                     f"if {name}_k is not {name} and holds_guarded({name}_k): by = guarding(bound)",
                 ]
+        if sharing:
+            lines += ["if shared:", *indented(sharing)]
         return (["by = bound", *lines], "by") if lines else ([], "bound")
 
     def _may_be_array(self, name: str) -> bool:
@@ -210,7 +218,7 @@ class Tape(Call):
         if self.collects_metas():
             x = rule.arrays[0]
             pairs = f"for meta, data in zip(metas, {x}_d)"
-            whole = f"[meta_of(data, level) if meta is None else meta {pairs}]"
+            whole = f"[described(data, level) if meta is None else meta {pairs}]"
             lines += [f"if None in metas: metas = {whole}"]
         saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
         nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")
@@ -237,7 +245,7 @@ class Tape(Call):
 def guarding(op: Any) -> Any:
     """The binding of the nodes of an operation that saved guarded arrays."""
     if op.guarding is None:
-        op.guarding = op.changed(watch=UNNOTED)
+        op.guarding = op.changed(watch=UNNOTED, guards=not op.special)
     return op.guarding
 
 
@@ -340,7 +348,9 @@ class Values:
 
     def _array(self, index: int) -> Any:
         data = self._data[index]
-        return data if self._nodes[index] is not None else kept_value(data, self._level)
+        if self._nodes[index] is None:
+            return kept_value(data, self._level)
+        return kept_shared(kept_value, data, self._level) if shared else data
 
     def _meta(self, index: int) -> Any:
         node = self._nodes[index]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
-from gradwrap.core.graph.special_nodes import visit
+from gradwrap.core.graph.special_nodes import unguarded, visit
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS
 from gradwrap.core.observing.hooks import on_variable
@@ -114,29 +114,33 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         op = node.op
         meta = node.meta
         if op.special or meta.is_complex or specially:
-            visit(
-                pending,
-                heap,
-                node,
-                g,
-                owned,
-                began=began,
-                create_graph=create_graph,
-                on_path=on_path,
-                targets=targets,
-                arrived=arrived,
-                inspection=inspection,
-                placement=placement,
-            )
-            if not retain_graph:
-                node.free()
-            node = None
-            continue
+            if not op.guards or meta.is_complex or specially or targets is not None:
+                visit(
+                    pending,
+                    heap,
+                    node,
+                    g,
+                    owned,
+                    began=began,
+                    create_graph=create_graph,
+                    on_path=on_path,
+                    targets=targets,
+                    arrived=arrived,
+                    inspection=inspection,
+                    placement=placement,
+                )
+                if not retain_graph:
+                    node.free()
+                node = None
+                continue
+            saved, more = unguarded(op.name, node, began)
+        else:
+            saved, more = node.saved, node.more
         xp = op.namespaces[type(g)]
         parts = op.parts
         following = None
         next_seq = 0
-        parent, saved, more = node.parent, node.saved, node.more
+        parent = node.parent
         while True:
             if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if type_of(saved) is tuple:

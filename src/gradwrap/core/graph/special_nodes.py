@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
 from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
+from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
 from gradwrap.core.observing.hooks import after_node, before_node, held_back, on_variable
+from gradwrap.core.observing.watching import array_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
@@ -86,6 +88,20 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         held, (pending, heap, arguments, hooks) = pending, later
         for parent, cotangent in after_node(arguments, hooks, held, seen):
             arrive(pending, heap, parent, cotangent, op)
+
+
+def unguarded(name: str, node: Node, began: int) -> tuple[Any, tuple[Any, ...] | None]:
+    """What a node has saved in its first edge, and its other edges, with guarded arrays checked."""
+    saved, more = node.saved, node.more
+    if more is not None:
+        more = tuple([_checked(name, one, began) for one in more])
+    return _checked(name, saved, began), more
+
+
+def _checked(name: str, saved: Any, began: int) -> Any:
+    if type(saved) is Guarded:
+        return saved.checked(name, began)
+    return array_of(name, saved, began) if type_of(saved) is tuple else saved
 
 
 def _fitted(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:

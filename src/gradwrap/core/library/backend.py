@@ -86,7 +86,7 @@ class Backend:
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         """Tell if arrays of a type answer for operations with tracked arrays themselves."""
         return False
 
@@ -210,11 +210,12 @@ class Backend:
     def copy(self, array: Any, order: str = "K") -> Any:
         return self.xp.asarray(array, copy=True)
 
-    def kept(self, array: Any, level: int) -> Any:
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Return an array of the caller's with the content that it has now, to save it.
 
         A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
-        one `level` may share what it takes. Anything else is returned as it is.
+        one `level` may share what it takes. `briefly` is for the arguments of one call, which
+        nobody should write to meanwhile. Anything else is returned as it is.
         """
         return self.copy(array) if type_of(array) in self.array_types else array
 
@@ -439,7 +440,7 @@ class WrappedBackend(Backend):
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
 
-    def answers_itself(self, kind: type) -> bool:
+    def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)
 
     def device(self, array: Any) -> Any:
@@ -468,8 +469,10 @@ class WrappedBackend(Backend):
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library
         return self._base.tells_views
 
-    def kept(self, array: Any, level: int) -> Any:
-        return array if isinstance(array, AnyWrapper) else self._base.kept(array, level)
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
+        if isinstance(array, AnyWrapper):
+            return array
+        return self._base.kept(array, level, briefly)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

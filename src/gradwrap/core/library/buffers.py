@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import linecache
 import sys
+import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +108,38 @@ def noting() -> Generator[Notes]:
         _notes.reset(token)
 
 
+# Arrays that wrappers share with the caller -------------------------------------------------------
+
+shared: dict[int, weakref.ref[Any]] = {}
+"""The buffers that `wrap` was given, or that were handed out, by their identity."""
+
+exposed: dict[int, weakref.ref[Any]] = {}
+"""Those of them that were handed out: results of operations, which may not be views."""
+
+
+def share(array: Any, *, result: bool = False) -> None:
+    """Remember that the caller can write to an array: his own, or a result handed out to him."""
+    buffer = buffer_of(array)
+    for entries in (shared, exposed) if result else (shared,):
+        try:
+            entries[id(buffer)] = weakref.ref(buffer, partial(_forget, entries, id(buffer)))
+        except TypeError:  # a number, which nobody can write to
+            return
+
+
+def _forget(entries: dict[int, weakref.ref[Any]], key: int, dead: weakref.ref[Any]) -> None:
+    if entries.get(key) is dead:
+        del entries[key]
+
+
+def buffer_of(array: Any) -> Any:
+    """The array whose memory an array is a view of."""
+    base = getattr(array, "base", None)
+    while type(base) is type(array):
+        array, base = base, base.base
+    return array
+
+
 # Places in code -----------------------------------------------------------------------------------
 
 
@@ -120,8 +154,15 @@ def callers() -> Iterator[tuple[CodeType, int]]:
 
 
 def calling_line() -> Stack:
-    """The line outside gradwrap that called it."""
-    return tuple(line for line, _ in zip(callers(), (None,), strict=False))
+    """The line outside gradwrap that called it: the first of `callers`, at once."""
+    frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None:
+        code = frame.f_code
+        filename = code.co_filename
+        if filename != "<string>" and not filename.startswith(PACKAGE):
+            return ((code, frame.f_lineno),)
+        frame = frame.f_back
+    return ()
 
 
 def shown(place: Stack) -> str:
@@ -131,5 +172,3 @@ def shown(place: Stack) -> str:
         f"    {linecache.getline(code.co_filename, line).strip()}\n"
         for code, line in place
     )
-
-

@@ -21,7 +21,7 @@ from gradwrap.core.levels.levels import (
 )
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
-from gradwrap.core.library.buffers import Content, Guarded, callers, shown
+from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gradwrap.core.library.buffers import Stack
 
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
+
 
 class Watch(NamedTuple):
     """The form in which a context keeps what its operations save, and what it notes of them."""
@@ -130,17 +131,28 @@ UNNOTED = Observation(())
 
 
 def kept_value(value: Any, level: int) -> Any:
-    """The form in which an argument is saved: an array of any library, or a nest of them."""
-    if isinstance(value, SEQUENCE):
-        parts = [kept_value(part, level) for part in value]
-        if type(value) is tuple and all(map(operator.is_, parts, value)):
-            return value
-        return rebuilt(value, parts)
-    library = library_of(value)
+    """The form in which an operation saves an argument, unless a watch wants it as it is."""
     watch: Watch | None = current_watch()
-    if library is None or (watch is not None and watch.keeps):
+    return value if watch is not None and watch.keeps else kept_parts(value, level)
+
+
+def kept_parts(value: Any, level: int) -> Any:
+    """The form in which an array of any library is saved, or a nest of them."""
+    library = library_of(value)
+    if library is not None:
+        return library.kept(value, level)
+    if not isinstance(value, SEQUENCE):
         return value
-    return library.kept(value, level)
+    parts = [kept_parts(part, level) for part in value]
+    if type(value) is tuple and all(map(operator.is_, parts, value)):
+        return value
+    return rebuilt(value, parts)
+
+
+def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
+    """The form in which `keep` saves the data of a wrapper, if they are the caller's array."""
+    is_shared = id(value) in shared or id(buffer_of(value)) in shared
+    return keep(value, level) if is_shared else value
 
 
 def kept_tree(tree: Any, level: int) -> Any:
@@ -190,7 +202,7 @@ class Packed:
         return array
 
 
-class _Copied(Content):
+class Copied(Content):
     """The content of an array of any library, as a copy."""
 
     __slots__ = ()
@@ -207,14 +219,14 @@ class _Copied(Content):
         return bool(backend.xp.all(same))
 
 
-_copied: weakref.WeakValueDictionary[int, _Copied] = weakref.WeakValueDictionary()
+_copied: weakref.WeakValueDictionary[int, Copied] = weakref.WeakValueDictionary()
 
 
 def _guarded(place: Stack, array: Any) -> Guarded:
     """Guard an array; all who save it while it has these values share the copy."""
     known = _copied.get(id(array))
     if known is None or known.array is not array or not known.is_unchanged():
-        known = _copied[id(array)] = _Copied(array)
+        known = _copied[id(array)] = Copied(array)
     return Guarded(array, known, place)
 
 
