@@ -756,6 +756,11 @@ def test_what_was_exchanged_meanwhile_is_left(package: Any) -> None:
     assert package.np is np
 
 
+class Broken:
+    def __getitem__(self, key: Any) -> Any:
+        raise ZeroDivisionError
+
+
 def test_an_error_while_it_is_installed_undoes_it(
     package: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -763,9 +768,7 @@ def test_an_error_while_it_is_installed_undoes_it(
 
     before = held(package)
     plan = modules._plan(vars(package))
-    broken = plan[len(plan) // 2]._replace(
-        old=None, place=plan[0].place._replace(read=lambda: 1 / 0)
-    )
+    broken = plan[0]._replace(place=plan[0].place._replace(holder=Broken()))
     monkeypatch.setattr(modules, "_plan", lambda _: [*plan[:-1], broken])
     with pytest.raises(ZeroDivisionError):
         gw.adapt(package)

@@ -1,7 +1,7 @@
 """Stand-ins for `isinstance`, `hasattr`, `type`, `float`, `complex` and NumPy's scalar types.
 
-The types stay classes. What is asked of them is answered by the real ones: instances and subclasses,
-attributes, equality and hash, and NumPy's question for a dtype.
+The types stay classes. What is asked of them is answered by the real ones: instances and
+subclasses, attributes, equality and hash, and NumPy's question for a dtype.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def _pickled(cls: Any) -> Any:
 def _standing_in(kind: type[Any], call: Callable[..., Any]) -> Any:
     """Make the class that stands in for another; `call(cls, ...)` is what calling it does."""
     methods = {name: getattr(kind, name, None) for name in dir(kind) if name not in _OF_THE_CLASS}
-    namespace = {name: method for name, method in methods.items() if callable(method)}
+    namespace: dict[str, Any] = {
+        name: method for name, method in methods.items() if callable(method)
+    }
     namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
     if kind is not type:
         namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)

@@ -7,10 +7,10 @@ other code it does what it did.
 from __future__ import annotations
 
 import builtins
-import sys
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.stand_ins import stand_in_of
+from gradwrap.core.array.adapted import current_code
 from gradwrap.core.observing.callers import MARK
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ def _import(
     level: int = 0,
 ) -> Any:
     found = _original(name, globals, locals, fromlist, level)
-    if globals is None or MARK not in globals or sys._getframe(1).f_code.co_name == "<module>":
-        return found  # a module that is just made is adapted when it is there
+    if globals is None or MARK not in globals:
+        return found
+    if current_code(1).co_name == "<module>":  # of a module that is adapted when it is made
+        return found
     stand_in = stand_in_of(found)
     return found if stand_in is None else stand_in
 

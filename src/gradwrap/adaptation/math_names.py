@@ -41,6 +41,10 @@ OF_VALUES = ("ceil", "floor", "frexp", "isclose", "isfinite", "isinf", "isnan", 
 """Functions without a derivative: they are asked about the number."""
 
 
+def _special(name: str, x: Any) -> Any:
+    return getattr(importlib.import_module("scipy.special"), name)(x)
+
+
 def _log(x: Any, *base: Any) -> Any:
     found: Any = np.log(x)
     return found / np.log(base[0]) if base else found
@@ -124,7 +128,7 @@ def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
         original = getattr(module, name)
         return lambda *args, **options: original(*map(native, args), **options)
     if name in SPECIAL:
-        return lambda x: getattr(importlib.import_module("scipy.special"), SPECIAL[name])(x)
+        return functools.partial(_special, SPECIAL[name])
     if name in OWN:
         return OWN[name]
     return getattr(np, ELEMENTWISE[name]) if name in ELEMENTWISE else None

@@ -1,4 +1,4 @@
-"""Which modules are adapted, by how many users: the first installs the stand-ins, the last restores.
+"""Which modules are adapted, by how many users: the first installs, the last restores.
 
 All users share what is in the modules; so what a stand-in does never depends on who has installed
 it, but on the context and on its arguments.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.adaptation import importing
 from gradwrap.adaptation.places import Change, Namespace, changes
 from gradwrap.core.observing.callers import NEVER_ADAPTED
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
@@ -150,10 +151,9 @@ def loaded(package: str) -> Iterator[Namespace]:
     """Yield the namespaces of a package and its modules, as far as they are loaded."""
     for name, module in list(sys.modules.items()):
         is_part = name == package or name.startswith(f"{package}.")
-        if is_part and isinstance(module, ModuleType):
-            is_being_made = getattr(module.__spec__, "_initializing", False)
-            if not is_being_made:
-                yield vars(module)
+        is_being_made = getattr(getattr(module, "__spec__", None), "_initializing", False)
+        if is_part and type_of(module) is ModuleType and not is_being_made:
+            yield vars(module)
 
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:

@@ -60,7 +60,7 @@ def _fast(original: Any, tracked: Any, path: str) -> Any:
 
 
 def without_rule() -> Iterator[tuple[Any, str]]:
-    """Yield the functions of NumPy that are written in Python and have no rule, with their paths."""
+    """Yield the functions that NumPy writes in Python and that have no rule, with their paths."""
     for module in (np, np.emath):
         for name, original in vars(module).items():
             if isinstance(original, DISPATCHED) and original not in IMPLEMENTATIONS:

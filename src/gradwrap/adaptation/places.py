@@ -10,9 +10,8 @@ import builtins
 import enum
 import functools
 import sys
-from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +21,9 @@ from gradwrap.adaptation.rewriting import NAMES, rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import DICT, LIST, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Namespace: TypeAlias = dict[str, Any]
 ABSENT: Any = object()
@@ -42,10 +44,31 @@ CONSTANTS = frozenset({int, float, complex, bool, str, bytes, type(None), np.nda
 
 
 class Place(NamedTuple):
-    """Where a value stands: how it is read there and written, or removed by writing `ABSENT`."""
+    """Where a value stands: an item of a dictionary or list, or an attribute."""
 
-    read: Callable[[], Any]
-    write: Callable[[Any], None]
+    holder: Any
+    name: Any
+    is_item: bool = False
+
+    def read(self) -> Any:
+        """The value; `ABSENT` if there is none."""
+        if self.is_item:
+            try:
+                return self.holder[self.name]
+            except (KeyError, IndexError):
+                return ABSENT
+        if isinstance(self.holder, type):  # as it is there, not bound to the class
+            return self.holder.__dict__.get(self.name, ABSENT)
+        return getattr(self.holder, self.name, ABSENT)
+
+    def write(self, value: Any) -> None:
+        """Put a value there; `ABSENT` removes it."""
+        if not self.is_item:
+            setattr(self.holder, self.name, value)
+        elif value is ABSENT:
+            del self.holder[self.name]
+        else:
+            self.holder[self.name] = value
 
 
 class Change(NamedTuple):
@@ -56,46 +79,6 @@ class Change(NamedTuple):
     new: Any
 
 
-def item(holder: dict[Any, Any], key: Any) -> Place:
-    """The place of an item of a dictionary."""
-
-    def write(value: Any) -> None:
-        if value is ABSENT:
-            del holder[key]
-        else:
-            holder[key] = value
-
-    return Place(lambda: holder.get(key, ABSENT), write)
-
-
-def _element(holder: list[Any], at: int) -> Place:
-    return Place(
-        lambda: holder[at] if at < len(holder) else ABSENT, lambda v: holder.__setitem__(at, v)
-    )
-
-
-def _attribute(holder: Any, name: str) -> Place:
-    return Place(lambda: vars(holder).get(name, ABSENT), lambda value: setattr(holder, name, value))
-
-
-def _defaults(function: Any) -> Place:
-    return Place(
-        lambda: function.__defaults__, lambda value: setattr(function, "__defaults__", value)
-    )
-
-
-def _cell(cell: CellType) -> Place:
-    return Place(lambda: cell.cell_contents, lambda v: setattr(cell, "cell_contents", v))
-
-
-def _kind(instance: Any) -> Place:
-    return Place(lambda: type(instance), lambda value: setattr(instance, "__class__", value))
-
-
-def _code(function: FunctionType) -> Place:
-    return Place(lambda: function.__code__, lambda v: setattr(function, "__code__", v))
-
-
 def changes(namespace: Namespace) -> list[Change]:
     """Find what is to be exchanged in a module, or in the globals of generated code."""
     search = _Search(namespace)
@@ -103,12 +86,12 @@ def changes(namespace: Namespace) -> list[Change]:
     codes = rewritten([function.__code__ for function in search.functions], namespace)
     names = {MARK: True, **BUILTINS, **(NAMES if codes else {})}
     added = [
-        Change(item(namespace, name), ABSENT, value)
+        Change(Place(namespace, name, is_item=True), ABSENT, value)
         for name, value in names.items()
         if name not in namespace
     ]
     new = [
-        Change(_code(function), function.__code__, codes[function.__code__])
+        Change(Place(function, "__code__"), function.__code__, codes[function.__code__])
         for function in search.functions
         if function.__code__ in codes
     ]
@@ -129,21 +112,21 @@ class _Search:
             return
         for key, value in list(values.items()):
             if type_of(value) not in CONSTANTS and key != "__builtins__":
-                yield from self._at(item(values, key), value, depth)
+                yield from self._at(Place(values, key, is_item=True), value, depth)
 
     def _in_list(self, values: list[Any], depth: int) -> Iterator[Change]:
         if CONSTANTS.issuperset(map(type, values)):
             return
         for at, value in enumerate(values):
             if type_of(value) not in CONSTANTS:
-                yield from self._at(_element(values, at), value, depth)
+                yield from self._at(Place(values, at, is_item=True), value, depth)
 
     def _at(self, place: Place, value: Any, depth: int) -> Iterator[Change]:
         stand_in = stand_in_of(value)
         if stand_in is not None:
             yield Change(place, value, stand_in)
         elif type_of(value) is np.vectorize:  # in its place, for those who have it already
-            yield Change(_kind(value), np.vectorize, drop_in.vectorize)
+            yield Change(Place(value, "__class__"), np.vectorize, drop_in.vectorize)
         yield from self._inside(value, depth)
 
     def _inside(self, value: Any, depth: int) -> Iterator[Change]:
@@ -176,7 +159,7 @@ class _Search:
         if is_own and function.__defaults__:
             stand_ins = tuple(map(_or_itself, function.__defaults__))
             if any(a is not b for a, b in zip(stand_ins, function.__defaults__, strict=True)):
-                yield Change(_defaults(function), function.__defaults__, stand_ins)
+                yield Change(Place(function, "__defaults__"), function.__defaults__, stand_ins)
         if is_own and function.__kwdefaults__:
             yield from self.in_dictionary(function.__kwdefaults__, DEPTH)
         for cell in function.__closure__ or ():
@@ -184,16 +167,17 @@ class _Search:
                 value = cell.cell_contents
             except ValueError:  # of a name that has no value yet
                 continue
-            yield from self._at(_cell(cell), value, 0) if is_own else self._inside(value, 0)
+            place = Place(cell, "cell_contents")
+            yield from self._at(place, value, 0) if is_own else self._inside(value, 0)
         yield from self._inside(getattr(function, "__wrapped__", None), 0)
 
-    def _in_class(self, kind: Any) -> Iterator[Change]:
-        for name, value in list(vars(kind).items()):
+    def _in_class(self, kind: type[Any]) -> Iterator[Change]:
+        for name, value in list(kind.__dict__.items()):
             stand_in = stand_in_of(value)
             if stand_in is not None and not isinstance(kind, enum.EnumMeta):
                 if not hasattr(type_of(value), "__get__"):  # it is not made a method
                     stand_in = staticmethod(stand_in) if callable(stand_in) else stand_in
-                yield Change(_attribute(kind, name), value, stand_in)
+                yield Change(Place(kind, name), value, stand_in)
             yield from self._inside(value, 0)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from gradwrap.adaptation.modules import Namespace, hold, namespaces_of, release
+from gradwrap.adaptation.modules import hold, namespaces_of, release
+from gradwrap.adaptation.places import Namespace
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ import ast
 import contextlib
 import linecache
 import operator
-from collections.abc import Iterable
 from opcode import opname
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +22,9 @@ import gradwrap.numpy as drop_in
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ours: Any = drop_in
 METHODS = frozenset({"astype", "copy", "dot", "ndarray"})

@@ -9,13 +9,13 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.adaptation.modules import (
-    Namespace,
     can_adapt,
     hold,
     module_of,
     release,
     with_package,
 )
+from gradwrap.adaptation.places import Namespace
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_derived, is_recorded, native
 from gradwrap.core.library.backend import is_floating
@@ -127,7 +127,7 @@ class _Runs:
         """Run the function, and adapt each module before its code runs for the first time."""
         seen: set[int] = set()
 
-        def enter(frame: FrameType, event: str, argument: Any) -> None:
+        def enter(frame: FrameType, event: str, _: Any) -> None:
             namespace = frame.f_globals
             if event != "call" or frame.f_code.co_name == "<module>":
                 return
@@ -174,10 +174,10 @@ class _Runs:
             return error
         else:
             ours = AdaptationError(
-                f"{type(error).__name__}: {error}. This was raised {_place_of(error)}, by code that "
-                "was given tracked values (gradwrap.Variable). Fix: make the function that does it "
-                "one operation with f = gradwrap.primitive(f), and give it its derivative with "
-                "gradwrap.defvjp(f, ...)."
+                f"{type(error).__name__}: {error}. This was raised {_place_of(error)}, by code "
+                "that was given tracked values (gradwrap.Variable). Fix: make the function that "
+                "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
+                "with gradwrap.defvjp(f, ...)."
             )
             ours.__cause__ = error
         if self.ran:
@@ -201,7 +201,7 @@ def _plain(leaf: Any) -> Any:
 
 
 def _namespaces_of(error: BaseException | None) -> list[Namespace]:
-    """The globals of the code that an error came through, those that it was raised from included."""
+    """The globals of the code that an error came through, and those that caused it."""
     found: dict[int, Namespace] = {}
     while error is not None:
         traceback = error.__traceback__
@@ -214,7 +214,7 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
 
 
 def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
-    """The globals of the modules that define values: modules, functions, instances of classes."""
+    """The globals of modules, and of those that define functions and classes of instances."""
     found: list[Namespace] = []
     for value in values:
         if isinstance(value, ModuleType):
@@ -230,7 +230,7 @@ def _mentioned(function: Any) -> Iterator[Any]:
     """Yield a function, those that it is made of, and what its code names."""
     yield function
     for name in ("__wrapped__", "__func__", "func", "pyfunc"):
-        inner = vars(function).get(name) if hasattr(function, "__dict__") else None
+        inner: Any = getattr(function, "__dict__", {}).get(name)
         if inner is not None:
             yield from _mentioned(inner)
     if isinstance(function, FunctionType):

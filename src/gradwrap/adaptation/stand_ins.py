@@ -1,7 +1,7 @@
 """The table of stand-ins: what an object of NumPy, `math` or Python becomes in adapted code.
 
-Every stand-in passes through: where no argument holds a variable and no transform runs, it does what
-the original does.
+Every stand-in passes through: where no argument holds a variable and no transform runs, it does
+what the original does.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import functools
 import importlib
 import math as _math
 import sys
-from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
 
-import numpy as _np
+import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
-from gradwrap.adaptation.kinds import are_plain, are_plain_types, kind_of, standing_in
+from gradwrap.adaptation.kinds import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.shadows import shadowing
@@ -28,6 +27,9 @@ from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import TYPE, type_of
 from gradwrap.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _table: dict[int, tuple[Any, Any]] = {}
 """From the identity of an object to itself, which keeps it alive, and its stand-in."""
@@ -164,7 +166,7 @@ def _by_kind(generic: Any) -> Any:
 
 def _uncompiled_ufunc(function: Any) -> Any:
     """A function of numbers that Numba compiles to a ufunc, which runs for each element."""
-    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)
+    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
 
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -217,7 +219,7 @@ _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     type_of(functools.cache(len)): _uncached,
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {
-    BuiltinFunctionType.__name__: _compiled,
+    type_of(len).__name__: _compiled,
     "cython_function_or_method": _compiled,
     "fused_cython_function": _compiled,
     "nb_func": _compiled,

@@ -17,15 +17,20 @@ from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
 _warned: set[tuple[str, int]] = set()
 
 
 def adapted_caller() -> FrameType | None:
     """The frame that has called the method that asks, if its code is adapted."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return frame if MARK in frame.f_globals else None
+
+
+def current_code(depth: int) -> CodeType:
+    """The code that runs, so many calls above the function that asks."""
+    return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
 
 
 def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
