@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,16 @@ def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]],
     return enter
 
 
+def spread(function: Callable[..., Any], *rest: Any) -> Callable[[Any], Any]:
+    """The function of a vector whose elements are the arguments of another."""
+    return lambda x: function(*x, *rest)
+
+
+def with_last(function: Callable[..., Any], *first: Any) -> Callable[[Any], Any]:
+    """The function of a vector whose elements are the last arguments of another."""
+    return lambda x: function(*first, *x)
+
+
 def module(name: str) -> Any:
     """Import a module that has no types."""
     return importlib.import_module(name)
@@ -43,11 +54,11 @@ def module(name: str) -> Any:
 @package("pymap3d", "geodesy")
 def pymap3d() -> Iterator[Case]:
     m = module("pymap3d")
-    yield "geodetic2ecef", lambda x: m.geodetic2ecef(x[0], x[1], x[2]), [46.0, 11.0, 300.0]
-    yield "ecef2geodetic", lambda x: m.ecef2geodetic(x[0], x[1], x[2]), [4.2e6, 8.0e5, 4.7e6]
-    yield "aer2geodetic", lambda x: m.aer2geodetic(*x, 42.0, -82.0, 200.0), [33.0, 70.0, 1000.0]
-    yield "enu2aer", lambda x: m.enu2aer(x[0], x[1], x[2]), [186.0, 286.0, 939.0]
-    yield "geodetic2enu", lambda x: m.geodetic2enu(*x, 42.0, -82.0, 200.0), [42.1, -81.9, 1139.0]
+    yield "geodetic2ecef", spread(m.geodetic2ecef), [46.0, 11.0, 300.0]
+    yield "ecef2geodetic", spread(m.ecef2geodetic), [4.2e6, 8.0e5, 4.7e6]
+    yield "aer2geodetic", spread(m.aer2geodetic, 42.0, -82.0, 200.0), [33.0, 70.0, 1000.0]
+    yield "enu2aer", spread(m.enu2aer), [186.0, 286.0, 939.0]
+    yield "geodetic2enu", spread(m.geodetic2enu, 42.0, -82.0, 200.0), [42.1, -81.9, 1139.0]
 
 
 @package("utm", "geodesy")
@@ -179,7 +190,7 @@ def ahrs() -> Iterator[Case]:
     yield "q_prod", lambda x: o.q_prod(x[:4], x[4:]), [0.9, 0.1, 0.3, -0.2, 0.5, 0.5, 0.1, 0.7]
     yield "q2R", o.q2R, [0.9, 0.1, 0.3, -0.2]
     yield "am2angles", lambda x: o.am2angles(x[:3], x[3:]), [0.1, 0.2, 9.8, 20.0, 3.0, 40.0]
-    yield "geodetic2ecef", lambda x: frames.geo2rect(*x), [0.3, 0.7, 300.0]
+    yield "geo2ecef", spread(frames.geodetic2ecef), [30.0, 70.0, 300.0]
 
 
 @package("filterpy", "estimation")
@@ -267,7 +278,7 @@ def colorspacious() -> Iterator[Case]:
     m = module("colorspacious")
     rgb = [0.3, 0.5, 0.7]
     for space in ("XYZ100", "CIELab", "CIELCh", "CAM02-UCS", "sRGB1-linear"):
-        yield f"sRGB1 to {space}", lambda x, space=space: m.cspace_convert(x, "sRGB1", space), rgb
+        yield f"sRGB1 to {space}", partial(m.cspace_convert, start="sRGB1", end=space), rgb
     yield "deltaE", lambda x: m.deltaE(x[:3], x[3:], input_space="sRGB1"), [*rgb, 0.4, 0.4, 0.6]
 
 
@@ -291,7 +302,7 @@ def opfunu() -> Iterator[Case]:
         function = getattr(m.cec_based, name)
         yield (
             f"cec {name}",
-            lambda x, f=function: f(ndim=10).evaluate(x),
+            function(ndim=10).evaluate,
             list(np.linspace(-30.0, 40.0, 10) + year * 1e-3),
         )
 
@@ -301,7 +312,7 @@ def benchmark_functions() -> Iterator[Case]:
     m = module("benchmark_functions")
     point = [0.5, -0.3, 0.7]
     for name in ("Ackley", "Griewank", "Rastrigin", "Rosenbrock", "Michalewicz", "StyblinskiTang"):
-        yield name, lambda x, name=name: getattr(m, name)(n_dimensions=3)(x), point
+        yield name, getattr(m, name)(n_dimensions=3), point
 
 
 @package("scikit-fuzzy", "fuzzy logic")
@@ -379,7 +390,7 @@ def tmm() -> Iterator[Case]:
 @package("miepython", "optics")
 def miepython() -> Iterator[Case]:
     m = module("miepython")
-    yield "single_sphere", lambda x: m.single_sphere(x[0] - 0.01j, x[1], 0)[:2], [1.5, 2.3]
+    yield "intensities", lambda x: m.i_unpolarized(x[0] - 0.01j, x[1], 0.4), [1.5, 2.3]
     yield "efficiencies_mx", lambda x: m.efficiencies_mx(x[0] - 0.01j, x[1])[:2], [1.5, 2.3]
     yield "small_sphere", lambda x: m.small_sphere(x[0] - 0.01j, x[1])[:2], [1.5, 0.03]
 
@@ -397,8 +408,12 @@ def seawater() -> Iterator[Case]:
 @package("ambiance", "atmosphere")
 def ambiance() -> Iterator[Case]:
     m = module("ambiance")
+
+    def atmosphere(name: str, x: Any) -> Any:
+        return getattr(m.Atmosphere(x), name)
+
     for name in ("temperature", "pressure", "density", "speed_of_sound", "dynamic_viscosity"):
-        yield name, lambda x, name=name: getattr(m.Atmosphere(x), name), [500.0, 12000.0]
+        yield name, partial(atmosphere, name), [500.0, 12000.0]
 
 
 @package("thermofeel", "meteorology")
@@ -485,7 +500,7 @@ def hydro_err() -> Iterator[Case]:
     for name in ("nse", "kge_2009", "rmse", "d", "ve", "sa"):
         yield (
             name,
-            lambda x, name=name: getattr(m, name)(x, observed),
+            partial(getattr(m, name), observed_array=observed),
             [5.0, 7.0, 9.0, 2.0, 4.5, 6.7],
         )
 
@@ -516,7 +531,7 @@ def lmfit() -> Iterator[Case]:
         "doniach": [1.0, 0.2, 0.7, 0.1],
         "skewed_gaussian": [1.0, 0.2, 0.7, 0.5],
     }.items():
-        yield name, lambda x, name=name: getattr(m, name)(grid, *x), point
+        yield name, with_last(getattr(m, name), grid), point
 
 
 @package("periodictable", "crystallography")
@@ -543,7 +558,7 @@ def bruges() -> Iterator[Case]:
     r = module("bruges.rockphysics")
     rock = [3000.0, 1500.0, 2400.0, 3300.0, 1800.0, 2500.0]
     for name in ("zoeppritz_rpp", "akirichards", "shuey", "fatti"):
-        yield name, lambda x, name=name: getattr(m, name)(*x, theta1=20.0), rock
+        yield name, spread(getattr(m, name), 20.0), rock
     yield "gassmann", lambda x: r.avseth_gassmann(*x), [5e9, 37e9, 2e9, 8e8, 0.2]
 
 
@@ -654,7 +669,119 @@ def padasip() -> Iterator[Case]:
 
 @package("sgp4", "astronomy")
 def sgp4() -> Iterator[Case]:
-    m = module("sgp4.propagation")
-    f = module("sgp4.functions")
-    yield "jday", lambda x: f.jday(2020, 1, 1, 0, 0, x[0]), [3.0]
-    yield "gstime", lambda x: m.gstime(x[0]), [2458826.5]
+    m = module("sgp4.ext")
+    state = [6524.8, 6862.9, 6448.3, 4.9013, 5.5338, -1.9763]
+    yield "rv2coe", lambda x: m.rv2coe(list(x[:3]), list(x[3:]), 398600.4418)[:6], state
+    yield "newtonnu", spread(m.newtonnu), [0.3, 0.7]
+    yield "angle", lambda x: m.angle(list(x[:3]), list(x[3:])), state
+
+
+@package("magpylib", "magnetostatics")
+def magpylib() -> Iterator[Case]:
+    m = module("magpylib.func")
+    yield "dipole_field", lambda x: m.dipole_field("B", x[:3], x[3:]), [1.0, 2, 3, 0.1, 0.2, 0.3]
+    yield "sphere_field", lambda x: m.sphere_field("B", x[:3], x[3], (1, 2, 3)), [1.0, 2, 3, 0.5]
+
+
+@package("aotools", "optics")
+def aotools() -> Iterator[Case]:
+    m = module("aotools")
+    yield "phaseFromZernikes", lambda x: m.phaseFromZernikes(x, 8), [0.1, 0.2, 0.3]
+    yield "r0_to_seeing", spread(m.r0_to_seeing), [0.15]
+
+
+@package("prysm", "optics")
+def prysm() -> Iterator[Case]:
+    m, c = module("prysm.polynomials"), module("prysm.coordinates")
+    yield "zernike_nm", with_last(m.zernike_nm, 3, 1), [0.4, 0.3]
+    yield "jacobi", lambda x: m.jacobi(3, 1, 1, x), [0.4, 0.3]
+    yield "cart_to_polar", lambda x: c.cart_to_polar(x[:1], x[1:]), [0.4, 0.3]
+
+
+@package("scikit-rf", "microwaves")
+def scikit_rf() -> Iterator[Case]:
+    n, f, t = (module(f"skrf.{name}") for name in ("network", "mathFunctions", "tlineFunctions"))
+    yield "s2z", lambda x: n.s2z(x.reshape(1, 2, 2) + 0j), [0.1, 0.2, 0.3, 0.15]
+    yield "complex_2_db", lambda x: f.complex_2_db(x[0] + 1j * x[1]), [0.1, 0.2]
+    yield "zl_2_Gamma0", lambda x: t.zl_2_Gamma0(50.0, x[0] + 1j * x[1]), [30.0, 10.0]
+
+
+@package("pyXSteam", "thermodynamics")
+def py_xsteam() -> Iterator[Case]:
+    m = module("pyXSteam.XSteam").XSteam
+    steam = m(m.UNIT_SYSTEM_MKS)
+    yield "h_pt", spread(steam.h_pt), [20.0, 300.0]
+    yield "rho_pt", spread(steam.rho_pt), [20.0, 300.0]
+    yield "tsat_p", spread(steam.tsat_p), [20.0]
+
+
+@package("pykalman", "estimation")
+def pykalman() -> Iterator[Case]:
+    m = module("pykalman")
+    seen = np.array([[1.0], [2.0], [3.0]])
+
+    def filtered(x: Any) -> Any:
+        f = m.KalmanFilter([[1, 1], [0, 1]], x.reshape(1, 2))
+        return f.filter(seen)[0]
+
+    yield "KalmanFilter.filter", filtered, [0.9, 0.1]
+
+
+@package("skyfield", "astronomy")
+def skyfield() -> Iterator[Case]:
+    f, e = module("skyfield.functions"), module("skyfield.earthlib")
+    yield "angle_between", lambda x: f.angle_between(x[:3], x[3:]), [1.0, 2, 3, 3, 1, 2]
+    yield "rot_x", spread(f.rot_x), [0.3]
+    yield "refraction", spread(e.refraction), [20.0, 10.0, 1010.0]
+
+
+@package("ht", "heat transfer")
+def ht() -> Iterator[Case]:
+    m = module("ht")
+    yield "turbulent_Dittus_Boelter", spread(m.turbulent_Dittus_Boelter), [1e5, 1.2]
+    yield "LMTD", spread(m.LMTD), [100.0, 60.0, 30.0, 40.2]
+
+
+@package("pyorbital", "astronomy")
+def pyorbital() -> Iterator[Case]:
+    m = module("pyorbital.astronomy")
+    time = np.datetime64("2020-01-01T00:00:00")
+    yield "cos_zen", with_last(m.cos_zen, time), [10.0, 50.0]
+    yield "observer_position", with_last(m.observer_position, time), [10.0, 50.0, 0.1]
+
+
+@package("geographiclib", "geodesy")
+def geographiclib() -> Iterator[Case]:
+    g = module("geographiclib.geodesic").Geodesic.WGS84
+    yield "Inverse", lambda x: g.Inverse(*x)["s12"], [40.6, -73.8, 51.6, -0.5]
+    yield (
+        "Direct",
+        lambda x: [g.Direct(*x)[key] for key in ("lat2", "lon2")],
+        [
+            *(40.6, -73.8, 45.0, 1e6),
+        ],
+    )
+
+
+@package("sympy", "generated code")
+def sympy() -> Iterator[Case]:
+    s = module("sympy")
+    a, b = s.symbols("a b")
+    matrix = s.Matrix([[s.sin(a) * b, a**2], [s.sqrt(b), s.Piecewise((a, a > 1), (b, True))]])
+    yield "lambdify to numpy", spread(s.lambdify((a, b), matrix, "numpy")), [1.2, 0.4]
+    yield "lambdify to math", spread(s.lambdify((a, b), s.sin(a) * s.exp(b), "math")), [1.2, 0.4]
+    yield "lambdify to scipy", spread(s.lambdify((a, b), [a * b, s.gamma(a)], "scipy")), [1.2, 0.4]
+
+
+@package("lmoments3", "statistics")
+def lmoments3() -> Iterator[Case]:
+    m = module("lmoments3")
+    yield "lmom_ratios", lambda x: m.lmom_ratios(x, nmom=4), [2.0, 5.0, 1.0, 7.0, 3.5]
+
+
+@package("pycwt", "signals")
+def pycwt() -> Iterator[Case]:
+    m = module("pycwt")
+    t = np.linspace(0.0, 6.0, 32)
+    yield "cwt", lambda x: abs(m.cwt(np.sin(x[0] * t), 0.2)[0]), [2.0]
+    yield "Morlet.psi_ft", m.Morlet(6).psi_ft, [2.0, 5.0]
