@@ -138,7 +138,8 @@ def library_of(namespace: Namespace) -> str:
 
 def can_adapt(namespace: Namespace) -> bool:
     """Tell if code with these globals is not of a library that is left as it is."""
-    return library_of(namespace) not in NEVER_ADAPTED
+    library = library_of(namespace)
+    return library not in NEVER_ADAPTED and not library.startswith("namedtuple_")
 
 
 def with_package(namespace: Namespace) -> list[Namespace]:

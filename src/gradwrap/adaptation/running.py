@@ -82,12 +82,13 @@ class _Runs:
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun = fun
         self.name: str = getattr(fun, "__name__", type(fun).__name__)
+        self.own: list[Namespace] = _generated(fun)
         self.found: list[Namespace] = []
         self.ran: dict[str, None] = {}
         self.watch = True
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        held = hold(self.found)
+        held = hold([*self.own, *self.found])
         try:
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
@@ -194,6 +195,12 @@ class _Runs:
         except Exception as other:  # noqa: BLE001  compared
             return type(other) is type(error) and str(other) == str(error)
         return False
+
+
+def _generated(function: Any) -> list[Namespace]:
+    """The globals of a function, if they are not those of a module."""
+    namespace = getattr(function, "__globals__", None)
+    return [] if namespace is None or module_of(namespace) is not None else [namespace]
 
 
 def _plain(leaf: Any) -> Any:
