@@ -550,6 +550,69 @@ def test_functions_that_were_compiled_run_as_written(tmp_path: Path) -> None:
     assert package.f(X) == np.sin(1.3) * 0.7
 
 
+def test_stores_to_arrays_that_numpy_made(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        BASE = np.array([1.0, 2.0, 3.0])
+
+        class Weights:
+            def __init__(self):
+                self.w = BASE * 2.0
+
+            def step(self, x):
+                self.w += x[0]
+                self.w[1:] -= x[1]
+                return self.w
+
+        def f(x):
+            a = BASE + 1.0
+            a[0], b = x[0] * x[1], 2.0
+            a[1:] += x
+            a *= x[0]
+            c = BASE * BASE
+            c[::2], c[1] = x, x[0]
+            return a * b + c * Weights().step(x)
+
+        def filled(x, out):
+            out[0] = x[0]
+            return out
+
+        def aliased(x):
+            a = b = BASE + 1.0
+            a[0] = x[0]
+            return b
+
+        def viewed(x):
+            a = BASE + 1.0
+            view = a[1:]
+            a[0] = x[0]
+            return view
+
+        def given(x):
+            a = BASE + 1.0
+            filled(x, a)
+            return a
+
+        def copied(x):
+            return filled(x, BASE + 1.0)
+        """,
+    )
+    for name in ("f", "copied"):
+        function = getattr(package, name)
+        adapting = gw.adapting(function)
+        for _ in range(2):
+            np.testing.assert_allclose(
+                gw.grad(weighted(adapting))(X), central(weighted(function), X), rtol=1e-6
+            )
+    for name in ("aliased", "viewed", "given"):  # the other name would not see it
+        with pytest.raises(TrackedValueError, match=r"store into a plain numpy\.ndarray in "):
+            gw.grad(weighted(gw.adapting(getattr(package, name))))(X)
+    assert package.f.__code__.co_names[:1] == ("BASE",)
+    with gw.adapted(package), pytest.raises(GradwrapError):
+        gw.grad(weighted(package.f))(X)
+
+
 # Nothing is dropped -------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
-from gradwrap.adaptation.places import Change, Namespace, changes
+from gradwrap.adaptation.places import Change, Namespace, changes, changes_of_stores
 from gradwrap.core.observing.callers import NEVER_ADAPTED
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import AdaptationError
@@ -29,6 +29,7 @@ class _Adapted:
         self.namespace = namespace
         self.plan = plan
         self.users = 1
+        self.stores = False
 
     def restore(self) -> None:
         """Put back what stood there, newest first, where ours still stands."""
@@ -103,6 +104,20 @@ def release(namespaces: Iterable[Namespace]) -> None:
             adapted.users -= 1
             if not adapted.users:
                 _restore(adapted)
+
+
+def write_stores(namespace: Namespace) -> bool:
+    """Write the stores to arrays anew in an adapted namespace; tell if there are any."""
+    with _lock:
+        adapted = _adapted.get(id(namespace))
+        if adapted is None or adapted.stores:
+            return False
+        adapted.stores = True
+        found = changes_of_stores(namespace, adapted.plan)
+        for change in found:
+            change.place.write(change.new)
+            adapted.plan.append(change)
+    return bool(found)
 
 
 def is_adapted(namespace: Namespace) -> bool:

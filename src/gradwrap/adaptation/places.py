@@ -19,6 +19,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.rewriting import NAMES, rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
+from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import DICT, LIST, type_of
 
@@ -96,6 +97,30 @@ def changes(namespace: Namespace) -> list[Change]:
         if function.__code__ in codes
     ]
     return added + found + new
+
+
+def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change]:
+    """Find the functions of a module whose stores can be written anew.
+
+    `before` are the changes that were made there.
+    """
+    search = _Search(namespace)
+    list(search.in_dictionary(namespace, 0))
+    own = {id(c.place.holder): c.old for c in before if c.place.name == "__code__"}
+    originals = {f: own.get(id(f), f.__code__) for f in search.functions}
+    codes = rewritten(originals.values(), namespace, stores=True)
+    return [
+        *(
+            Change(Place(namespace, name, is_item=True), ABSENT, value)
+            for name, value in (STORING | NAMES).items()
+            if codes and name not in namespace
+        ),
+        *(
+            Change(Place(function, "__code__"), function.__code__, codes[original])
+            for function, original in originals.items()
+            if original in codes
+        ),
+    ]
 
 
 class _Search:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation.storing import Stores
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
@@ -132,11 +133,16 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.
     return ast.copy_location(ast.Call(function, args, keywords), at)
 
 
-def rewritten(codes: Iterable[CodeType], namespace: dict[str, Any]) -> dict[CodeType, CodeType]:
-    """Return the new code of the functions of a module, for those that need it."""
+def rewritten(
+    codes: Iterable[CodeType], namespace: dict[str, Any], *, stores: bool = False
+) -> dict[CodeType, CodeType]:
+    """Return the new code of the functions of a module, for those that need it.
+
+    With `stores`, stores to arrays are written anew too.
+    """
     needing: dict[str, list[CodeType]] = {}
     for code in codes:
-        if _needs(code):
+        if stores or _needs(code):
             needing.setdefault(code.co_filename, []).append(code)
     found: dict[CodeType, CodeType] = {}
     for file, olds in needing.items():
@@ -144,7 +150,8 @@ def rewritten(codes: Iterable[CodeType], namespace: dict[str, Any]) -> dict[Code
         with contextlib.suppress(SyntaxError, ValueError):  # it is not the source
             tree = ast.parse(source, file)
             before = _by_place(compile(tree, file, "exec", dont_inherit=True))
-            changed = ast.fix_missing_locations(_Calls(namespace).visit(tree))
+            changed = _Calls(namespace).visit(tree)
+            changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
             after = _by_place(compile(changed, file, "exec", dont_inherit=True))
             found |= {
                 old: after[_place(old)]

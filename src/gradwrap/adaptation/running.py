@@ -14,11 +14,13 @@ from gradwrap.adaptation.modules import (
     module_of,
     release,
     with_package,
+    write_stores,
 )
 from gradwrap.adaptation.places import Namespace
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_derived, is_recorded, native
 from gradwrap.core.library.backend import is_floating
+from gradwrap.core.observing.callers import latest_refusal
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
 
@@ -85,11 +87,14 @@ class _Runs:
         self.own: list[Namespace] = _generated(fun)
         self.found: list[Namespace] = []
         self.ran: dict[str, None] = {}
+        self.storing: list[Namespace] = []
         self.watch = True
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = hold([*self.own, *self.found])
         try:
+            for namespace in self.storing:
+                write_stores(namespace)
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
         finally:
@@ -103,6 +108,7 @@ class _Runs:
     ) -> Any:
         """Run the function until it does not fail, or nothing new is found."""
         first: Exception | None = None
+        refusal: GradwrapError | None = None
         if self.watch:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
@@ -113,16 +119,23 @@ class _Runs:
                     return self.fun(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
-                first = first or error
+                if first is None:
+                    first, refusal = error, latest_refusal(error)
                 self._adapt(held, _namespaces_of(error))
-                if len(held) == count and self.watch:
+                if len(held) == count and self.watch and not self._writes_stores(error):
                     break
                 self.watch = True
             else:
                 self.watch = False
                 return out
         assert first is not None
-        raise self._explained(first, args, kwargs)
+        raise self._explained(first, refusal, args, kwargs)
+
+    def _writes_stores(self, error: Exception) -> bool:
+        """Write stores anew in the modules of a traceback, after one has failed."""
+        found = [one for one in _namespaces_of(error) if write_stores(one)]
+        self.storing += [one for one in found if module_of(one) is not None]
+        return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and adapt each module before its code runs for the first time."""
@@ -167,15 +180,24 @@ class _Runs:
             "gradwrap.adapting out if the output is meant to be constant."
         )
 
-    def _explained(self, error: Exception, args: Any, kwargs: Any) -> Exception:
-        """The error to raise: the first one, or gradwrap's where that was not about the values."""
+    def _explained(
+        self, error: Exception, refusal: GradwrapError | None, args: Any, kwargs: Any
+    ) -> Exception:
+        """The error to raise: the first one, or gradwrap's where that was not about the values.
+
+        `refusal` is the one of gradwrap's that C code has put the first error in the place of.
+        """
+        ours: Exception
         if isinstance(error, GradwrapError):
-            ours: Exception = error
+            ours = error
+        elif refusal is not None:
+            ours = refusal
+            ours.__cause__ = error
         elif self._fails_alike(error, args, kwargs):
             return error
         else:
             ours = AdaptationError(
-                f"{type(error).__name__}: {error}. This was raised {_place_of(error)}, by code "
+                f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised {_place_of(error)}, by code "
                 "that was given tracked values (gradwrap.Variable). Fix: make the function that "
                 "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
                 "with gradwrap.defvjp(f, ...)."
