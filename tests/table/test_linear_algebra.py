@@ -355,3 +355,151 @@ def test_rows_have_a_jvp_of_their_own_or_are_linear() -> None:
     without = {r.name for r in rows if not r.jvps and r.kind.name not in ("linear", "multilinear")}
 
     assert without == {"einsum"}
+
+
+# Equal values, and the triangle that is read ------------------------------------------------------
+
+WARNS = gw.errors.DegeneracyWarning
+PAIR = ROTATION @ np.diag([1.0, 1.0, 3.0]) @ ROTATION.T
+
+
+def of_eigh(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def fun(x: Any) -> Any:
+        w, v = np.linalg.eigh(x)
+        return np.sum(C * ((v * f(w)) @ v.T))
+
+    return fun
+
+
+def of_svd(x: Any) -> Any:
+    u, s, vh = np.linalg.svd(x)
+    return np.sum(C * ((u * np.exp(s)) @ vh))
+
+
+def of_eig(x: Any) -> Any:
+    w, v = np.linalg.eig(x)
+    return np.sum(C * ((v * np.exp(w)) @ np.linalg.inv(v))).real
+
+
+@pytest.mark.parametrize(
+    ("fun", "words"),
+    [
+        (of_eigh(np.exp), "linalg.eigh: eigenvalues 0 and 1 "),
+        (of_eigh(np.log), "linalg.eigh: eigenvalues 0 and 1 "),
+        (of_svd, "linalg.svd: singular values 0 and 1 "),
+        (of_eig, "linalg.eig: eigenvalues 0 and 1 "),
+    ],
+    ids=["exp", "log", "svd", "eig"],
+)
+def test_a_function_of_a_matrix_with_equal_values_warns_in_every_mode(fun: Any, words: str) -> None:
+    with pytest.warns(WARNS, match=words):
+        gradient = gw.grad(fun)(EYE)
+    assert np.all(np.isfinite(gradient))
+    with pytest.warns(WARNS, match=words):
+        gw.jvp(fun, (EYE,), (C + C.T,))
+    with pytest.warns(WARNS, match=words):
+        gw.vmap(gw.grad(fun))(np.stack([np.diag(W), EYE]))
+    with pytest.warns(WARNS, match=words):
+        gw.hessian(fun)(EYE)
+    x = gw.wrap(EYE, requires_grad=True)
+    y = fun(x)
+    with pytest.warns(WARNS, match=words):
+        y.backward()
+
+
+@pytest.mark.parametrize("fun", [of_eigh(np.exp), of_svd, of_eig], ids=["eigh", "svd", "eig"])
+def test_a_function_of_a_matrix_with_distinct_values_does_not_warn(fun: Any) -> None:
+    def symmetric(x: Any) -> Any:
+        return fun((x + x.T) / 2)
+
+    gw.testing.check_grads(symmetric, [ROTATION @ np.diag(W) @ ROTATION.T], order=2, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "fun",
+    rows(
+        [
+            lambda x: np.sum(np.linalg.eigh(x)[0] ** 2),
+            lambda x: np.sum(np.linalg.eigvalsh(x) ** 2),
+            lambda x: np.sum(np.linalg.svd(x)[1] ** 2),
+            lambda x: np.sum(C * rebuilt(np.linalg.eigh(x)[1])),
+            # of a value that is not one of the equal ones, with its vector
+            lambda x: np.linalg.eigh(x)[0][2] * np.linalg.eigh(x)[1][0, 2] ** 2,
+        ]
+    ),
+)
+def test_what_is_exact_at_equal_values_does_not_warn(fun: Any) -> None:
+    symmetric = fn(lambda x: fun((x + x.T) / 2))
+    gw.testing.check_grads(symmetric, [PAIR], order=1)
+
+
+def test_the_largest_value_and_its_vector_do_not_warn_where_others_are_equal() -> None:
+    def fun(x: Any) -> Any:
+        w, v = np.linalg.eigh((x + x.T) / 2)
+        return w[2] * v[0, 2] * v[1, 2]
+
+    gw.testing.check_grads(fn(fun), [PAIR], order=1, modes=["rev"])
+
+
+@pytest.mark.parametrize(
+    "fun",
+    rows(
+        [
+            lambda x: np.linalg.eigh(x)[1][1, 0],
+            lambda x: np.sum(C * np.linalg.eigh(x)[1]),
+            lambda x: np.sum(C * np.linalg.svd(x)[0]),
+            lambda x: np.sum(C * np.linalg.svd(x)[2]),
+            lambda x: np.sum(C * np.linalg.eig(x)[1]).real,
+        ]
+    ),
+)
+def test_what_depends_on_the_choice_of_vectors_of_equal_values_is_nan(fun: Any) -> None:
+    for x in (EYE, PAIR):
+        assert np.all(np.isnan(gw.grad(fun)(x)))
+
+
+@pytest.mark.parametrize("fun", [np.linalg.eigvalsh, fn(lambda x: np.linalg.svd(x)[1])])
+def test_a_second_derivative_of_equal_values_warns(fun: Any) -> None:
+    total = fn(lambda x: np.sum(fun(x) ** 3))
+    np.testing.assert_allclose(gw.grad(total)(EYE), 3.0 * EYE)
+    with pytest.warns(WARNS, match="equal up to rounding"):
+        gw.hessian(total)(EYE)
+
+
+def test_another_library_is_looked_at_under_detect_anomaly_alone() -> None:
+    import array_api_strict as strict
+
+    def fun(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        w, v = xp.linalg.eigh(x)
+        return xp.sum(xp.matmul(v * xp.exp(w), xp.matrix_transpose(v)))
+
+    x = strict.eye(2)
+    gw.grad(fun)(x)
+    with gw.detect_anomaly(), pytest.warns(WARNS, match="eigenvalues 0 and 1"):
+        gw.grad(fun)(x)
+
+
+@pytest.mark.parametrize("uplo", ["U", "L", "u", "l"])
+def test_the_triangle_that_is_asked_for_is_read(uplo: str) -> None:
+    a = np.array([[2.0, 9.0, 9.0], [1.0, 3.0, 9.0], [0.5, 0.2, 5.0]])
+
+    def fun(x: Any) -> Any:
+        w, v = ANY.linalg.eigh(x, uplo)
+        return np.sum(W * w) + np.sum(C * v)
+
+    value, gradient = gw.value_and_grad(fun)(a)
+    assert value == fun(a)
+    found = gw.vjp(fn(lambda x: ANY.linalg.eigh(x, UPLO=uplo)), a)[0]
+    for got, wanted in zip(found, ANY.linalg.eigh(a, uplo), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    values = fn(lambda x: ANY.linalg.eigvalsh(x, uplo))
+    np.testing.assert_array_equal(gw.vjp(values, a)[0], ANY.linalg.eigvalsh(a, uplo))
+    step = 1e-6 * (C + C.T)
+    slope = (fun(a + step) - fun(a - step)) / 2e-6
+    np.testing.assert_allclose(np.sum(gradient * (C + C.T)), slope, rtol=1e-6)
+    np.testing.assert_allclose(gw.jvp(fun, (a,), (C + C.T,))[1], slope, rtol=1e-6)
+    batch = gw.vmap(gw.grad(fun))(np.stack([a, 2.0 * a]))
+    np.testing.assert_allclose(batch[1], gw.grad(fun)(2.0 * a), rtol=1e-10)
+    with pytest.raises(ValueError, match="UPLO argument must be"):
+        gw.grad(fn(lambda x: np.sum(ANY.linalg.eigh(x, "X")[0])))(a)

@@ -92,9 +92,9 @@ class CupyBackend(Backend):
         """Return the context of the device of an array."""
         return self.device(array) if self.has_several_devices else nullcontext()
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         with self._at(array):
-            return array.copy(order=order)
+            return array.copy(order=order or "K")
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Copy a small array; a large one is shared, since the host would wait to compare it."""

@@ -185,11 +185,11 @@ class TakingLists:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         known = self._known
         if self._hides:
-            args, kwargs = _with_arrays(known, args, kwargs) or (args, kwargs)
+            args, kwargs = with_arrays(known, args, kwargs) or (args, kwargs)
         try:
             return known(*args, **kwargs)
         except (TrackedValueError, BatchedValueError):  # it has refused a list, or what else it is
-            converted = _with_arrays(known, args, kwargs)
+            converted = with_arrays(known, args, kwargs)
             if converted is None:
                 raise
         args, kwargs = converted
@@ -233,7 +233,7 @@ def _found(module: str, path: str) -> Any:
     return functools.reduce(getattr, path.split("."), importlib.import_module(module))
 
 
-def _with_arrays(
+def with_arrays(
     known: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """The arguments with arrays in the place of lists of variables; None if there are none."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import kept
+from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,10 @@ class NumPyBackend(Backend):
             return True
         if not isinstance(value, (np.ndarray, np.generic)):
             return False
-        self.check_type(type(value))
+        self.check_type(type_of(value))
+        return True
+
+    def is_at_hand(self, array: Any) -> bool:
         return True
 
     def check_type(self, kind: type) -> None:
@@ -127,8 +131,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: Any = "K") -> Any:
-        return np.array(array, order=order)
+    def copy(self, array: Any, order: Any = None) -> Any:
+        return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
 
@@ -154,7 +158,7 @@ class NumPyBackend(Backend):
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
     def is_writeable(self, view: Any) -> bool:
-        return bool(view.flags.writeable)
+        return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if like is None:
@@ -162,7 +166,7 @@ class NumPyBackend(Backend):
         steps = like.strides
         if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
             return array
-        made = _empty_in_order_of(like, array)
+        made = empty_in_order_of(like, array)
         if made.strides == array.strides and type(array) is type(like):
             return array
         made[...] = array
@@ -186,25 +190,7 @@ class NumPyBackend(Backend):
         return buffer
 
 
-def _empty_in_order_of(like: Any, array: Any) -> Any:
-    """An array as another one, in the memory order of `like`, its strides included if they can.
-
-    In front of the axes of `like` it may have those of a batch.
-    """
-    if array.ndim > like.ndim:
-        batch = array.shape[: array.ndim - like.ndim]
-        steps = np.empty_like(like).strides
-        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
-        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
-        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
-        return made.transpose(*range(len(batch)), *back)
-    made = np.empty_like(like, array.dtype)
-    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
-        return made
-    low, high = np.lib.array_utils.byte_bounds(like)
-    start = like.__array_interface__["data"][0] - low
-    return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
-
-
 def _is_mask(key: Any) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
     return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

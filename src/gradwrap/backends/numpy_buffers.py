@@ -35,7 +35,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
         notes.append((level, digest_of(array)))
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
-        return np.array(array)
+        return copied_as_it_lies(array)
     if array.flags.writeable or not is_constant(array):
         if size <= SHARED:
             return _shared_copy(array)
@@ -57,7 +57,7 @@ def is_constant(array: Any) -> bool:
 def _shared_copy(array: Any) -> Any:
     """A copy of an array: the last one that was made, if the array has not changed since."""
     if not _is_in_one_piece(array):
-        return np.array(array)
+        return copied_as_it_lies(array)
     known = _copies.get(id(array))
     data = _bytes_of(array)
     if (
@@ -153,3 +153,37 @@ def _bytes_of(array: Any) -> Any:
     """The bytes of an array as they lie in memory, or of a copy where it has gaps."""
     rows = array if array.flags.c_contiguous else array.T
     return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+
+
+# Memory order ------------------------------------------------------------------------------------
+
+
+def empty_in_order_of(like: Any, array: Any) -> Any:
+    """An array as another one, in the memory order of `like`, its strides included if they can.
+
+    In front of the axes of `like` it may have those of a batch.
+    """
+    if array.ndim > like.ndim:
+        batch = array.shape[: array.ndim - like.ndim]
+        steps = np.empty_like(like).strides
+        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
+        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
+        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
+        return made.transpose(*range(len(batch)), *back)
+    made = np.empty_like(like, array.dtype)
+    repeats = any(step == 0 and n > 1 for step, n in zip(like.strides, like.shape, strict=True))
+    if made.strides == like.strides or array.dtype != like.dtype or repeats:
+        return made
+    low, high = np.lib.array_utils.byte_bounds(like)
+    start = like.__array_interface__["data"][0] - low
+    return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
+
+
+def copied_as_it_lies(array: Any) -> Any:
+    """A copy whose elements lie in memory as those of the array do."""
+    copy = np.array(array)
+    if copy.strides == getattr(array, "strides", ()):
+        return copy
+    made = empty_in_order_of(array, array)
+    made[...] = array
+    return made

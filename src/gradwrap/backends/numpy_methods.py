@@ -11,6 +11,7 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.levels.wrapper import is_scalar
 from gradwrap.errors import InPlaceError, TrackedValueError
 
 Method = Callable[..., Any]
@@ -59,7 +60,7 @@ def _view(x: Any, dtype: Any = None) -> Any:
             f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
             "Fix: x.astype(dtype) converts the values."
         )
-    return x[...]
+    return x if is_scalar(x) else x[...]
 
 
 def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:

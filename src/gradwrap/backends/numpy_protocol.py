@@ -103,7 +103,8 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
         return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
-        return composed(xp, *(xp.asarray(x) for x in inputs))
+        found = composed(xp, *(xp.asarray(x) for x in inputs))
+        return tuple(map(scalar, found)) if isinstance(found, TUPLE) else scalar(found)
     op = search_function(ufunc)
     if op is None or op.rule_for(cls._backend.name) is None:
         if not is_recorded(inputs):

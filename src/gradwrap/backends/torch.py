@@ -57,7 +57,10 @@ class TorchBackend(Backend):
     def device(self, array: Any) -> Any:
         return array.device
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def is_at_hand(self, array: Any) -> bool:
+        return array.device.type == "cpu"  # type: ignore[no-any-return]  # a string
+
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return array.clone()
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:

@@ -7,18 +7,21 @@ the gradient is right for losses that do not depend on that choice.
 
 If two eigenvalues (or singular values) are equal up to rounding, the term that would divide by
 their difference is dropped. That is exact for a loss that depends on their vectors only through the
-space they span. V f(w) V^H, and a second derivative of a function of w, would also need f'(w),
-which the cotangents of w and V do not contain: there, a term is missing.
+space they span; for one that depends on the choice of vectors, the gradient is NaN. V f(w) V^H, and
+a second derivative of a function of w, would also need f'(w), which the cotangents of w and V do
+not contain: there is a warning (`equal_values.py`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import general, joint
 from gradwrap.core.table.registry import register
+from gradwrap.rules.equal_values import check_distinct, defined, inverse_gaps
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -30,6 +33,7 @@ from gradwrap.rules.matrices import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Unpack
 
     from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
@@ -116,16 +120,15 @@ def _with_complement(xp: Any, q: Any, moved: Any) -> Any:
     return xp.concat([moved, rest], axis=-1)
 
 
-def _inverse_gaps(xp: Any, values: Any) -> Any:
-    """Return 1 / (values_j - values_i), and 0 for equal values."""
-    gaps = values[..., None, :] - values[..., :, None]
-    return reciprocal(xp, gaps, rounding(xp, values, values.shape[-1])[..., None])
-
-
 def _diagonal_of(xp: Any, values: Any, like: Any) -> Any:
     """Build a diagonal matrix of the dtype of `like`."""
     eye = xp.eye(values.shape[-1], dtype=like.dtype, device=device(like))
     return xp.astype(values, like.dtype)[..., None, :] * eye
+
+
+def _eigh_of(xp: Any, x: Any, UPLO: str) -> Any:
+    """Decompose by the triangle that is named, which the standard does not let one choose."""
+    return xp.linalg.eigh(x) if UPLO == "L" else xp.linalg.eigh(x, UPLO=UPLO)
 
 
 def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
@@ -133,7 +136,16 @@ def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
     w, v = out
     of_w, of_v = g
     back = adjoint(xp, v)
-    middle = _inverse_gaps(xp, w) * skew_part(xp, back @ of_v) + _diagonal_of(xp, of_w, v)
+    n = w.shape[-1]
+    if of_v is None:
+        middle = _diagonal_of(xp, of_w, v)
+    else:
+        overlap = back @ of_v
+        turning = skew_part(xp, overlap)
+        middle = defined(xp, w, n, turning, overlap, inverse_gaps(xp, w, n) * turning)
+        if of_w is not None:
+            check_distinct("linalg.eigh", w, n, of_w, overlap)
+            middle = middle + _diagonal_of(xp, of_w, v)
     return (hermitian_part(xp, v @ middle @ back),)
 
 
@@ -141,17 +153,21 @@ def _eigh_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
     w, v = out
     inner = adjoint(xp, v) @ hermitian_part(xp, t) @ v
     of_w = real_part(xp, xp.linalg.diagonal(inner))
-    return of_w, v @ (_inverse_gaps(xp, w) * inner)
+    return of_w, v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
 
 
-def _eigvalsh(xp: Any, g: Any, x: Any) -> Any:
+def _eigvalsh(xp: Any, g: Any, x: Any, UPLO: str) -> Any:
     """Return the matrix's cotangent: Giles 3.1."""
-    _, v = xp.linalg.eigh(x)
+    w, v = _eigh_of(xp, x, UPLO)
+    if is_recorded(g):  # its own derivative depends on that of the vectors
+        check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
 
 
-def _eigvalsh_jvp(xp: Any, t: Any, x: Any) -> Any:
-    _, v = xp.linalg.eigh(x)
+def _eigvalsh_jvp(xp: Any, t: Any, x: Any, UPLO: str) -> Any:
+    w, v = _eigh_of(xp, x, UPLO)
+    if is_recorded(x):
+        check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return xp.sum(real_product(xp, v, hermitian_part(xp, t) @ v), axis=-2)
 
 
@@ -163,17 +179,25 @@ def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
     w, v = out
     of_w, of_v = g
     back = adjoint(xp, v)
-    overlap = back @ of_v
-    lengths = xp.real(xp.linalg.diagonal(overlap))
-    turned = overlap - (back @ v) * xp.astype(lengths, v.dtype)[..., None, :]
-    middle = xp.conj(_inverse_gaps(xp, w)) * turned + _diagonal_of(xp, of_w, v)
+    n = w.shape[-1]
+    if of_v is None:
+        middle = _diagonal_of(xp, of_w, v)
+    else:
+        overlap = back @ of_v
+        lengths = xp.real(xp.linalg.diagonal(overlap))
+        turned = overlap - (back @ v) * xp.astype(lengths, v.dtype)[..., None, :]
+        result = xp.conj(inverse_gaps(xp, w, n)) * turned
+        middle = defined(xp, w, n, turned, overlap, result)
+        if of_w is not None:
+            check_distinct("linalg.eig", w, n, of_w, overlap)
+            middle = middle + _diagonal_of(xp, of_w, v)
     return (xp.linalg.solve(back, middle @ back),)
 
 
 def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
     w, v = out
     inner = xp.linalg.solve(v, xp.astype(t, v.dtype) @ v)
-    moved = v @ (_inverse_gaps(xp, w) * inner)
+    moved = v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
     growth = xp.sum(real_product(xp, v, moved), axis=-2, keepdims=True)
     return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
 
@@ -183,7 +207,7 @@ def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
     nothing = rounding(xp, s, max(shape[-2:]))
     sums = s[..., None, :] + s[..., :, None]
     return (
-        reciprocal(xp, s[..., None, :] - s[..., :, None], nothing[..., None]),
+        inverse_gaps(xp, s, max(shape[-2:])),
         reciprocal(xp, sums, nothing[..., None]),
         reciprocal(xp, s, nothing)[..., None, :],
     )
@@ -202,14 +226,22 @@ def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     """
     u, s, vh = out
     of_u, of_s, of_vh = g
-    k = s.shape[-1]
+    k, n = s.shape[-1], max(x_meta.shape[-2:])
+    if of_u is None and of_vh is None:
+        return ((u[..., :k] * of_s[..., None, :]) @ vh[..., :k, :],)
+    of_u = xp.zeros_like(u) if of_u is None else of_u
+    of_vh = xp.zeros_like(vh) if of_vh is None else of_vh
     u, of_u = _of_first(xp, u, of_u, k)
     v, of_v = _of_first(xp, adjoint(xp, vh), adjoint(xp, of_vh), k)
     vh = adjoint(xp, v)
     left, right = adjoint(xp, u) @ of_u, vh @ of_v
     gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape)
-    middle = gaps * skew_part(xp, left + right) + sums * skew_part(xp, left - right)
-    result = u @ (middle + _diagonal_of(xp, of_s, u)) @ vh
+    turning, size = skew_part(xp, left + right), xp.abs(left) + xp.abs(right)
+    middle = defined(xp, s, n, turning, size, gaps * turning) + sums * skew_part(xp, left - right)
+    if of_s is not None:
+        check_distinct("linalg.svd", s, n, of_s, size)
+        middle = middle + _diagonal_of(xp, of_s, u)
+    result = u @ middle @ vh
     if u.shape[-2] > k:
         result = result + ((of_u - u @ left) * inverse) @ vh
     if v.shape[-2] > k:
@@ -239,15 +271,29 @@ def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any, Any]:
 def _svdvals(xp: Any, g: Any, x: Any) -> Any:
     """Return the matrix's cotangent: Giles 3.2."""
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    if is_recorded(g):  # its own derivative depends on that of the vectors
+        check_distinct("linalg.svdvals", s, max(x.shape[-2:]))
     some = s > rounding(xp, s, max(x.shape[-2:]))
     return (u * xp.where(some, g, 0.0)[..., None, :]) @ vh
 
 
 def _svdvals_jvp(xp: Any, t: Any, x: Any) -> Any:
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    if is_recorded(x):
+        check_distinct("linalg.svdvals", s, max(x.shape[-2:]))
     some = s > rounding(xp, s, max(x.shape[-2:]))
     slopes = xp.sum(real_product(xp, u, t @ adjoint(xp, vh)), axis=-2)
     return xp.where(some, slopes, 0.0)
+
+
+def _on_use(name: str, at: int) -> Callable[[Any, set[int]], None]:
+    """Make the check of values, the output `at`, where they are used together with vectors."""
+
+    def on_use(out: Any, used: set[int]) -> None:
+        if at in used and len(used) > 1:
+            check_distinct(name, out[at], max(part.shape[-1] for part in out))
+
+    return on_use
 
 
 # The functions that the harness differentiates: their results do not depend on the choice of
@@ -294,11 +340,16 @@ def _row(
 ) -> Rule:
     """Build the row of a decomposition of the matrices in the last two axes."""
     options |= {"jvp": tangent, "holomorphic": False, "batch": "last"}
+    if name in ("linalg.eigh", "linalg.eig", "linalg.svd"):
+        options |= {"materializes": False, "on_use": _on_use(name, int(name == "linalg.svd"))}
     return (joint if "outputs" in options else general)(name, signature, cotangent, **options)
 
 
 HERMITIAN = ("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)")
-EQUAL = "equal values: exact where vectors matter through their span alone, not for V f(w) V^H"
+EQUAL = (
+    "equal values: exact where vectors matter through their span alone, NaN where their choice "
+    "matters, a warning where values matter too"
+)
 
 RULES = [
     _row(
@@ -332,24 +383,28 @@ RULES = [
     ),
     _row(
         "linalg.eigh",
-        "x, /",
+        "x, /, *, UPLO='L'",
         _eigh,
         _eigh_jvp,
         outputs=2,
         samples=HERMITIAN,
         probe=_eigh_invariants,
         convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
-        numpy="linalg.eigh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
+        native=_eigh_of,
+        numpy="linalg.eigh(a, UPLO='L')",
     ),
     _row(
         "linalg.eigvalsh",
-        "x, /",
+        "x, /, *, UPLO='L'",
         _eigvalsh,
         _eigvalsh_jvp,
         samples=HERMITIAN,
         probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
         convention="Hermitian gradients, whichever triangle is read",
-        numpy="linalg.eigvalsh(a, UPLO='L') -> lower(xp, a, UPLO) when UPLO == 'L'",
+        native=lambda xp, x, UPLO: (
+            xp.linalg.eigvalsh(x) if UPLO == "L" else xp.linalg.eigvalsh(x, UPLO=UPLO)
+        ),
+        numpy="linalg.eigvalsh(a, UPLO='L')",
     ),
     _row(
         "linalg.eig",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import reduction
 from gradwrap.core.table.registry import register
@@ -38,6 +39,7 @@ def _matrix_norm(xp: Any, g: Any, x: Any, keepdims: bool, ord: Any) -> Any:
     For the nuclear norm it is g times U V^H, for the singular values above rounding error.
     """
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    s = s.detach() if isinstance(s, AnyWrapper) else s  # it only chooses
     if ord == "nuc":
         weights = xp.astype(s > rounding(xp, s, max(x.shape[-2:])), s.dtype)
     else:

@@ -166,7 +166,7 @@ def check_rule(
 
 
 def _without_formula(op: Any, count: int) -> list[int]:
-    """Return the positions of the arguments that the rule of an operation does not differentiate."""
+    """Return the positions of the arguments for which the rule of an operation has no formula."""
     if isinstance(op, str):
         found = find_op(op)
     else:

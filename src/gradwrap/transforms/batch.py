@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gradwrap.core.calls.batch import Batch, Batched
 from gradwrap.core.calls.loop import stacked
@@ -22,23 +22,23 @@ from gradwrap.transforms.arguments import (
     wrapped_untracked,
 )
 from gradwrap.transforms.running import run
+from gradwrap.transforms.typed import typed_as_vmap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Axes: TypeAlias = Any
 """An axis, None, or a pytree of them that is a prefix of the arguments (of the results)."""
 
 
+@typed_as_vmap
 def vmap(
-    fun: Callable[P, R],
+    fun: Callable[..., Any],
     in_axes: Axes = 0,
     out_axes: Axes = 0,
     *,
     fallback: Literal["error", "warn", "loop"] = "warn",
-) -> Callable[P, R]:
+) -> Callable[..., Any]:
     """Vectorise a function over an axis of its arguments.
 
     The function sees one example: arrays without the mapped axis. Its operations run once, on
@@ -89,7 +89,7 @@ def vmap(
         raise VmapAxesError(f"fallback={fallback!r}. Fix: give one of 'error', 'warn', 'loop'.")
 
     @functools.wraps(fun)
-    def mapped(*args: P.args, **kwargs: P.kwargs) -> R:
+    def mapped(*args: Any, **kwargs: Any) -> Any:
         level = new_level()
         entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
         try:
@@ -99,7 +99,7 @@ def vmap(
                 raise
             returned = entering.by_example()
         returned = without_inner(returned, level)
-        return _out_of(returned, out_axes, entering)  # type: ignore[no-any-return]  # in the structure of the function
+        return _out_of(returned, out_axes, entering)
 
     return mapped
 
@@ -134,7 +134,7 @@ class _Entering:
         for index in range(self.size):
             parts = [example(leaf, self.level, index) for leaf in leaves]
             args, kwargs = unflatten(treedef, wrapped_untracked(parts))
-            row, structure = flatten(without_inner(self.fun(*args, **kwargs), self.level))
+            row, structure = flatten(without_inner(run(self.fun, args, kwargs), self.level))
             rows.append([stripped(leaf) for leaf in row])
         columns = zip(*rows, strict=True) if rows else [()]
         found = [stacked(name_of(self.fun), column) for column in columns]

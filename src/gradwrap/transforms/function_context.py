@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from gradwrap.core.levels.levels import current_watch
 from gradwrap.core.levels.wrapper import UNTRACKED, AnyWrapper, native
@@ -16,7 +16,15 @@ from gradwrap.errors import InPlaceError, NotAnArrayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from typing_extensions import TypeVar
+
     from gradwrap.core.array.variable import Variable
+
+    A = TypeVar("A", default=Any)  # only checkers need the default, and have this package
+else:
+    from typing import TypeVar
+
+    A = TypeVar("A")
 
 
 class Input:
@@ -91,10 +99,11 @@ class _Settling:
         return Computed(leaf)
 
 
-class FunctionCtx:
+class FunctionCtx(Generic[A]):
     """Carries arrays and anything else from a `Function`'s forward to its backward.
 
-    Besides what it has here, any attribute can be set on it in forward and read in backward.
+    Besides what it has here, any attribute can be set on it in forward and read in backward. To a
+    type checker `FunctionCtx[A]` says that it keeps arrays of the type `A`.
     """
 
     __slots__ = (
@@ -126,7 +135,7 @@ class FunctionCtx:
         self._outs: Sequence[Any] = ()
         self._origin: Any = None
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: A | None) -> None:
         """Keep arrays, or None, for `saved_tensors` in backward.
 
         Arguments and outputs of forward keep their place in the graph, so that backward can be
@@ -146,7 +155,7 @@ class FunctionCtx:
         self._saved = tensors
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[A, ...]:
         """The arrays that forward gave to `save_for_backward`."""
         return self._saved
 

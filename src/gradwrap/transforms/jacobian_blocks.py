@@ -283,8 +283,8 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         found = iter(block)
         by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
         blocks.append([one for at in asked for one in by_place[at]])
-    found = as_asked(blocks, [flattened[at][1] for at in asked], argnums)
-    jacobian = unflatten(treedef, with_none(outputs, found))
+    owned = as_asked(blocks, [flattened[at][1] for at in asked], argnums)
+    jacobian = unflatten(treedef, with_none(outputs, owned))
     return (jacobian, aux) if has_aux else jacobian
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias, TypeVar
 
+    from gradwrap.typing.batches import Vmap
     from gradwrap.typing.derivatives import ElementwiseGrad, Grad, Hessian, Jacobian, ValueAndGrad
     from gradwrap.typing.products import Hvp, Jvp, Linearize, Vjp
 
@@ -31,3 +32,4 @@ typed_as_jvp: TypedAs[Jvp] = _itself
 typed_as_linearize: TypedAs[Linearize] = _itself
 typed_as_value_and_grad: TypedAs[ValueAndGrad] = _itself
 typed_as_vjp: TypedAs[Vjp] = _itself
+typed_as_vmap: TypedAs[Vmap] = _itself

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Y = TypeVar("Y", bound=Any, default=Any)
     Z = TypeVar("Z", bound=Any, default=Any)
     R = TypeVar("R", default=Any)
+    G = TypeVar("G", bound=np.generic, default=Any)
     Aux = TypeVar("Aux", default=Any)
     Primals = TypeVarTuple("Primals")
 

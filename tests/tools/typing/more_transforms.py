@@ -52,9 +52,9 @@ assert_type(gw.linearize(lambda x: -x, w)[1](w), Array)
 # vmap ---------------------------------------------------------------------------------------------
 
 assert_type(gw.vmap(scaled)(w, factor=3.0), Array)
-assert_type(gw.vmap(loss, in_axes=(None, 0))(w, x=w, rate=1.0), np.float64)
+assert_type(gw.vmap(loss, in_axes=(None, 0))(w, x=w, rate=1.0), Array)
 gw.vmap(loss)(w)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-gw.vmap(loss, fallback="never")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.vmap(loss, fallback="never")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 gradient = gw.grad(loss)
 assert_type(gw.vmap(gradient)(w, w, rate=1.0), Array)
 
@@ -64,7 +64,28 @@ def row_sum(row: Array) -> np.float64:
     return np.float64(row.sum())
 
 
-assert_type(row_sum(row=w), np.float64)
+assert_type(row_sum(row=w), Array)
+
+
+def as_floats(row: Array) -> tuple[np.float64, Array]:
+    return np.float64(row.sum()), row
+
+
+assert_type(gw.vmap(as_floats)(w), tuple[Array, Array])
+assert_type(gw.vmap(float)(1.0), Array)
+
+
+class Rows:
+    @gw.vmap
+    def total(self, row: Array) -> np.float64:
+        return np.float64(row.sum())
+
+
+assert_type(Rows().total(w), Array)
+assert_type(gw.vmap(gw.value_and_grad(loss))(w, w), tuple[Array, Array])
+assert_type(gw.vmap(returns_any)(w), Any)
+assert_type(gw.vmap(gw.grad(lambda x: np.sum(x * x)))(w), Any)
+assert_type(gw.vmap(gw.vmap(row_sum))(w), Array)
 
 # Jacobians: of the type of the argument -----------------------------------------------------------
 
@@ -131,7 +152,7 @@ assert_type(gw.vmap(partly)(w), Array)
 assert_type(gw.value_and_grad(model.loss, (0, 1))(w, w), tuple[np.float64, tuple[Array, Array]])
 assert_type(gw.value_and_grad(model)(w, x=w), tuple[np.float64, Array])
 assert_type(gw.hessian(model.loss)(w, x=w), Array)
-assert_type(gw.vmap(model.loss)(w, x=w), np.float64)
+assert_type(gw.vmap(model.loss)(w, x=w), Array)
 assert_type(gw.checkpoint(model)(w, x=w), np.float64)
 assert_type(gw.vjp(model, w, w)[1](np.float64(1.0)), tuple[Array, Array])
 assert_type(gw.jvp(model.loss, (w, w), (w, w)), tuple[np.float64, np.float64])

@@ -169,6 +169,21 @@ class Scaled(gw.Function):
         return g * float(ctx.rate)
 
 
+class Squared(gw.Function):
+    @staticmethod
+    def forward(ctx: gw.FunctionCtx[Array], x: Array) -> Array:
+        ctx.save_for_backward(x, None)
+        ctx.save_for_backward("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        return x**2
+
+    @staticmethod
+    def backward(ctx: gw.FunctionCtx[Array], g: Array) -> Array:
+        assert_type(ctx.saved_tensors, tuple[Array, ...])
+        assert_type(ctx.note, Any)
+        (x,) = ctx.saved_tensors
+        return g * 2.0 * x
+
+
 class Doubled(gw.Function):
     @staticmethod
     def forward(x: Array, label: str = "") -> Array:

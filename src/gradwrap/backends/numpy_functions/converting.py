@@ -10,7 +10,6 @@ import numpy as np
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
-from gradwrap.rules.matrices import adjoint
 
 NDARRAY: type[Any] = np.ndarray
 NoValue: Any = np._NoValue  # pyright: ignore[reportPrivateUsage]  # the default of some parameters
@@ -93,11 +92,3 @@ def mask(xp: Any, condition: Any) -> Any:
     if not isinstance(condition, AnyWrapper) and type(condition) not in native_types:
         condition = xp.asarray(condition)
     return condition if condition.dtype == np.bool_ else condition != 0
-
-
-def lower(xp: Any, a: Any, uplo: str) -> Any:
-    """A matrix whose lower triangle is the triangle that is asked for."""
-    if uplo.upper() not in ("L", "U"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
-    a = xp.asarray(a)
-    return a if uplo.upper() == "L" else adjoint(xp, a)

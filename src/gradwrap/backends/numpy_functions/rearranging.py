@@ -164,7 +164,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
         elif x.ndim:
             found[condition] = function(x[condition], *args, **kw) if np.any(condition) else 0.0
         elif condition:
-            found = function(x, *args, **kw)
+            found = xp.copy(function(x, *args, **kw))
     return in_order(xp.astype(found, x.dtype), "K", x)
 
 
@@ -200,12 +200,12 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     places = np.argwhere(on_host(filt))
     if not len(places):
-        return filt[(slice(0),) * filt.ndim]
+        return filt[(*(slice(0),) * filt.ndim, Ellipsis)]
     key = [slice(None)] * filt.ndim
     for i in range(filt.ndim) if axis is None else sizes(axis):
         first = int(places[:, i].min()) if "f" in trim.lower() else None
         key[i] = slice(first, int(places[:, i].max()) + 1 if "b" in trim.lower() else None)
-    return filt[tuple(key)]
+    return filt[(*key, Ellipsis)]
 
 
 # A function of the user's, for each slice --------------------------------------------------------

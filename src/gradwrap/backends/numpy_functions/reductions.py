@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     scalar,
 )
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import innermost, native
 from gradwrap.rules.axes import as_axes
 
 NEUTRAL: dict[str, tuple[Any, str]] = {
@@ -71,8 +71,8 @@ def mean(xp: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> 
 
 def _masked_sum(xp: Any, a: Any, where: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
     """The sum of the elements that a mask chooses, and how many there are."""
-    mask = np.broadcast_to(native(where), a.shape)
-    count = np.sum(mask, axis=axis, keepdims=keepdims, dtype=a.real.dtype)
+    mask = xp.broadcast_to(xp.asarray(where), a.shape)
+    count = xp.sum(xp.astype(mask, a.real.dtype), axis=axis, keepdims=keepdims)
     return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims), count
 
 
@@ -96,7 +96,7 @@ def spread(
     is_complex = xp.isdtype(a.dtype, "complex floating")
     if not is_complex and mean is NoValue and not is_masked(where):
         return getattr(xp, path)(a, axis=axis, correction=free, keepdims=keepdims)
-    mask = native(where) if is_masked(where) else np.True_
+    mask = xp.asarray(where) if is_masked(where) else np.True_
     a = xp.where(mask, a, 0)  # so that a NaN that is left out has no part in the derivative
     if mean is NoValue:
         total, count = _masked_sum(xp, a, mask, axis, True)
@@ -105,10 +105,10 @@ def spread(
     square = (xp.conj(deviation) * deviation).real if is_complex else deviation * deviation
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
     known = count - free
-    if np.any(known <= 0):
+    is_missing = innermost(known <= 0)
+    if isinstance(is_missing, (np.ndarray, np.bool_)) and is_missing.any():  # not asked of a GPU
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=2)
-        known = np.where(known > 0, known, none)
-    found = total / known
+    found = total / xp.where(known > 0, known, none)
     return _root(xp, found) if path == "std" else found
 
 
@@ -169,7 +169,8 @@ def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
 )
 def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
     """Call the function without `nan` in its name, of the chosen elements that are numbers."""
-    known = ~np.isnan(native(a)) & (native(where) if is_masked(where) else np.True_)
+    known = ~xp.isnan(a)
+    known = known & xp.asarray(where) if is_masked(where) else known
     if name == "nanmean":
         return mean(xp, a, where=known, **options)
     return spread(xp, name.removeprefix("nan"), a, where=known, none=math.nan, **options)

@@ -114,11 +114,12 @@ def cov(
         norm = rows.shape[1] - free
     else:
         check_constant("np.cov", fweights=fweights)
-        shares, counts = xp.asarray(1.0 if aweights is None else aweights), np.asarray(1.0)
+        shares = xp.asarray(1.0 if aweights is None else aweights)
+        counts: Any = np.asarray(1.0)
         if aweights is not None:
             _check_weights("aweights", shares, innermost(shares), rows)
         if fweights is not None:
-            counts = on_host(fweights).astype(np.float64)
+            counts = np.asarray(on_host(fweights), dtype=np.float64)
             _check_weights("fweights", counts, counts, rows)
             if np.any(counts != np.around(counts)):
                 raise TypeError("fweights must be integer")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from typing import Any
 
 from gradwrap.core.array.adapted import (
@@ -16,7 +15,7 @@ from gradwrap.core.array.adapted import (
 from gradwrap.core.array.inplace import handed_out
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.observing.callers import leaving
+from gradwrap.core.observing.callers import calling_module, leaving
 from gradwrap.core.values.dynamic import TUPLE
 
 
@@ -71,8 +70,7 @@ class Conversions:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""
         if any(layer._node is not None for layer in layers(self)):
-            caller = sys._getframe(1).f_globals.get("__name__", "")
-            backend_of(innermost(self)).check_converting(caller)
+            backend_of(innermost(self)).check_converting(calling_module())
         self._untracked_data(
             "Converting to a plain numpy.ndarray (np.asarray, np.array, or code that calls them)"
         )

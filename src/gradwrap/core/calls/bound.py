@@ -82,6 +82,7 @@ class BoundOp(NodeOp):
         self.holomorphic: bool = rule.holomorphic
         self.consumes: bool = rule.consumes
         self.check: bool = rule.checked
+        self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
         self.special: bool = rule.checked or rule.consumes or rule.is_joint
         self.split: Callable[..., Any]

@@ -49,6 +49,28 @@ class Tangent:
         self.value: Any = value
 
 
+class _NotingTangent:
+    """The tangent of one output of several, for an operation that notes which of them are used."""
+
+    __slots__ = ("_note", "_tangent", "meta")
+
+    def __init__(self, tangent: Tangent, note: Callable[[], None]) -> None:
+        self.meta: Meta = tangent.meta
+        self._tangent = tangent
+        self._note = note
+
+    @property
+    def value(self) -> Any:
+        self._note()
+        return self._tangent.value
+
+
+def _note_use(on_use: Callable[..., None], out: Any, used: set[int], index: int) -> None:
+    if index not in used:
+        used.add(index)
+        on_use(out, used)
+
+
 # The usual call -----------------------------------------------------------------------------------
 
 
@@ -179,6 +201,11 @@ def dual(bound: BoundOp, out: Any, level: int, like: Meta | None, t: Any) -> Any
         parts = [
             dual(bound, part, level, like, one) for part, one in zip(out, tangents, strict=True)
         ]
+        if bound.rule.on_use is not None:
+            used: set[int] = set()
+            for index, part in enumerate(parts):
+                note = partial(_note_use, bound.rule.on_use, out, used, index)
+                part._node = _NotingTangent(part._node, note)
         return rebuilt(out, parts)
     backend = bound.backend
     if t is None or not hasattr(out, "dtype") or not backend.dtype_kind(out.dtype)[0]:
@@ -212,6 +239,8 @@ def push_forward(  # noqa: PLR0913  all there is to a call
         for index, node in enumerate(nodes)
         if node is not None
     ]
+    if not any(term != "" for term in terms):
+        return untracked(bound, out)  # what is tracked has a derivative of zero
     if None in terms or (rule.kind.real_only(rule) and _any_complex(bound, data)):
         t = _transposed_twice(bound, data, nodes, statics, out)
     else:

@@ -253,14 +253,13 @@ def data_of(wrapper: Any) -> Any:
 
 def example(value: Any, level: int, index: int) -> Any:
     """One example of the arrays in a value that the `vmap` of this level maps over."""
-    return _with_leaves(
-        value,
-        lambda leaf: (
-            leaf._value[index]
-            if isinstance(leaf, AnyWrapper) and leaf._is_batched and is_at(leaf, level)
-            else leaf
-        ),
-    )
+
+    def one(leaf: Any) -> Any:
+        layer = stripped(leaf)
+        is_mapped = isinstance(layer, AnyWrapper) and layer._is_batched and is_at(layer, level)
+        return layer._value[index] if is_mapped else leaf
+
+    return _with_leaves(value, one)
 
 
 # Keys ---------------------------------------------------------------------------------------------

@@ -90,6 +90,10 @@ class Backend:
         """Tell if arrays of a type answer for operations with tracked arrays themselves."""
         return False
 
+    def is_at_hand(self, array: Any) -> bool:
+        """Tell if values can be looked at without waiting, for a device or a lazy computation."""
+        return False
+
     def check_converting(self, module: str) -> None:
         """Raise if a module that converts a tracked array to a plain one makes such arrays."""
 
@@ -207,7 +211,7 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return self.xp.asarray(array, copy=True)
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
@@ -310,6 +314,11 @@ def is_library(name: str) -> bool:
     if name in _factories or any(backend.name == name for backend in by_type.values()):
         return True
     return name.isidentifier() and importlib.util.find_spec(name) is not None
+
+
+def registered() -> frozenset[str]:
+    """The names of the libraries that have a backend of their own."""
+    return frozenset(_factories)
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -462,8 +471,8 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any, order: str = "K") -> Any:
-        return self.xp.copy(array, order=order)
+    def copy(self, array: Any, order: str | None = None) -> Any:
+        return self.xp.copy(array, order=order or "K")
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library

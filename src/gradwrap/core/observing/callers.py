@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.library.backend import registered
 from gradwrap.errors import GradwrapError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType, TracebackType
 
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
-"""Libraries whose code is not where the user, or the author of a package, wrote the call."""
+"""Code that is not where the user, or the author of a package, wrote the call. Neither is that of
+the libraries of arrays."""
 NEVER_ADAPTED = frozenset(sys.stdlib_module_names) - {"__main__"} | {
     *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
     *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
@@ -29,7 +31,7 @@ STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
 class Caller(NamedTuple):
-    """A line of code outside gradwrap, NumPy and the standard library."""
+    """A line of code outside gradwrap, the libraries of arrays and the standard library."""
 
     code: CodeType
     line: int
@@ -58,6 +60,12 @@ def current_caller() -> Caller | None:
     return next(_callers(_outwards(frame)), None)
 
 
+def calling_module() -> str:
+    """Return the module that has called the function that asks."""
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    return str(frame.f_globals.get("__name__", ""))
+
+
 def caller_of(error: BaseException) -> Caller | None:
     """Return the line that an error came from; None if there is none but gradwrap's."""
     frames = reversed(list(_inwards(error.__traceback__)))
@@ -77,9 +85,10 @@ def _inwards(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, 
 
 
 def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
+    passed_by = PASSED_BY | registered()
     for frame, line, instruction in frames:
         module = str(frame.f_globals.get("__name__", ""))
-        if module.partition(".")[0] not in PASSED_BY:
+        if module.partition(".")[0] not in passed_by:
             uses = _uses_drop_in(frame)
             is_store = _is_store(frame.f_code, instruction)
             yield Caller(frame.f_code, line, module, uses, is_store, MARK in frame.f_globals)

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
         symbol: str | None
         native: FormulaFunction | None
         outputs: int
+        materializes: bool
+        on_use: Callable[..., None] | None
         casts: bool
         real_steps: bool
         views: str | None
@@ -154,6 +156,8 @@ class Rule:
     symbol: str | None = None  # of Python's operator
     native: Callable[..., Any] | None = None  # the operation in terms of others, (xp, ...)
     outputs: int = 1
+    materializes: bool = True  # zeros, not None, for an output that no cotangent arrived at
+    on_use: Callable[..., None] | None = None  # (out, used): the tangents of several outputs are
     casts: bool = False  # to another dtype or device
     real_steps: bool = False  # piecewise constant on real numbers: not tracked there
     views: str | None = None

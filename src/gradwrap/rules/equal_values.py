@@ -1,0 +1,87 @@
+"""Equal eigenvalues, or singular values: where the derivative of their vectors does not exist.
+
+The vectors V of values w that are equal may turn within the space they span. A loss that turns with
+them has no derivative. For one that does not, the formulas leave the turning out, which is exact as
+long as the values do not matter too. V f(w) V^H does not turn either, but its derivative has f'(w)
+where the formulas would divide f(w_j) - f(w_i) by w_j - w_i, and nothing that arrives at them tells
+that. So there is a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from gradwrap.core.levels.levels import inspecting
+from gradwrap.core.levels.wrapper import innermost
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.compat import device
+from gradwrap.errors import DegeneracyWarning
+from gradwrap.rules.matrices import reciprocal, rounding
+
+
+def gaps(xp: Any, values: Any) -> Any:
+    """Return values_j - values_i."""
+    return values[..., None, :] - values[..., :, None]
+
+
+def inverse_gaps(xp: Any, values: Any, n: int) -> Any:
+    """Return 1 / (values_j - values_i), and 0 for equal values of matrices of this size."""
+    return reciprocal(xp, gaps(xp, values), rounding(xp, values, n)[..., None])
+
+
+def equal_pairs(xp: Any, values: Any, n: int) -> Any:
+    """Return whether values i and j are equal up to rounding, for i not j."""
+    places = xp.arange(values.shape[-1], device=device(values))
+    is_pair = places[:, None] != places[None, :]
+    return (xp.abs(gaps(xp, values)) <= rounding(xp, values, n)[..., None]) & is_pair
+
+
+def defined(xp: Any, values: Any, n: int, turning: Any, overlap: Any, result: Any) -> Any:
+    """Return a result, and NaN where it would be infinite: where a loss turns with equal vectors.
+
+    `turning` is its slope along the turning of each pair; up to rounding it is 0 if the loss does
+    not depend on the choice of vectors. `overlap` is of the size of what it was computed from.
+    """
+    if values.shape[-1] < 2:
+        return result
+    size = xp.max(xp.abs(overlap), axis=(-2, -1), keepdims=True)
+    turns = xp.abs(turning) > float(xp.finfo(size.dtype).eps) ** 0.5 * size
+    return xp.where(equal_pairs(xp, values, n) & turns, float("nan"), result)
+
+
+def check_distinct(
+    name: str, values: Any, n: int, of_values: Any = None, overlap: Any = None
+) -> None:
+    """Warn where equal values matter to a loss together with their vectors.
+
+    A value does not matter where `of_values`, its cotangent, and the column of `overlap` for its
+    vector are zero. A GPU is not waited for, except under `detect_anomaly`.
+    """
+    values = innermost(values)
+    backend = backend_of(values)
+    asked = inspecting.get()
+    if not (backend.is_at_hand(values) or (asked is not None and asked.finite)):
+        return
+    xp = backend.xp
+    equal = equal_pairs(xp, values, n)
+    if of_values is not None:
+        used = (innermost(of_values) != 0) | xp.any(innermost(overlap) != 0, axis=-2)
+        equal = equal & (used[..., :, None] | used[..., None, :])
+    if bool(xp.any(equal)):
+        _warn(name, [int(places[0]) for places in xp.nonzero(equal)])
+
+
+def _warn(name: str, place: list[int]) -> None:
+    i, j = sorted(place[-2:])
+    kind = "singular values" if "svd" in name else "eigenvalues"
+    warnings.warn(
+        f"{name}: {kind} {i} and {j} of a matrix are equal up to rounding, and a derivative "
+        "depends on equal values and on their vectors. For a function of the matrix, "
+        "V f(w) V^H, it lacks a term, since nothing tells f'(w) here. Fix: write such functions "
+        "with matrix_power, inv, solve or a series; or keep the values apart. If the loss is no "
+        "such function, warnings.filterwarnings('ignore', "
+        "category=gradwrap.errors.DegeneracyWarning).",
+        DegeneracyWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,86 @@
+"""The type of `vmap`: the function's own, with an axis more in what it returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Never, Protocol, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Concatenate, ParamSpec, Self, TypeVar
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gradwrap.typing.signatures import G, P, R
+
+    Fallback = Literal["error", "warn", "loop"]
+    Out = TypeVar("Out")
+    Out_co = TypeVar("Out_co", covariant=True)
+    Q = ParamSpec("Q")
+
+    class Mapped(Protocol[Out_co, P]):
+        """A function of a batch, in a class of its own.
+
+        mypy merges overloads that all give a `Callable` into an untyped function where a function
+        returns Any. Where they differ, it takes Any.
+        """
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Out_co: ...
+        @overload
+        def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+        @overload
+        def __get__(
+            self: Mapped[Out, Concatenate[Any, Q]], instance: object, owner: type | None = None
+        ) -> Callable[Q, Out]: ...
+
+
+class Vmap(Protocol):
+    """The type of `vmap`: a number becomes an array of numbers, an array stays one."""
+
+    __name__: str
+
+    @overload  # of a function that returns Any: a checker knows no more of the result
+    def __call__(
+        self,
+        fun: Callable[..., Never],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        *,
+        fallback: Fallback = "warn",
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, G],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        *,
+        fallback: Fallback = "warn",
+    ) -> Mapped[NDArray[G], P]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, float],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        *,
+        fallback: Fallback = "warn",
+    ) -> Mapped[NDArray[np.float64], P]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[G, R]],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        *,
+        fallback: Fallback = "warn",
+    ) -> Mapped[tuple[NDArray[G], R], P]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, R],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        *,
+        fallback: Fallback = "warn",
+    ) -> Callable[P, R]: ...
