@@ -886,3 +886,53 @@ def test_copies_and_pickles_of_adapted_objects(
         assert pickle.loads(pickle.dumps(model)).value().tolist() == model.value().tolist()
         assert inspect.getsource(package.f).endswith("return out\n")
         assert functools.reduce(package.np.add, [1.0, 2.0]) == 3.0
+
+
+def test_a_subclass_of_ndarray_holds_plain_values_alone(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Length(np.ndarray):
+            pass
+
+        def f(x):
+            return np.asarray(x).view(Length)
+
+        def scaled(x):
+            return x * float(np.array([2.0]).view(Length)[0]) + np.asarray(x).view(np.ndarray)
+        """,
+    )
+    with pytest.raises(TrackedValueError, match=r"a Length, a subclass of numpy\.ndarray.*Fix: "):
+        gw.grad(weighted(gw.adapting(package.f)))(X)
+    rows = gw.jacobian(gw.adapting(package.scaled))(X)
+    np.testing.assert_allclose(rows, 3.0 * np.eye(2))
+    assert type(package.f(X)) is package.Length
+
+
+def test_functions_that_numpy_writes_in_python_run_on_stand_ins(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def f(x):
+            roots = np.roots([1.0, x[0] + 4.0, x[1]])
+            line = np.polyfit(np.arange(3.0), np.array([x[0], x[1], 1.0]), 1)
+            curve = np.polynomial.Chebyshev(x).deriv()(2.0) + np.polynomial.Polynomial([1.0, 2.0, 3.0])(x[0])
+            return [np.sort(roots), line, curve, np.emath.log(-x), np.poly(x)]
+        """,
+    )
+    total = weighted(lambda x: [abs(part) for part in package.f(x)])
+    np.testing.assert_allclose(
+        gw.grad(weighted(lambda x: [abs(part) for part in gw.adapting(package.f)(x)]))(X),
+        central(total, X),
+        rtol=1e-6,
+    )
+    assert np.polynomial.polynomial.np is np
+
+
+def test_a_number_that_lost_its_gradient_is_noticed(tmp_path: Path) -> None:
+    package = written(tmp_path, "def f(x):\n    return float(str(x[0])) * 2.0")
+    with (
+        pytest.warns(TrackedTextWarning),
+        pytest.raises(AdaptationError, match="no output of f depends"),
+    ):
+        gw.grad(gw.adapting(package.f))(X)

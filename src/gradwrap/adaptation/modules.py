@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+WRITTEN_IN_NUMPY = "numpy.polynomial"
+"""The part of NumPy that is written in terms of the rest, as packages are."""
+
+
 class _Adapted:
     """A namespace that is adapted now."""
 
@@ -148,7 +152,8 @@ def module_of(namespace: Namespace) -> ModuleType | None:
 
 def library_of(namespace: Namespace) -> str:
     """The name of the package that a namespace belongs to; empty for generated code."""
-    return str(namespace.get("__name__") or "").partition(".")[0]
+    name = str(namespace.get("__name__") or "")
+    return WRITTEN_IN_NUMPY if name.startswith(WRITTEN_IN_NUMPY) else name.partition(".")[0]
 
 
 def can_adapt(namespace: Namespace) -> bool:

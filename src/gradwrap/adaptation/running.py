@@ -170,7 +170,7 @@ class _Runs:
         """Refuse outputs of which none depends on a tracked argument."""
         if not is_derived(flatten([args, kwargs])[0]):
             return
-        leaves = [leaf for leaf in flatten(out)[0] if is_floating(leaf)]
+        leaves = [leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)]
         if not leaves or is_recorded(leaves):
             return
         raise AdaptationError(

@@ -75,9 +75,13 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
     return _enter(module, made)  # type: ignore[no-any-return]  # as it was given
 
 
-def _entered(value: Any) -> Any:
+def _in_numpy(value: Any) -> Any:
+    """What stands in for a value in a module of NumPy; other modules of NumPy among them."""
     known = _table.get(id(value))
-    return None if known is None else known[1]
+    if known is not None:
+        return known[1]
+    is_numpys = isinstance(value, ModuleType) and _library(value.__name__) == "numpy"
+    return _like(value) if is_numpys else None
 
 
 def _or_itself(value: Any) -> Any:
@@ -236,7 +240,7 @@ for _pair in (
 ):
     _enter(*_pair)
 for _function, _path in without_rule():
-    _enter(_function, shadowing(_function, _path, _entered))
+    _enter(_function, shadowing(_function, _path, _in_numpy))
 for _name in POLYNOMIALS:
     _like(getattr(_np.polynomial, _name))
 _like(_np.polynomial, *POLYNOMIALS)
