@@ -1,11 +1,12 @@
 """A package that knows nothing of gradwrap, for the examples of existing-code.md."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 
-def trajectory(speed, angle, steps=4):
+def trajectory(speed: float, angle: float, steps: int = 4) -> Any:
     """The heights of a thrown ball, one after the other."""
     heights = np.zeros(steps)
     for i in range(1, steps):
@@ -14,7 +15,7 @@ def trajectory(speed, angle, steps=4):
     return heights
 
 
-def rotated(angle, point):
+def rotated(angle: float, point: Any) -> Any:
     """A point of the plane, turned around the origin."""
     point = np.asarray(point, dtype=float)
     c, s = math.cos(angle), math.sin(angle)

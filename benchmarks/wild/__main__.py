@@ -8,7 +8,7 @@ gradients cost.
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import re
 from collections import Counter
 from pathlib import Path
@@ -54,8 +54,10 @@ def table(rows: list[tuple[str, str, list[Tried]]]) -> str:
     everything = sum(counts.values())
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     lines = [
-        f"{datetime.datetime.now(tz=datetime.UTC).date()}: {len(rows)} packages, {everything} "
-        f"functions: {verdicts} ({counts[RIGHT] / everything:.0%} right).",
+        (
+            f"{dt.datetime.now(tz=dt.UTC).date()}: {len(rows)} packages, {everything} functions: "
+            f"{verdicts} ({counts[RIGHT] / everything:.0%} right)."
+        ),
         "",
         "| package | subject | tried | right | refused, and why |",
         "| --- | --- | --: | --: | --- |",

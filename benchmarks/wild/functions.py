@@ -453,9 +453,9 @@ def psychrolib() -> Iterator[Case]:
 @package("iapws", "thermodynamics")
 def iapws() -> Iterator[Case]:
     m = module("iapws")
-    e = module("iapws._iapws")
-    yield "_Viscosity", lambda x: e._Viscosity(x[0], x[1]), [998.0, 298.15]
-    yield "_Dielectric", lambda x: e._Dielectric(x[0], x[1]), [998.0, 298.15]
+    e = module("iapws._iapws").__dict__
+    yield "_Viscosity", spread(e["_Viscosity"]), [998.0, 298.15]
+    yield "_Dielectric", spread(e["_Dielectric"]), [998.0, 298.15]
     yield "IAPWS97 h", lambda x: m.IAPWS97(P=x[0], T=x[1]).h, [5.0, 500.0]
 
 
@@ -538,8 +538,8 @@ def lmfit() -> Iterator[Case]:
 def periodictable() -> Iterator[Case]:
     m = module("periodictable")
     yield "neutron_sld", lambda x: m.neutron_sld("H2O", density=x[0], wavelength=4.75)[0], [0.997]
-    yield "xray f0", lambda x: m.Fe.xray.f0(x), [0.5, 1.5]
-    yield "magnetic j0", lambda x: m.Fe.magnetic_ff[2].j0_Q(x), [0.5, 1.5]
+    yield "xray f0", m.Fe.xray.f0, [0.5, 1.5]
+    yield "magnetic j0", m.Fe.magnetic_ff[2].j0_Q, [0.5, 1.5]
 
 
 @package("rmsd", "chemistry")
@@ -593,7 +593,7 @@ def colossus() -> Iterator[Case]:
 def py_astronomy() -> Iterator[Case]:
     m = module("PyAstronomy.pyasl")
     yield "planck", lambda x: m.planck(x[0], lam=x[1]), [5800.0, 5e-7]
-    yield "airtovac2", lambda x: m.airtovac2(x), [5000.0, 6000.0]
+    yield "airtovac2", m.airtovac2, [5000.0, 6000.0]
     yield (
         "KeplerEllipse",
         lambda x: m.KeplerEllipse(x[0], 1.0, e=x[1], i=30.0).xyzPos(0.3),

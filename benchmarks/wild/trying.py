@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import gradwrap as gw
+from gradwrap.core.values.dynamic import DICT, SEQUENCE
 from gradwrap.errors import GradwrapError
 
 from .functions import module
@@ -33,16 +34,17 @@ def total(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A weighted sum of all real numbers that a function returns."""
 
     def weighted(x: Any) -> Any:
-        values = np.concatenate([*_vectors(function(x))])
-        return np.sum(values * np.cos(np.arange(values.shape[0]) + 0.3))
+        values: Any = np.concatenate(list(_vectors(function(x))))
+        count: int = values.shape[0]
+        return np.sum(values * np.cos(np.arange(count) + 0.3))
 
     return weighted
 
 
 def _vectors(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
+    if isinstance(value, DICT):
         value = [value[key] for key in sorted(value)]
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, SEQUENCE):
         for part in value:
             yield from _vectors(part)
     elif not isinstance(value, (str, bool, type(None))):

@@ -1,4 +1,4 @@
-"""Packages that know nothing of gradwrap: written to files, imported, and forgotten after a test."""
+"""Packages that know nothing of gradwrap: written to files, and imported."""
 
 from __future__ import annotations
 

@@ -179,10 +179,20 @@ def loaded(package: str) -> Iterator[Namespace]:
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:
     """The namespaces of packages, which are given by name or as modules, and imported."""
-    return [one for package in packages for one in loaded(_imported(package))]
+    return [one for package in packages for one in _parts_of(package)]
 
 
-def _imported(package: Any) -> str:
+def _parts_of(package: Any) -> Iterator[Namespace]:
+    name = _checked(package)
+    if isinstance(package, ModuleType):
+        yield vars(package)
+    else:
+        importlib.import_module(name)
+    yield from (one for one in loaded(name) if one is not getattr(package, "__dict__", None))
+
+
+def _checked(package: Any) -> str:
+    """The name of a package, if it can be adapted."""
     name = package.__name__ if isinstance(package, ModuleType) else package
     if not isinstance(name, str):
         raise AdaptationError(
@@ -195,5 +205,4 @@ def _imported(package: Any) -> str:
             "numpy": "adapt the package that calls it",
         }.get(name.partition(".")[0], "adapt the package that calls it")
         raise AdaptationError(f"{name} is not adapted itself. Fix: {fix}.")
-    importlib.import_module(name)
     return name

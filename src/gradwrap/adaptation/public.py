@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.adaptation.modules import hold, namespaces_of, release
-from gradwrap.adaptation.places import Namespace
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from gradwrap.adaptation.places import Namespace
+
 
 class adapted:  # noqa: N801  it is called like a function
-    """Adapt packages while a `with` block runs.
+    r"""Adapt packages while a `with` block runs.
 
     Their modules see stand-ins in place of NumPy, of the functions of `math` and of some builtins.
     These keep tracked values in the graph, and do what the originals do for all others. Nothing of
@@ -34,9 +35,12 @@ class adapted:  # noqa: N801  it is called like a function
 
     Examples
     --------
-    >>> import colorsys_numpy  # doctest: +SKIP
-    >>> with gw.adapted("colorsys_numpy"):  # doctest: +SKIP
-    ...     gw.grad(lambda rgb: colorsys_numpy.luma(rgb))(rgb)
+    >>> import types, gradwrap as gw
+    >>> package = types.ModuleType("package")  # for one that is imported
+    >>> exec("from math import sqrt\ndef side(area): return sqrt(area)", vars(package))
+    >>> with gw.adapted(package):
+    ...     gw.grad(lambda area: package.side(area))(4.0)
+    np.float64(0.25)
     """
 
     def __init__(self, *packages: str | ModuleType) -> None:

@@ -16,7 +16,6 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
-from gradwrap.adaptation.places import Namespace
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_derived, is_recorded, native
 from gradwrap.core.library.backend import is_floating
@@ -27,6 +26,8 @@ from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
+
+    from gradwrap.adaptation.places import Namespace
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -170,7 +171,9 @@ class _Runs:
         """Refuse outputs of which none depends on a tracked argument."""
         if not is_derived(flatten([args, kwargs])[0]):
             return
-        leaves = [leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)]
+        leaves = [
+            leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
+        ]
         if not leaves or is_recorded(leaves):
             return
         raise AdaptationError(
@@ -197,8 +200,9 @@ class _Runs:
             return error
         else:
             ours = AdaptationError(
-                f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised {_place_of(error)}, by code "
-                "that was given tracked values (gradwrap.Variable). Fix: make the function that "
+                f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
+                f"{_place_of(error)}, by code that was given tracked values. Fix: make the "
+                "function that "
                 "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
                 "with gradwrap.defvjp(f, ...)."
             )

@@ -21,7 +21,7 @@ import numpy as np
 import gradwrap.numpy as drop_in
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, type_of
 
 ours: Any = drop_in
 NEW = "__gradwrap_new__"
@@ -35,13 +35,9 @@ UPDATES: dict[type[ast.operator], str] = {
 }
 
 
-_REFERENCES: int
-"""The references to an array that only a name, or an attribute, refers to, and the call here."""
-
-
 def store(value: Any, holder: Any, key: Any) -> Any:
     """`holder[key] = value`; a variable that is to stand for the holder from then on, or None."""
-    if _is_exchanged(value, holder) and sys.getrefcount(holder) == _REFERENCES:
+    if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
         made = ours.asarray(holder)
         made[key] = value
         return made
@@ -51,7 +47,7 @@ def store(value: Any, holder: Any, key: Any) -> Any:
 
 def update_item(value: Any, holder: Any, key: Any, symbol: str) -> Any:
     """`holder[key] += value`, and the like."""
-    if _is_exchanged(value, holder) and sys.getrefcount(holder) == _REFERENCES:
+    if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
         made = ours.asarray(holder)
         made[key] = getattr(operator, symbol)(made[key], value)
         return made
@@ -61,7 +57,7 @@ def update_item(value: Any, holder: Any, key: Any, symbol: str) -> Any:
 
 def update(value: Any, holder: Any, symbol: str) -> Any:
     """`holder += value`, and the like: what the name refers to from then on."""
-    if _is_exchanged(value, holder) and sys.getrefcount(holder) == _REFERENCES:
+    if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
         return getattr(operator, symbol)(ours.asarray(holder), value)
     return getattr(operator, f"i{symbol}")(holder, value)
 
@@ -76,7 +72,7 @@ def _is_exchanged(value: Any, holder: Any) -> bool:
     )
 
 
-def _count(value: Any, holder: Any, key: Any) -> int:
+def _count(_: Any, holder: Any, __: Any) -> int:
     return sys.getrefcount(holder)
 
 
@@ -85,7 +81,8 @@ def _calibrated() -> int:
     return _count(0, holder, 0)
 
 
-_REFERENCES = _calibrated()
+ALONE = _calibrated()
+"""The references to an array that one name or attribute refers to, in a call here."""
 NAMES: dict[str, Any] = {
     "__gradwrap_store__": store,
     "__gradwrap_update_item__": update_item,
@@ -173,11 +170,13 @@ class Stores(ast.NodeTransformer):
         """Tell if it is a local name, or an attribute of one."""
         if isinstance(target, ast.Attribute):
             return self._is_own(target.value) and isinstance(target.value, ast.Name)
-        return isinstance(target, ast.Name) and any(target.id in names for names in self._locals[-1:])
+        return isinstance(target, ast.Name) and any(
+            target.id in names for names in self._locals[-1:]
+        )
 
 
-def _several(found: Any) -> list[ast.stmt]:
-    return found if isinstance(found, list) else [found]
+def _several(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, LIST) else [found]
 
 
 def _local_names(node: ast.FunctionDef) -> set[str]:
