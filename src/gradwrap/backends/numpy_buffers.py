@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.library.backend import copied
 from gradwrap.core.library.buffers import Content, Guarded, calling_line, notes_wanted
 
 COPIED = 1 << 12
@@ -35,7 +36,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
         notes.append((level, digest_of(array)))
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
-        return copied_as_it_lies(array)
+        return copied(copied_as_it_lies(array), array)
     if array.flags.writeable or not is_constant(array):
         if size <= SHARED:
             return _shared_copy(array)
@@ -57,7 +58,7 @@ def is_constant(array: Any) -> bool:
 def _shared_copy(array: Any) -> Any:
     """A copy of an array: the last one that was made, if the array has not changed since."""
     if not _is_in_one_piece(array):
-        return copied_as_it_lies(array)
+        return copied(copied_as_it_lies(array), array)
     known = _copies.get(id(array))
     data = _bytes_of(array)
     if (
@@ -68,7 +69,7 @@ def _shared_copy(array: Any) -> Any:
         return known
     copy = np.ndarray(array.shape, array.dtype, bytearray(data), 0, array.strides)
     _copies[id(array)] = copy
-    return copy
+    return copied(copy, array)
 
 
 def _content(array: Any, level: int) -> Content:
@@ -137,10 +138,10 @@ ROW = 8 * COLUMNS
 def digest_of(array: Any) -> tuple[int, int]:
     """Return numbers that tell one content of an array from another.
 
-    Blocks of 31 rows of 1021 words are added up along their columns, as fast as memory is read,
-    and the sums and what is left over go through CRC-32. Neither number divides a usual length, and
-    31 is odd: so a change of one word, the same change of all words, and a swap of two words change
-    the sums, unless the two lie a multiple of 1021 words apart in one block.
+    The words of 8 bytes are taken as rows of 1021. In four blocks of an odd number of rows, the
+    columns are added up, as fast as memory is read. The sums, and what is left over, go through
+    CRC-32. A change of one word, and the same change of all words, change the sums. So does a swap
+    of two, unless they lie a multiple of 1021 words apart in one block.
     """
     data = _bytes_of(array)
     rows = (data.nbytes // ROW // BLOCKS - 1) | 1

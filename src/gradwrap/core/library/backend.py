@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import operator
 import threading
+import weakref
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -221,7 +222,7 @@ class Backend:
         one `level` may share what it takes. `briefly` is for the arguments of one call, which
         nobody should write to meanwhile. Anything else is returned as it is.
         """
-        return self.copy(array) if type_of(array) in self.array_types else array
+        return copied(self.copy(array), array) if type_of(array) in self.array_types else array
 
     def owns_buffer(self, array: Any) -> bool:
         """Tell if the one reference to `array` is known to be the one reference to its buffer.
@@ -405,6 +406,26 @@ def known_classes() -> list[Any]:
     with lock:
         backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
         return [known for b in backends for known in b.wrapper_classes.values()]
+
+
+# What operations save -----------------------------------------------------------------------------
+
+_originals: dict[int, tuple[weakref.ref[Any], int]] = {}
+MOST = 1 << 14
+
+
+def copied(copy: Any, array: Any) -> Any:
+    """Remember, for drawings, what a saved copy is a copy of; of the last ones, by identity."""
+    if len(_originals) >= MOST:
+        _originals.clear()
+    _originals[id(copy)] = weakref.ref(copy), id(array)
+    return copy
+
+
+def original(array: Any) -> int:
+    """The identity of the array that an array was copied from to be saved; else its own."""
+    known = _originals.get(id(array))
+    return known[1] if known is not None and known[0]() is array else id(array)
 
 
 def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:

@@ -134,10 +134,11 @@ def _forget(entries: dict[int, weakref.ref[Any]], key: int, dead: weakref.ref[An
 
 def buffer_of(array: Any) -> Any:
     """The array whose memory an array is a view of."""
-    base = getattr(array, "base", None)
-    while type(base) is type(array):
-        array, base = base, base.base
-    return array
+    while True:
+        base = getattr(array, "base", None)
+        if type(base) is not type(array):
+            return array
+        array = base
 
 
 # Places in code -----------------------------------------------------------------------------------
