@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import enum
 import functools
+import linecache
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -85,7 +86,7 @@ def changes(namespace: Namespace) -> list[Change]:
     search = _Search(namespace)
     found = list(search.in_dictionary(namespace, 0))
     codes = rewritten([function.__code__ for function in search.functions], namespace)
-    names = {MARK: True, **BUILTINS, **(NAMES if codes else {})}
+    names = {MARK: True, **_builtins_for(namespace), **(NAMES if codes else {})}
     added = [
         Change(Place(namespace, name, is_item=True), ABSENT, value)
         for name, value in names.items()
@@ -97,6 +98,12 @@ def changes(namespace: Namespace) -> list[Change]:
         if function.__code__ in codes
     ]
     return added + found + new
+
+
+def _builtins_for(namespace: Namespace) -> dict[str, Any]:
+    """The stand-ins of builtins that the source of a module may name; all without a source."""
+    source = "".join(linecache.getlines(str(namespace.get("__file__")), namespace))
+    return {name: one for name, one in BUILTINS.items() if name in source or not source}
 
 
 def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change]:
