@@ -145,3 +145,11 @@ class DegeneracyWarning(GradwrapError, RuntimeWarning, UserWarning):  # noqa: N8
 
 class VmapFallbackWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
     """An operation under `vmap` has no batching rule, and runs example by example."""
+
+
+class AdaptationError(GradwrapError, TypeError, ValueError):
+    """Code of another package cannot be adapted, or does not work with tracked values."""
+
+
+class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """Adapted code made text of a tracked value."""

@@ -12,7 +12,8 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.levels.wrapper import is_scalar
+from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native
+from gradwrap.core.values.dynamic import TYPE
 from gradwrap.errors import InPlaceError, TrackedValueError
 
 Method = Callable[..., Any]
@@ -55,13 +56,29 @@ def _sort(
     x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable)
 
 
-def _view(x: Any, dtype: Any = None) -> Any:
+def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
+    kind = dtype if type is None else type
+    if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
+        return _view_as(x, kind)
     if dtype is not None and dtype != x.dtype:
         raise TrackedValueError(
             f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
             "Fix: x.astype(dtype) converts the values."
         )
     return x if is_scalar(x) else x[...]
+
+
+def _view_as(x: Any, kind: Any) -> Any:
+    """The array as an instance of a subclass of NumPy's, which only a plain one can be."""
+    if kind is np.ndarray:
+        return _view(x)
+    if is_recorded(x):
+        raise TrackedValueError(
+            f"x.view({kind.__name__}) would make a {kind.__qualname__}, a subclass of "
+            "numpy.ndarray, which holds plain values alone, and drop the gradient. "
+            "Fix: pass plain arrays to functions that do not need the subclass."
+        )
+    return native(x).view(kind)
 
 
 def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:

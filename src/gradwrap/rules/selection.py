@@ -52,6 +52,7 @@ def cotangent_of_written(xp: Any, g: Any, key: Any, write: Callable[..., Any]) -
 
 
 def _write(array: Any, key: Any, value: Any) -> Any:
+    array = array if array.shape else array[...]  # NumPy's number cannot be written to
     array[key] = value
     return array
 

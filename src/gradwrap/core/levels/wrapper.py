@@ -241,6 +241,15 @@ def is_recorded(value: Any) -> bool:
     return False
 
 
+def is_derived(value: Any) -> bool:
+    """Tell if a value is, or holds, a wrapper that a recording transform differentiates."""
+    return any(
+        has_effect(layer) and not layer._is_batched
+        for leaf in _leaves(value)
+        for layer in layers(leaf)
+    )
+
+
 # Arrays that `vmap` maps over ---------------------------------------------------------------------
 
 
