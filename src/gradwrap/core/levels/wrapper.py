@@ -225,7 +225,11 @@ def holds_wrapper(value: Any) -> bool:
 
 def highest_level(values: Iterable[Any]) -> int:
     """The highest level of the outermost wrappers in containers; `UNTRACKED` if there is none."""
-    return max((level_of(leaf) for value in values for leaf in _leaves(value)), default=UNTRACKED)
+    highest = UNTRACKED
+    for value in values:
+        for leaf in _leaves(value) if isinstance(value, CONTAINERS) else (value,):
+            highest = max(highest, level_of(leaf))
+    return highest
 
 
 def is_recorded(value: Any) -> bool:

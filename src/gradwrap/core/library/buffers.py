@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.comparing import described
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, is_immutable
 from gradwrap.errors import BufferChangedError
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class Guarded:
 
 def holds_guarded(value: Any) -> bool:
     """Tell if a guarded array is in a nest of sequences."""
+    if is_immutable(value):
+        return False
     return type(value) is Guarded or (
         isinstance(value, SEQUENCE) and any(map(holds_guarded, value))
     )
