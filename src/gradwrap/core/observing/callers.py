@@ -40,6 +40,7 @@ class Caller(NamedTuple):
     is_store: bool
     """It runs an assignment `a[i] = x`."""
     is_adapted: bool
+    """Its module is adapted: what it does not take is out of reach."""
     outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The calls of the same package that led there, the outermost first: the module, and names."""
 
