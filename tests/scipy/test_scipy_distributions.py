@@ -274,8 +274,9 @@ def test_distribution_of_ones_own() -> None:
 
 
 def test_installed_rules_serve_scipys_own_distributions() -> None:
-    import gradwrap.scipy
     from scipy.stats import multivariate_normal, norm
+
+    import gradwrap.scipy
 
     kind = type(norm)
     gradwrap.scipy.install()
