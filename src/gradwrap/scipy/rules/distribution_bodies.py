@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from gradwrap.core.levels.wrapper import native
 from gradwrap.rules.incomplete import legendre
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Body = Callable[..., Any]
+
+
+special: Any = import_module("scipy.special")
 
 
 def log_difference(larger: Any, smaller: Any) -> Any:
@@ -459,7 +462,11 @@ BODIES: dict[str, dict[str, Body]] = {
         "_cdf": _noncentral_t_below,
         "_sf": _noncentral_t_above,
     },
-    "ncx2_gen": {"_logpdf": _noncentral_chi_log_density, "_cdf": _noncentral_chi_below, "_sf": _noncentral_chi_above},
+    "ncx2_gen": {
+        "_logpdf": _noncentral_chi_log_density,
+        "_cdf": _noncentral_chi_below,
+        "_sf": _noncentral_chi_above,
+    },
     "pareto_gen": {
         "_stats": lambda b: (
             np.where(b > 1, b / (b - 1.0), np.inf),
@@ -481,7 +488,7 @@ BODIES: dict[str, dict[str, Body]] = {
         "_stats": lambda df: (
             np.where(df > 1, 0.0 * df, np.inf),
             np.where(df > 2, df / (df - 2.0), np.where(df > 1, np.inf, np.nan)),
-        )
+        ),
     },
     "tukeylambda_gen": {"_pdf": _tukey_density},
     "vonmises_gen": {"_cdf": _mises_below},
