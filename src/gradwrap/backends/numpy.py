@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
+from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
+from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import type_of
@@ -26,6 +27,8 @@ SCALAR_TYPES: frozenset[type[Any]] = frozenset(filter(_is_number, np.sctypeDict.
 NDARRAY: type[Any] = np.ndarray
 BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce
+MAXIMUM_REDUCE: Any = np.maximum.reduce
+MINIMUM_REDUCE: Any = np.minimum.reduce
 
 
 MASKED = (
@@ -55,12 +58,34 @@ def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
 
 
-OWN: Mapping[str, Callable[..., Any]] = MappingProxyType({"clip": _clip, "linalg.trace": _trace})
-"""NumPy's functions in place of array_api_compat's, whose results have another memory order."""
+def _max(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    return MAXIMUM_REDUCE(x, axis, None, None, keepdims)
+
+
+def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    return MINIMUM_REDUCE(x, axis, None, None, keepdims)
+
+
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    return np.linalg.cholesky(x, upper=upper)
+
+
+OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "clip": _clip,
+        "linalg.cholesky": _cholesky,
+        "linalg.trace": _trace,
+        "sum": _sum,
+        "max": _max,
+        "min": _min,
+    }
+)
+"""NumPy's functions in place of array_api_compat's: they give another memory order, or are slower
+on small arrays."""
 
 
 class NumPyBackend(Backend):
-    """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
+    """NumPy: its own scatter-add, sums in place, buffers known by their references."""
 
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
 
@@ -108,6 +133,9 @@ class NumPyBackend(Backend):
 
     def device(self, array: Any) -> Any:
         return "cpu"
+
+    def dispatches(self, function: Any) -> bool:
+        return isinstance(function, np.ufunc) or hasattr(function, "_implementation")
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         kind = dtype.kind
@@ -157,6 +185,9 @@ class NumPyBackend(Backend):
         moved = np.moveaxis(array, axis, 0)
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
+    def read_part(self, view: Any) -> Any:
+        return view.copy("K") if view.nbytes <= COPIED else view
+
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
@@ -186,7 +217,7 @@ class NumPyBackend(Backend):
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values
         else:
-            np.add.at(buffer, key, values)
+            add_at(buffer, key, values)
         return buffer
 
 

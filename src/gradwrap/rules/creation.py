@@ -80,7 +80,8 @@ def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any
         value = unwrapped_key(fill_value)
         return cls._plain(cls._backend.xp.full(shape, value, dtype=dtype, device=device))
     value = asarray(xp, fill_value, dtype=dtype, device=device)
-    return xp.copy(xp.broadcast_to(value, shape if isinstance(shape, TUPLE) else (shape,)))
+    shape = shape if isinstance(shape, TUPLE) else (shape,)
+    return xp.copy(xp.broadcast_to(value, shape), order="C")
 
 
 @composite("full_like")

@@ -42,7 +42,8 @@ GIVE_ARRAYS = frozenset(
     getattr(np, name)
     for name in (
         *("array", "asarray", "copy", "empty_like", "full_like", "ones_like", "zeros_like"),
-        *("apply_along_axis", "choose", "cov", "piecewise", "select", "tensordot", "where"),
+        *("apply_along_axis", "choose", "cov", "pad", "piecewise", "roll", "select", "tensordot"),
+        *("where",),
     )
 )
 """Functions that give an array without axes, where all others give a scalar."""

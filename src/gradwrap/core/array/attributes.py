@@ -24,7 +24,9 @@ class Attributes(Wrapper):
     _namespace: ArrayNamespace[Any, Self, Any]
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
-        """The array on another device; the gradient comes back to this one."""
+        """The array on a device, itself if it is there; the gradient comes back to this one."""
+        if device == self.device and stream is None:
+            return self
         namespace: Any = self._namespace  # beyond the standard
         moved: Self = namespace.to_device(self, device, stream=stream)
         return moved

@@ -28,8 +28,6 @@ class Conversions:
     _node: Any
     _backend: Any
     _namespace: Any
-    flat: Any
-    __getitem__: Any
 
     def item(self, *index: Any) -> Any:
         """One element as a Python number, the only one by default: the explicit way out.
@@ -39,9 +37,9 @@ class Conversions:
         if adapted_caller() is not None:
             return one_element(self, index)
         if index:
-            given: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
-            element: Any = self.flat[given[0]] if len(given) == 1 else self[given]
-            return element.item()
+            array: Any = self
+            parts: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
+            return array.flat[parts[0]].item() if len(parts) == 1 else array[parts].item()
         data = native(self)
         if hasattr(data, "item"):
             return data.item()

@@ -79,6 +79,8 @@ class Variable(
     def __init__(self, data: Any, node: Any = None) -> None:
         self._value = data
         self._node = node
+        self._view = self._views = None
+        self._is_array = False
 
     # The library's class -----------------------------------------------------------------------
 
@@ -231,7 +233,7 @@ class Variable(
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy of the data that keeps its place in the graph."""
-        return self.copy()
+        return self.copy("K")
 
     def __reduce__(self) -> Any:
         if not self.is_leaf:
@@ -303,7 +305,9 @@ class Variable(
         copied = self._call("copy", order=order)
         return copied[()] if is_scalar(self) else copied
 
-    clone = copy
+    def clone(self) -> Self:
+        """A copy that is part of the graph, whose elements lie in memory as they do here."""
+        return self.copy("K")
 
 
 def variable_class(backend: Backend) -> type[Variable[Any]]:

@@ -233,7 +233,7 @@ class Batches(Call):
         return lines
 
     def ending(self) -> list[str]:
-        if self.moves.word == "align":
+        if self.moves.word == "align" and self.rule.outputs == 1:
             return [self.result("like_batch(V, out, batch)")]
         return [self.result("batch_of(level, batch, out)")]
 
@@ -342,7 +342,7 @@ class _BatchedNamespace(WrappedNamespace):
         found = super()._find(path)
         if self._has_rule(path) or not isinstance(found, functools.partial):
             return found
-        return functools.partial(looped, found, path)
+        return functools.update_wrapper(functools.partial(looped, found, path), found, (), ())
 
 
 class Batched(Variable[A]):
@@ -383,6 +383,8 @@ class Batched(Variable[A]):
         """A batch that is a diagonal matrix: its data are made when they are asked for."""
         made = cls.__new__(cls)
         made._node = batch
+        made._view = made._views = None
+        made._is_array = False
         return made
 
     def _snapshot(self) -> Any:
