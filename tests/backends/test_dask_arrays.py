@@ -9,7 +9,7 @@ import pytest
 
 import gradwrap as gw
 from lambdas import fn
-from programs import PROGRAMS
+from library_programs import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def test_a_tracked_value_does_not_become_an_object_array() -> None:
     x = gw.wrap(in_chunks(VALUES), requires_grad=True)
 
     with pytest.raises(
-        gw.errors.TrackedValueError, match=r"dask\.array would take a tracked value"
+        gw.errors.TrackedValueError, match=r"dask\.array in .* would take a tracked value"
     ):
         da.add(in_chunks(VALUES), x)
     assert isinstance(np.add(in_chunks(VALUES), x), gw.Variable)

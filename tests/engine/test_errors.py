@@ -466,9 +466,9 @@ def test_a_ufunc_without_a_rule() -> None:
         "Fix: gradwrap.defvjp(ber, lambda xp, g, x: ...) gives it one, "
         "or .detach() the argument if its gradient is not wanted."
     )
-    assert message(NoRuleError, inside(lambda x: np.sum(special.jve(1.0, x)))) == (
-        "jve on numpy arrays has no rule, and an argument is tracked. "
-        "Fix: gradwrap.defvjp(jve, lambda xp, g, x1: ..., lambda xp, g, x2: ...) gives it one, "
+    assert message(NoRuleError, inside(lambda x: np.sum(special.mathieu_a(1.0, x)))) == (
+        "mathieu_a on numpy arrays has no rule, and an argument is tracked. "
+        "Fix: gradwrap.defvjp(mathieu_a, lambda xp, g, x1: ..., lambda xp, g, x2: ...) gives it one, "
         "or .detach() the argument if its gradient is not wanted."
     )
 
@@ -729,7 +729,7 @@ def test_every_error_is_a_gradwrap_error_and_a_builtin_one() -> None:
         assert name in kind.__qualname__
         assert kind.__doc__
         if kind is not GradwrapError:
-            builtins = (TypeError, ValueError, RuntimeError, NotImplementedError, UserWarning)
+            builtins = (TypeError, ValueError, RuntimeError, NotImplementedError, Warning)
             assert issubclass(kind, builtins)
 
 
@@ -749,7 +749,8 @@ def test_a_transform_of_an_array_or_with_an_array_as_argnums_raises_at_once(tran
         f"argnums, the second argument of {name}, is an array of numpy. Fix: give the point"
     )
     for x in (X, gw.wrap(X), np.float64(1.0)):
-        assert message(ArgnumsError, lambda x=x: transform(x)).startswith(of_array)
-        assert message(ArgnumsError, lambda x=x: transform(total, x)).startswith(with_array)
+        calls: list[Callable[[], Any]] = [partial(transform, x), partial(transform, total, x)]
+        assert message(ArgnumsError, calls[0]).startswith(of_array)
+        assert message(ArgnumsError, calls[1]).startswith(with_array)
     assert "it got a float" in message(ArgnumsError, lambda: transform(1.0))
     assert message(ArgnumsError, lambda: transform(total, [1.5])).startswith("argnums=1.5. Fix")

@@ -96,8 +96,8 @@ def compare_types(found: Any, expected: Any, name: str) -> None:
 
 
 def layout(value: Any) -> Any:
-    """Return the strides of an array along the axes that have more than one element."""
-    if not is_array(value) or value.size == 0:
+    """Return the strides along the axes that have more than one element, of an array or wrapper."""
+    if not getattr(value, "shape", ()) or value.size == 0:
         return None
     return tuple(s if n > 1 else 0 for s, n in zip(value.strides, value.shape, strict=True))
 
@@ -137,7 +137,7 @@ class Run:
     def recorded(self, *args: Any) -> Any:
         """Run the function, and note the layout that its results have inside."""
         values = self.function(*args)
-        self.layouts = [layout(gw.unwrap(value)) for value in values]
+        self.layouts = [layout(value) for value in values]
         return values
 
     def by_floats(self, function: Callable[..., Any]) -> Callable[..., Any]:

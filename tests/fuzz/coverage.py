@@ -27,7 +27,7 @@ called with many combinations of arguments: {calls:,} calls. Each is made on pla
 `vjp` and `jvp`. Then the result and the arguments are written to. What must agree with NumPy are
 the values, dtypes, types (a NumPy scalar or an array), strides, and what the writes change; and the
 derivative with differences of values. `python -m tests.fuzz.coverage` writes this page, and the
-tests run every twentieth call.
+tests run one call in five.
 
 With NumPy {version}: {right:,} calls are right, {constant:,} are right and have no derivative,
 {refused:,} raise an error of gradwrap's that says what to write instead, and {failed:,} are wrong.
@@ -42,6 +42,11 @@ where differences of values tell nothing.
 | wrong | do anything else |
 
 """
+TABLES = {
+    "Functions": "np.",
+    "With `import gradwrap.numpy as np`, which makes arrays that hold tracked values": "gradwrap.",
+    "Methods and attributes of an array": "ndarray.",
+}
 
 
 def page(verdicts: Sequence[Verdict]) -> str:
@@ -60,14 +65,12 @@ def page(verdicts: Sequence[Verdict]) -> str:
     by_name: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_name.setdefault(verdict.call.name, []).append(verdict)
-    functions = {name: found for name, found in by_name.items() if not name.startswith("ndarray.")}
-    methods = {name: found for name, found in by_name.items() if name.startswith("ndarray.")}
-    parts = [
-        "## Functions\n",
-        table(functions),
-        "\n## Methods and attributes of an array\n",
-        table(methods),
-        "\n## Not called\n",
+    parts: list[str] = []
+    for title, start in TABLES.items():
+        chosen = {name: found for name, found in by_name.items() if name.startswith(start)}
+        parts += [f"## {title}\n", table(chosen), ""]
+    parts += [
+        "## Not called\n",
         *(f"- {why}: {listed(names)}" for why, names in (*OTHERS.items(), *OTHER_METHODS.items())),
     ]
     return text + "\n".join(parts) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from tests.fuzz.samples import (
     UNARY,
 )
 from tests.fuzz.values import NUMPY, is_array, is_number, is_numpys, is_sequence, is_writable, quiet
+
+from gradwrap.backends.drop_in import creation_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +81,8 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 """What is tried for an optional parameter, by its name."""
 
 
+CREATING = creation_functions(np)
+"""The functions that `gradwrap.numpy` replaces to make arrays that hold tracked values."""
 PRODUCTS = {
     "matmul": "s1, x1 | x1, v1 | t1, [0.5, 1.5]",
     "matvec": "s1, w1",
@@ -94,8 +98,8 @@ class Call:
 
     name: str
     source: str
-    fills: bool = False
-    """It has `out=`, and is made with gradwrap.numpy's arrays."""
+    drop_in: bool = False
+    """It is made with `gradwrap.numpy`, whose arrays can hold tracked values, and can be `out=`."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,12 @@ def all_calls() -> list[Call]:
         function = looked_up(name)
         if function is not None and not isinstance(function, np.ufunc):
             found += calls_of_function(name, function, arguments)
+            there = calls_of_function(f"gradwrap.numpy{name[2:]}", function, arguments)
+            found += [
+                replace(call, drop_in=True)
+                for call in there
+                if name[3:] in CREATING or "[c1" in call.source
+            ]
     for name, arguments in METHODS.items():
         if hasattr(np.ndarray, name):
             found += calls_of_method(name, arguments)
@@ -162,7 +172,7 @@ def calls_of_ufunc(name: str, ufunc: np.ufunc) -> Iterator[Call]:
     if ufunc.signature is not None:
         for arguments in PRODUCTS[short].split(" | "):
             yield Call(name, f"{name}({arguments})")
-            yield Call(name, f"{name}({arguments}, out=out)", fills=True)
+            yield Call(name, f"{name}({arguments}, out=out)", drop_in=True)
             yield Call(name, f"{name}({arguments}, dtype=complex)")
         return
     yield from calls_by_elements(name, ufunc)
@@ -182,21 +192,22 @@ def calls_by_elements(name: str, ufunc: np.ufunc) -> Iterator[Call]:
         yield Call(name, f"{name}({bases[0]}, {keyword})")
     outs = ", ".join(("out", "out2")[: ufunc.nout])
     yield Call(
-        name, f"{name}({bases[0]}, out={outs if ufunc.nout == 1 else f'({outs})'})", fills=True
+        name, f"{name}({bases[0]}, out={outs if ufunc.nout == 1 else f'({outs})'})", drop_in=True
     )
-    yield Call(name, f"{name}({bases[0]}, {outs})", fills=True)
+    yield Call(name, f"{name}({bases[0]}, {outs})", drop_in=True)
     if ufunc.nout == 1:
         yield Call(name, f"np.where(m1, {name}({bases[0]}, where=m1), 0.3)")
-        yield Call(name, f"{name}({bases[0]}, out=out, where=m1)", fills=True)
+        yield Call(name, f"{name}({bases[0]}, out=out, where=m1)", drop_in=True)
     if ufunc.nin == 2 and ufunc.nout == 1:
         for method, table in METHODS_OF_UFUNCS.items():
             yield from (Call(name, f"{name}.{method}({arguments})") for arguments in table)
 
 
 def calls_of_function(name: str, function: Any, arguments: list[str]) -> Iterator[Call]:
+    called = name.replace("gradwrap.numpy.", "np.")
     for given in arguments:
-        yield Call(name, f"{name}({given})")
-    yield from with_keywords(name, f"{name}({{}})", parameters_of(function), arguments)
+        yield Call(name, f"{called}({given})")
+    yield from with_keywords(name, f"{called}({{}})", parameters_of(function), arguments)
 
 
 def calls_of_method(name: str, arguments: list[str]) -> Iterator[Call]:
@@ -265,14 +276,14 @@ def program_of(call: Call) -> Program | None:
         for name, text in (*ARRAYS.items(), *PLAIN.items()):
             env[name] = eval(text, env)
         try:
-            if call.fills:
+            if "out" in names:
                 body += buffers(source, env)
-                for i in range(len(body)):
-                    exec(body[i], env)
+                for statement in body:
+                    exec(statement, env)
             result = eval(source, env)
         except Exception:
             return Program(
-                (*body, f"r0 = {source}"), (), tuple(arguments), call.fills, ("vjp", "jvp")
+                (*body, f"r0 = {source}"), (), tuple(arguments), call.drop_in, ("vjp", "jvp")
             )
     results = [name for name, _ in arguments]
     parts: list[Any] = [result]
@@ -292,7 +303,7 @@ def program_of(call: Call) -> Program | None:
         for i, part in enumerate(parts)
         if (is_numpys(part) or is_number(part)) and np.asarray(part).dtype.kind in "fciub"
     ]
-    return Program(tuple(body), tuple(results), tuple(arguments), call.fills, ("vjp", "jvp"))
+    return Program(tuple(body), tuple(results), tuple(arguments), call.drop_in, ("vjp", "jvp"))
 
 
 def buffers(source: str, env: dict[str, Any]) -> list[str]:

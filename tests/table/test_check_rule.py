@@ -192,6 +192,6 @@ def test_an_argument_without_a_formula_is_held_fixed() -> None:
     gw.defvjp(scaled, None, lambda xp, g, k: g * k * 1.01)
     assert "rev" in wrong_checks(scaled, Y, X)
     assert check_rule("where", np.array([True, False, True]), X, Y).right
+    gw.defvjp(scaled, None, None)
     with pytest.raises(ValueError, match=r"no argument is a floating-point array"):
-        gw.defvjp(scaled, None, None)
         check_rule(scaled, Y, X)

@@ -448,4 +448,4 @@ def test_what_a_rule_returns_is_checked_in_reverse_mode_too() -> None:
 @pytest.mark.parametrize("define", [gw.defvjp, gw.defjvp])
 def test_a_backend_of_an_unknown_name_is_an_error(define: Any) -> None:
     with pytest.raises(gw.errors.RuleDefinitionError, match="backend='numpyy' is the name of no"):
-        define("sin", lambda xp, x: x, backend="numpyy")
+        define("sin", None, backend="numpyy")

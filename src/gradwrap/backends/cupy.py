@@ -18,6 +18,7 @@ from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_
 from gradwrap.backends.numpy import SCALAR_TYPES
 from gradwrap.backends.numpy_buffers import COPIED
 from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.buffers import copied
 from gradwrap.core.library.compat import to_device
 from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
 from gradwrap.core.observing.places import placers
@@ -92,13 +93,15 @@ class CupyBackend(Backend):
         """Return the context of the device of an array."""
         return self.device(array) if self.has_several_devices else nullcontext()
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         with self._at(array):
-            return array.copy(order=order)
+            return array.copy(order=order or "K")
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Copy a small array; a large one is shared, since the host would wait to compare it."""
-        return self.copy(array) if self.is_array(array) and array.nbytes <= COPIED else array
+        if not self.is_array(array) or array.nbytes > COPIED:
+            return array
+        return copied(self.copy(array), array)
 
     def owns_buffer(self, array: Any) -> bool:
         """A view refers to its base; who shares memory otherwise refers to the pointer."""

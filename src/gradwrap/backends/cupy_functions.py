@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.cupy_protocol import COUNTERPARTS, elementwise_kernel
-from gradwrap.backends.drop_in import Submodule, creation_functions, first_variable, joining
+from gradwrap.backends.drop_in import (
+    Submodule,
+    creation_functions,
+    first_variable,
+    joining,
+    with_arrays,
+)
 from gradwrap.backends.numpy_functions.spelling import ALWAYS
 from gradwrap.backends.numpy_functions.table import on_data
 from gradwrap.core.array import protocol
@@ -81,6 +87,7 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
             if counterpart is None:
                 raise NoRuleError(_no_rule(known))
             args, kwargs = as_numpys(known, counterpart, args, kwargs)
+            args, kwargs = with_arrays(counterpart, args, kwargs) or (args, kwargs)
             return protocol.call_function(cls, counterpart, args, kwargs)
         return cls._plain(on_data(known, args, kwargs))
 

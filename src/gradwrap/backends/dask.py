@@ -38,7 +38,7 @@ class DaskBackend(Backend):
         """Return the method that Dask asks for before it takes an unknown object for a constant."""
         return {"__dask_tokenize__": _token}
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
 
     def device(self, array: Any) -> Any:

@@ -34,7 +34,7 @@ class JaxBackend(Backend):
     def is_array(self, value: object) -> bool:
         return isinstance(value, jax.Array)
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return array  # nobody can write to it
 
     def may_be_view(self, array: Any, source: Any) -> bool:

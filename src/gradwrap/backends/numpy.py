@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import COPIED, empty_in_order_of, kept
+from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.backends.numpy_sums import summed
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
@@ -66,8 +67,19 @@ def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
     return MINIMUM_REDUCE(x, axis, None, None, keepdims)
 
 
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    return np.linalg.cholesky(x, upper=upper)
+
+
 OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"clip": _clip, "linalg.trace": _trace, "sum": _sum, "max": _max, "min": _min}
+    {
+        "clip": _clip,
+        "linalg.cholesky": _cholesky,
+        "linalg.trace": _trace,
+        "sum": _sum,
+        "max": _max,
+        "min": _min,
+    }
 )
 """NumPy's functions in place of array_api_compat's: they give another memory order, or are slower
 on small arrays."""
@@ -101,7 +113,7 @@ class NumPyBackend(Backend):
             return True
         if not isinstance(value, (np.ndarray, np.generic)):
             return False
-        self.check_type(type(value))
+        self.check_type(type_of(value))
         return True
 
     def is_at_hand(self, array: Any) -> bool:
@@ -122,6 +134,9 @@ class NumPyBackend(Backend):
 
     def device(self, array: Any) -> Any:
         return "cpu"
+
+    def dispatches(self, function: Any) -> bool:
+        return isinstance(function, np.ufunc) or hasattr(function, "_implementation")
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         kind = dtype.kind
@@ -145,8 +160,8 @@ class NumPyBackend(Backend):
     def ones_like(self, array: Any) -> Any:
         return np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1)
 
-    def copy(self, array: Any, order: Any = "K") -> Any:
-        return np.array(array, order=order)
+    def copy(self, array: Any, order: Any = None) -> Any:
+        return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
 
@@ -175,7 +190,7 @@ class NumPyBackend(Backend):
         return view.copy("K") if view.nbytes <= COPIED else view
 
     def is_writeable(self, view: Any) -> bool:
-        return bool(view.flags.writeable)
+        return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if like is None:
@@ -208,4 +223,6 @@ class NumPyBackend(Backend):
 
 
 def _is_mask(key: Any) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
     return isinstance(key, NDARRAY) and bool(key.dtype == np.bool_)

@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.library.buffers import Content, Guarded, calling_line, notes_wanted
+from gradwrap.core.library.buffers import (
+    MOST,
+    Content,
+    Guarded,
+    calling_line,
+    notes_wanted,
+    originals,
+)
 
 COPIED = 1 << 12
 SHARED = 1 << 16
@@ -35,7 +42,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
         notes.append((level, digest_of(array)))
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
-        return copied_as_it_lies(array)
+        return _copy(array)
     if array.flags.writeable or not is_constant(array):
         if size <= SHARED:
             return _shared_copy(array)
@@ -57,7 +64,7 @@ def is_constant(array: Any) -> bool:
 def _shared_copy(array: Any) -> Any:
     """A copy of an array: the last one that was made, if the array has not changed since."""
     if not _is_in_one_piece(array):
-        return copied_as_it_lies(array)
+        return _copy(array)
     known = _copies.get(id(array))
     data = _bytes_of(array)
     if (
@@ -68,6 +75,18 @@ def _shared_copy(array: Any) -> Any:
         return known
     copy = np.ndarray(array.shape, array.dtype, bytearray(data), 0, array.strides)
     _copies[id(array)] = copy
+    originals[id(copy)] = weakref.ref(copy), id(array)
+    return copy
+
+
+def _copy(array: Any) -> Any:
+    """A copy that is noted as by `copied`, without another call."""
+    copy = np.array(array)
+    if copy.strides != array.strides:
+        copy = copied_as_it_lies(array)
+    if len(originals) >= MOST:
+        originals.clear()
+    originals[id(copy)] = weakref.ref(copy), id(array)
     return copy
 
 
@@ -137,10 +156,10 @@ ROW = 8 * COLUMNS
 def digest_of(array: Any) -> tuple[int, int]:
     """Return numbers that tell one content of an array from another.
 
-    Blocks of 31 rows of 1021 words are added up along their columns, as fast as memory is read,
-    and the sums and what is left over go through CRC-32. Neither number divides a usual length, and
-    31 is odd: so a change of one word, the same change of all words, and a swap of two words change
-    the sums, unless the two lie a multiple of 1021 words apart in one block.
+    The words of 8 bytes are taken as rows of 1021. In four blocks of an odd number of rows, the
+    columns are added up, as fast as memory is read. The sums, and what is left over, go through
+    CRC-32. A change of one word, and the same change of all words, change the sums. So does a swap
+    of two, unless they lie a multiple of 1021 words apart in one block.
     """
     data = _bytes_of(array)
     rows = (data.nbytes // ROW // BLOCKS - 1) | 1
@@ -171,7 +190,8 @@ def empty_in_order_of(like: Any, array: Any) -> Any:
         back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
         return made.transpose(*range(len(batch)), *back)
     made = np.empty_like(like, array.dtype)
-    if made.strides == like.strides or array.dtype != like.dtype or 0 in like.strides:
+    repeats = any(step == 0 and n > 1 for step, n in zip(like.strides, like.shape, strict=True))
+    if made.strides == like.strides or array.dtype != like.dtype or repeats:
         return made
     low, high = np.lib.array_utils.byte_bounds(like)
     start = like.__array_interface__["data"][0] - low
@@ -181,7 +201,7 @@ def empty_in_order_of(like: Any, array: Any) -> Any:
 def copied_as_it_lies(array: Any) -> Any:
     """A copy whose elements lie in memory as those of the array do."""
     copy = np.array(array)
-    if copy.strides == array.strides:
+    if copy.strides == getattr(array, "strides", ()):
         return copy
     made = empty_in_order_of(array, array)
     made[...] = array

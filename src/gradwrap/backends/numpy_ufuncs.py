@@ -129,7 +129,8 @@ def _enter_scipy(module: Any) -> None:
 def _enter(module: Any) -> None:
     """Register each function of a module that is an operation of the table, special or not."""
     for op in ops():
-        function = getattr(module, op.name.removeprefix("special."), None)
+        name = op.name.removeprefix("special.").removeprefix("_ufuncs.")
+        function = getattr(module, name, None)
         if function is not None:
             register_function(function, op)
     zeta, op_of_zeta = getattr(module, "_zeta", None), find_op("special.zeta")

@@ -10,7 +10,7 @@ from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.numpy_buffers import COPIED
 from gradwrap.backends.torch_protocol import torch_function
 from gradwrap.core.library.backend import Backend
-from gradwrap.core.library.buffers import Content, Guarded, calling_line
+from gradwrap.core.library.buffers import Content, Guarded, calling_line, copied
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import TUPLE
@@ -60,7 +60,7 @@ class TorchBackend(Backend):
     def is_at_hand(self, array: Any) -> bool:
         return array.device.type == "cpu"  # type: ignore[no-any-return]  # a string
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return array.clone()
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
@@ -68,7 +68,7 @@ class TorchBackend(Backend):
         if type(array) not in self.array_types or array.is_inference():
             return array
         if array.nbytes <= COPIED and array.device.type == "cpu":
-            return array.clone()
+            return copied(array.clone(), array)
         return Guarded(array, Content(array, _version), calling_line())
 
     tells_views = True

@@ -2,7 +2,7 @@
 
 A node knows the nodes of its tracked arguments and what it saves. So an argument that is not
 tracked can be shown where it, or its shape, was saved; and one that was detached can be told from
-a constant where it is the very array that another part of the graph has saved too.
+a constant where it is the very array that another part of the graph has saved too, or a copy of it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.library.buffers import Guarded, original
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.values.space import Meta, size_of
@@ -84,13 +85,15 @@ class _Collector:
         trees = names.items() if isinstance(names, DICT) else [("", names)]
         pairs = [pair for root, tree in trees for pair in flatten_with_paths(tree, str(root))[0]]
         variables = _tracked(pairs)
-        self.node_of: dict[int, Any] = {id(native(v)): v._node for _, v in reversed(variables)}
+        self.node_of: dict[int, Any] = {
+            original(native(v)): v._node for _, v in reversed(variables)
+        }
         """The nodes of the variables that have names, by the identity of the native array."""
         self.names: dict[Any, str] = {}
         """By node, and by the identity of the native array."""
         for path, leaf in pairs:
             if is_array(leaf):
-                self.names.setdefault(id(native(leaf)), path)
+                self.names.setdefault(original(native(leaf)), path)
         for path, variable in variables:
             self.names.setdefault(variable._node, path)
 
@@ -114,7 +117,7 @@ class _Collector:
     def _leaf(self, leaf: Leaf) -> Box:
         box = Box(LEAF, self.names.get(leaf) or "leaf", (repr(leaf.meta),))
         if leaf.variable is not None:
-            self.origin[id(native(leaf.variable))] = box
+            self.origin[original(native(leaf.variable))] = box
         return box
 
     def _operation(self, node: Node, is_root: bool) -> Box:
@@ -132,7 +135,7 @@ class _Collector:
                 lines.append(f"[{_index(value)}]" if word == "key" else f"{word}={value!r}")
             box.saved |= {id(array): _bytes_of(array) for array in _arrays_in(value)}
             if word == "out" and is_array(value):
-                self.origin.setdefault(id(native(value)), box)
+                self.origin.setdefault(original(native(value)), box)
         lines += [f"{word} not tracked" for word in _unseen(node)]
         box.lines = tuple(dict.fromkeys(lines))
         return box
@@ -145,14 +148,14 @@ class _Collector:
         for _, argument, value, parent in _saved_values(node):
             if parent is not None:
                 if is_array(value) and parent in self.boxes:
-                    self.origin.setdefault(id(native(value)), self.boxes[parent])
+                    self.origin.setdefault(original(native(value)), self.boxes[parent])
             elif argument and isinstance(untracked.setdefault(argument, value), Meta):
                 untracked[argument] = value  # the array itself, rather than its description
         for argument, value in untracked.items():
             if isinstance(value, Meta):
                 self._untracked((node, argument), value, self.boxes[node])
             elif is_array(value):
-                self._untracked(id(native(value)), native(value), self.boxes[node])
+                self._untracked(original(native(value)), native(value), self.boxes[node])
 
     def _untracked(self, key: Any, value: Any, target: Box) -> None:
         """Show an array that is not tracked: it was detached, or is a constant."""
@@ -202,6 +205,7 @@ def _selects(node: Any) -> bool:
 def _saved_values(node: Any) -> Iterator[_Saved]:
     """Return what a node's formulas saved."""
     edges = _edges(node)
+    edges = [(parent, f, tuple(map(_unguarded, saved)), i) for parent, f, saved, i in edges]
     rule: Any = node.op.rule if edges else None
     if rule is None:
         yield from (_Saved("", "", value, None) for _, _, saved, _ in edges for value in saved)
@@ -223,6 +227,10 @@ def _saved_values(node: Any) -> Iterator[_Saved]:
                     yield _Saved(f"{word}{i}", f"{word}{i}", part, node_of_part)
             else:
                 yield _Saved(word, name if name in rule.arrays else "", value, parents.get(name))
+
+
+def _unguarded(value: Any) -> Any:
+    return value.array if isinstance(value, Guarded) else value
 
 
 def _unseen(node: Node) -> list[str]:

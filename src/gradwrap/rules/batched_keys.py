@@ -11,7 +11,7 @@ from typing import Any
 
 from gradwrap.core.levels.wrapper import batched_parts, data_of
 from gradwrap.core.library.compat import device
-from gradwrap.core.values.dynamic import LIST, TUPLE
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import BatchedValueError
 
 
@@ -103,7 +103,7 @@ class BatchedKey:
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
     """Return the parts of a key, with arrays in place of lists."""
     return [
-        xp.asarray(part, device=place) if isinstance(part, LIST) else part
+        xp.asarray(part, device=place) if isinstance(part, (list, bool)) else part
         for part in (key if isinstance(key, TUPLE) else (key,))
     ]
 

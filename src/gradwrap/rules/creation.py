@@ -6,6 +6,7 @@ from typing import Any
 
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.library.backend import PYTHON_SCALARS
+from gradwrap.core.library.buffers import share
 from gradwrap.core.library.namespace import asked_of_data, composite
 from gradwrap.core.table.kinds import nondifferentiable
 from gradwrap.core.table.registry import register
@@ -48,7 +49,10 @@ def asarray(
         return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
     if type_of(obj) not in backend.plain_types:
         backend.check_type(type_of(obj))
-    return cls._plain(backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy))
+    made = backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy)
+    if made is obj or getattr(made, "base", None) is not None:
+        share(made)  # the caller can write to it
+    return cls._plain(made)
 
 
 @composite("array")
@@ -76,7 +80,8 @@ def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any
         value = unwrapped_key(fill_value)
         return cls._plain(cls._backend.xp.full(shape, value, dtype=dtype, device=device))
     value = asarray(xp, fill_value, dtype=dtype, device=device)
-    return xp.copy(xp.broadcast_to(value, shape if isinstance(shape, TUPLE) else (shape,)))
+    shape = shape if isinstance(shape, TUPLE) else (shape,)
+    return xp.copy(xp.broadcast_to(value, shape), order="C")
 
 
 @composite("full_like")

@@ -36,7 +36,12 @@ def setitem_cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any,
     """Return the cotangents of `x`, which is zero at `key`, and of the value written there."""
     if not g.shape:
         g = xp.asarray(g, copy=True)  # a number of NumPy cannot be written to
-    of_value = None if value_meta is None else cotangent_of_written(xp, g, key, _write)
+    if value_meta is None:
+        return _write(g, key, 0), None
+    of_value = cotangent_of_written(xp, g, key, _write)
+    missing = len(value_meta.shape) - len(of_value.shape)
+    if missing > 0:  # NumPy writes (1, 1, 3) to (3,)
+        of_value = xp.reshape(of_value, (*(1,) * missing, *of_value.shape))
     return _write(g, key, 0), of_value
 
 
@@ -47,6 +52,7 @@ def cotangent_of_written(xp: Any, g: Any, key: Any, write: Callable[..., Any]) -
 
 
 def _write(array: Any, key: Any, value: Any) -> Any:
+    array = array if array.shape else array[...]  # NumPy's number cannot be written to
     array[key] = value
     return array
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gradwrap.core.values.comparing import kind_of
 from gradwrap.errors import ArgnumsError
@@ -40,7 +40,7 @@ def check_transform(name: str, fun: object, argnums: object) -> None:
             f"the point to the function that is returned, gradwrap.{name}(f)(x); argnums is a "
             "position (an int), a parameter's name (a str), or a sequence of them."
         )
-    parts: Any = argnums if isinstance(argnums, Iterable) else (argnums,)
+    parts = cast("Iterable[object]", argnums) if isinstance(argnums, Iterable) else (argnums,)
     for one in () if isinstance(parts, Iterator) else parts:
         if not isinstance(one, (int, str)):
             raise _not_argnums(one)

@@ -70,7 +70,8 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
     Raises
     ------
     CheckpointError
-        In backward: `fun` did something else than the first time.
+        In backward: `fun` did something else than the first time, or used a plain array of NumPy's
+        that was overwritten meanwhile.
 
     Examples
     --------

@@ -83,9 +83,9 @@ class _NotingPlaces(Watching):
 class guard_buffers(Watching):  # noqa: N801  named like the others
     """Notice in backward that an array was overwritten after an operation had saved it.
 
-    A context manager, for this thread or task, around the forward computation. gradwrap shares
-    the caller's arrays, so `x_array[:] = ...` between forward and backward falsifies the gradient
-    (writes to a `Variable` never do). Inside of this, each array that an operation saves is kept
+    A context manager, for this thread or task, around the forward computation. By default, small
+    arrays are copied when they are saved, and of large ones a fingerprint is compared, which does
+    not see every write (on CuPy, none). Inside of this, each array that an operation saves is kept
     with a copy of its values, and backward compares the two.
 
     For debugging: it costs the memory of the copies and the time to compare. Arrays packed by

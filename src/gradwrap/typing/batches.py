@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Never, Protocol, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Concatenate, ParamSpec, Self, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
@@ -13,6 +14,27 @@ if TYPE_CHECKING:
     from gradwrap.typing.signatures import G, P, R
 
     Fallback = Literal["error", "warn", "loop"]
+    Out = TypeVar("Out")
+    Out_co = TypeVar("Out_co", covariant=True)
+    Q = ParamSpec("Q")
+
+    class Mapped(Protocol[Out_co, P]):
+        """A function of a batch, in a class of its own.
+
+        mypy merges overloads that all give a `Callable` into an untyped function where a function
+        returns Any. Where they differ, it takes Any.
+        """
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Out_co:
+            """Call the function on a batch."""
+            ...
+
+        @overload
+        def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+        @overload
+        def __get__(
+            self: Mapped[Out, Concatenate[Any, Q]], instance: object, owner: type | None = None
+        ) -> Callable[Q, Out]: ...
 
 
 class Vmap(Protocol):
@@ -37,7 +59,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
-    ) -> Callable[P, NDArray[G]]: ...
+    ) -> Mapped[NDArray[G], P]: ...
     @overload
     def __call__(
         self,
@@ -46,7 +68,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
-    ) -> Callable[P, NDArray[np.float64]]: ...
+    ) -> Mapped[NDArray[np.float64], P]: ...
     @overload
     def __call__(
         self,
@@ -55,7 +77,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
-    ) -> Callable[P, tuple[NDArray[G], R]]: ...
+    ) -> Mapped[tuple[NDArray[G], R], P]: ...
     @overload
     def __call__(
         self,

@@ -73,8 +73,18 @@ def as_floats(row: Array) -> tuple[np.float64, Array]:
 
 assert_type(gw.vmap(as_floats)(w), tuple[Array, Array])
 assert_type(gw.vmap(float)(1.0), Array)
+
+
+class Rows:
+    @gw.vmap
+    def total(self, row: Array) -> np.float64:
+        return np.float64(row.sum())
+
+
+assert_type(Rows().total(w), Array)
 assert_type(gw.vmap(gw.value_and_grad(loss))(w, w), tuple[Array, Array])
 assert_type(gw.vmap(returns_any)(w), Any)
+assert_type(gw.vmap(gw.grad(lambda x: np.sum(x * x)))(w), Any)
 assert_type(gw.vmap(gw.vmap(row_sum))(w), Array)
 
 # Jacobians: of the type of the argument -----------------------------------------------------------

@@ -107,20 +107,23 @@ def cov(
     rows = _variables(xp, m, rowvar)
     if y is not None:
         rows = xp.concat([rows, _variables(xp, y, rowvar)], axis=0)
-    rows = cast(xp, rows, dtype)
+    rows = cast(xp, rows, np.result_type(rows.dtype, np.float64) if dtype is None else dtype)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     free = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         weighted = deviation = rows - xp.mean(rows, axis=1, keepdims=True)
         norm = rows.shape[1] - free
     else:
         check_constant("np.cov", fweights=fweights)
-        shares, counts = xp.asarray(1.0 if aweights is None else aweights), np.asarray(1.0)
+        shares = xp.asarray(1.0 if aweights is None else aweights)
+        counts: Any = np.asarray(1.0)
         if aweights is not None:
             _check_weights("aweights", shares, innermost(shares), rows)
         if fweights is not None:
-            counts = on_host(fweights).astype(np.float64)
+            counts = np.asarray(on_host(fweights), dtype=np.float64)
             _check_weights("fweights", counts, counts, rows)
-            if np.any(counts != np.around(counts)):
+            if (counts != untyped.around(counts)).any():
                 raise TypeError("fweights must be integer")
         weights = shares * constant(xp, counts)
         total = xp.sum(weights)

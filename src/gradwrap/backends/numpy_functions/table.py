@@ -26,6 +26,7 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -41,7 +42,8 @@ GIVE_ARRAYS = frozenset(
     getattr(np, name)
     for name in (
         *("array", "asarray", "copy", "empty_like", "full_like", "ones_like", "zeros_like"),
-        *("choose", "cov", "piecewise", "select", "tensordot", "where"),
+        *("apply_along_axis", "choose", "cov", "pad", "piecewise", "roll", "select", "tensordot"),
+        *("where",),
     )
 )
 """Functions that give an array without axes, where all others give a scalar."""
@@ -129,6 +131,8 @@ def out_position(function: Any) -> int:
 def on_host(value: Any) -> Any:
     """Indices, masks, ... as NumPy's, to compute with: from a GPU, copied, which waits for it."""
     data = unwrapped_key(value)
+    if isinstance(data, SEQUENCE) and any(hasattr(part, "get") for part in data):
+        data = [on_host(part) for part in data]
     copied = getattr(data, "get", None)
     return np.asarray(data if copied is None else copied())
 

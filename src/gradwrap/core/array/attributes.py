@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import set_part, set_shape
 from gradwrap.core.array.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, native
+from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ class Attributes(Wrapper):
     _namespace: ArrayNamespace[Any, Self, Any]
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
-        """The array on another device; the gradient comes back to this one."""
+        """The array on a device, itself if it is there; the gradient comes back to this one."""
+        if device == self.device and stream is None:
+            return self
         namespace: Any = self._namespace  # beyond the standard
         moved: Self = namespace.to_device(self, device, stream=stream)
         return moved
@@ -89,7 +91,8 @@ class Attributes(Wrapper):
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
-            return self._namespace.zeros_like(self)
+            zeros = self._namespace.zeros_like(self)
+            return zeros[()] if is_scalar(self) else zeros
         found: Self = self._namespace.imag(self)
         return found
 

@@ -139,9 +139,21 @@ def _check_writable(variable: Any) -> None:
         )
 
 
+def _check_not_read_only(variable: Any) -> None:
+    """Refuse to write to an array that is read-only, as one that repeats a number is."""
+    *_, lowest = layers(variable)
+    if not lowest._is_batched and not lowest._backend.is_writeable(lowest._value):
+        raise InPlaceError(
+            "assignment destination is read-only, as in NumPy: its elements share their memory, or "
+            "its owner has said so. Fix: write to a .copy()."
+        )
+
+
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     _check_writable(_root(variable))
+    if not variable._is_batched and view_of(variable) is None:
+        _check_not_read_only(variable)
     if is_scalar(variable):
         raise InPlaceError(
             f"a {type_of(innermost(variable)).__name__} without axes is a number, which cannot be "

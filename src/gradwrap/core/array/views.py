@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
-from gradwrap.core.levels.wrapper import lay_out, layers
+from gradwrap.core.levels.wrapper import AnyWrapper, lay_out, layers
+from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -63,7 +64,10 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         if len(source) != 1:
             return result
         (source,) = source
-    if cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
+    if not isinstance(source, AnyWrapper):
+        if getattr(result._value, "base", None) is not None:
+            share(source)  # its owner can write to what the result is a view of
+    elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
         lay_out(result, None)  # each example, as NumPy lays out what it copies
     elif (
         type(result) is cls
@@ -85,7 +89,7 @@ def _selects_copy(key: Any, result: Any) -> bool:
     if type(key) is slice:
         return False
     parts = key if isinstance(key, TUPLE) else (key,)
-    if any(isinstance(part, (list, bool)) or getattr(part, "ndim", 0) for part in parts):
+    if any(isinstance(part, (list, bool)) or _is_of_arrays(part) for part in parts):
         return True
     return not result.shape and not any(part is Ellipsis for part in parts)
 
@@ -157,6 +161,11 @@ def take_again(view: Any) -> None:
         view.__class__ = type(again)
         view._node = again._node
         remember(source, view)
+
+
+def _is_of_arrays(part: Any) -> bool:
+    """Tell if a part of a key is an array of integers or a mask, be it without axes."""
+    return bool(getattr(part, "ndim", 0)) or str(getattr(part, "dtype", "")) == "bool"
 
 
 def positions(variable: Any, view: View) -> tuple[Any, ...]:

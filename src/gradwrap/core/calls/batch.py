@@ -28,7 +28,6 @@ A batching function's parameter names say what it is given, as everywhere in the
 from __future__ import annotations
 
 import functools
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,7 +40,7 @@ from gradwrap.core.calls.loop import looped, stacked, tell
 from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.observing.callers import current_caller, refused
+from gradwrap.core.observing.callers import calling_module, current_caller, refused
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Meta, size_of
@@ -234,7 +233,7 @@ class Batches(Call):
         return lines
 
     def ending(self) -> list[str]:
-        if self.moves.word == "align":
+        if self.moves.word == "align" and self.rule.outputs == 1:
             return [self.result("like_batch(V, out, batch)")]
         return [self.result("batch_of(level, batch, out)")]
 
@@ -343,7 +342,7 @@ class _BatchedNamespace(WrappedNamespace):
         found = super()._find(path)
         if self._has_rule(path) or not isinstance(found, functools.partial):
             return found
-        return functools.partial(looped, found, path)
+        return functools.update_wrapper(functools.partial(looped, found, path), found, (), ())
 
 
 class Batched(Variable[A]):
@@ -447,8 +446,7 @@ class Batched(Variable[A]):
         try:
             return super().__array__(dtype, copy)
         except BatchedValueError as error:
-            caller = sys._getframe(1).f_globals.get("__name__", "")
-            if self._backend.is_float(self) or not caller.startswith("numpy."):
+            if self._backend.is_float(self) or not calling_module().startswith("numpy."):
                 raise
             raise BatchedIndexError(*error.args) from None
 

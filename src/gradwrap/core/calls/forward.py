@@ -239,6 +239,8 @@ def push_forward(  # noqa: PLR0913  all there is to a call
         for index, node in enumerate(nodes)
         if node is not None
     ]
+    if not any(term != "" for term in terms):
+        return untracked(bound, out)  # what is tracked has a derivative of zero
     if None in terms or (rule.kind.real_only(rule) and _any_complex(bound, data)):
         t = _transposed_twice(bound, data, nodes, statics, out)
     else:

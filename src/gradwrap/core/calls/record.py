@@ -108,13 +108,12 @@ class Tape(Call):
                     lines += [f"if type({name}) is not V:", f"    {keep.format('')}", guard]
                     lines += [f"elif shared and ({test}):", f"    {keep.format('_shared')}", guard]
             elif self._may_be_array(name):
-                lines += [
-                    f"{name}_k = {name} if type({name}) in IMMUTABLE else "
-                    f"kept_parts({name}, {level})",
-                    f"if {name}_k is not {name} and holds_guarded({name}_k): by = guarding(bound)",
-                ]
+                keep = f"{name} if type({name}) in IMMUTABLE else kept_parts({name}, {level})"
+                changed = f"{name}_k is not {name} and holds_guarded({name}_k)"
+                lines += [f"{name}_k = {keep}", f"if {changed}: by = guarding(bound)"]
         if sharing:
-            lines += ["if shared:", *indented(sharing)]
+            # a transform keeps its arguments when it is called, and nobody else has its results
+            lines += [f"if shared and (exposed or not {level}):", *indented(sharing)]
         return (["by = bound", *lines], "by") if lines else ([], "bound")
 
     def _may_be_array(self, name: str) -> bool:

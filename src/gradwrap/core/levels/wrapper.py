@@ -162,6 +162,14 @@ def lay_out(value: Any, like: Any) -> None:
     new._value = new._backend.laid_out(new._value, innermost(like))
 
 
+def one_array(value: Any) -> Any:
+    """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
+    array = innermost(value)
+    batches = len(array.shape) - len(value.shape)
+    first = array[(0,) * batches + (...,)] if batches else array
+    return first[()] if batches and not first.shape and is_scalar(value) else first
+
+
 def is_scalar(wrapper: Any) -> bool:
     """Tell if a value is a number of its library, without views, that cannot be written to.
 
@@ -237,6 +245,15 @@ def is_recorded(value: Any) -> bool:
     return False
 
 
+def is_derived(value: Any) -> bool:
+    """Tell if a value is, or holds, a wrapper that a recording transform differentiates."""
+    return any(
+        has_effect(layer) and not layer._is_batched
+        for leaf in _leaves(value)
+        for layer in layers(leaf)
+    )
+
+
 # Arrays that `vmap` maps over ---------------------------------------------------------------------
 
 
@@ -269,14 +286,13 @@ def data_of(wrapper: Any) -> Any:
 
 def example(value: Any, level: int, index: int) -> Any:
     """One example of the arrays in a value that the `vmap` of this level maps over."""
-    return _with_leaves(
-        value,
-        lambda leaf: (
-            leaf._value[index]
-            if isinstance(leaf, AnyWrapper) and leaf._is_batched and is_at(leaf, level)
-            else leaf
-        ),
-    )
+
+    def one(leaf: Any) -> Any:
+        layer = stripped(leaf)
+        is_mapped = isinstance(layer, AnyWrapper) and layer._is_batched and is_at(layer, level)
+        return layer._value[index] if is_mapped else leaf
+
+    return _with_leaves(value, one)
 
 
 # Keys ---------------------------------------------------------------------------------------------

@@ -100,6 +100,10 @@ class Backend:
     def device(self, array: Any) -> Any:
         return device(array)
 
+    def dispatches(self, function: Any) -> bool:
+        """Tell if a function of the library hands a call with a variable over to its class."""
+        return False
+
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         """Tell if a dtype is floating (real or complex), and if it is complex."""
         kind = self._dtype_kinds.get(dtype)
@@ -211,7 +215,7 @@ class Backend:
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
-    def copy(self, array: Any, order: str = "K") -> Any:
+    def copy(self, array: Any, order: str | None = None) -> Any:
         return self.xp.asarray(array, copy=True)
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
@@ -322,6 +326,11 @@ def is_library(name: str) -> bool:
     if name in _factories or any(backend.name == name for backend in by_type.values()):
         return True
     return name.isidentifier() and importlib.util.find_spec(name) is not None
+
+
+def registered() -> frozenset[str]:
+    """The names of the libraries that have a backend of their own."""
+    return frozenset(_factories)
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -452,6 +461,9 @@ class WrappedBackend(Backend):
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
 
+    def dispatches(self, function: Any) -> bool:
+        return self._base.dispatches(function)
+
     def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)
 
@@ -474,8 +486,8 @@ class WrappedBackend(Backend):
     def class_attributes(self) -> dict[str, Any]:
         return self._base.class_attributes()
 
-    def copy(self, array: Any, order: str = "K") -> Any:
-        return self.xp.copy(array, order=order)
+    def copy(self, array: Any, order: str | None = None) -> Any:
+        return self.xp.copy(array, order=order or "K")
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library

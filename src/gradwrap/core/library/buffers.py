@@ -110,6 +110,29 @@ def noting() -> Generator[Notes]:
         _notes.reset(token)
 
 
+originals: dict[int, tuple[weakref.ref[Any], int]] = {}
+"""For drawings: what the last saved copies are copies of, by identity."""
+
+MOST = 1 << 14
+
+
+def copied(copy: Any, array: Any) -> Any:
+    """Remember what a saved copy is a copy of."""
+    if len(originals) >= MOST:
+        originals.clear()
+    try:
+        originals[id(copy)] = weakref.ref(copy), id(array)
+    except TypeError:  # an array that cannot be referred to weakly
+        return copy
+    return copy
+
+
+def original(array: Any) -> int:
+    """The identity of the array that an array was copied from to be saved; else its own."""
+    known = originals.get(id(array))
+    return known[1] if known is not None and known[0]() is array else id(array)
+
+
 # Arrays that wrappers share with the caller -------------------------------------------------------
 
 shared: dict[int, weakref.ref[Any]] = {}
@@ -136,10 +159,11 @@ def _forget(entries: dict[int, weakref.ref[Any]], key: int, dead: weakref.ref[An
 
 def buffer_of(array: Any) -> Any:
     """The array whose memory an array is a view of."""
-    base = getattr(array, "base", None)
-    while type(base) is type(array):
-        array, base = base, base.base
-    return array
+    while True:
+        base = getattr(array, "base", None)
+        if type(base) is not type(array):
+            return array
+        array = base
 
 
 # Places in code -----------------------------------------------------------------------------------

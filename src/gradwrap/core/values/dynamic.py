@@ -32,6 +32,7 @@ TUPLE: Final[type[Any]] = tuple
 LIST: Final[type[Any]] = list
 DICT: Final[type[Any]] = dict
 SLICE: Final[type[Any]] = slice
+TYPE: Final[type[Any]] = type
 SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
 
 
