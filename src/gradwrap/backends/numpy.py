@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.backends.numpy_scatter import add_at
+from gradwrap.backends.numpy_sums import summed
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import type_of
@@ -100,7 +101,7 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
-            matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum
+            matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=summed
         )
         return direct
 

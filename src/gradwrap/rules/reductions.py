@@ -45,7 +45,10 @@ def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> A
     """Share g evenly among the elements equal to the extremum; a NaN takes all of it."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     chosen = (x == whole) | (x != x)
-    count = xp.astype(xp.count_nonzero(chosen, axis=axis, keepdims=True), g.dtype)
+    if axis is None:
+        count = xp.astype(xp.count_nonzero(chosen, keepdims=True), g.dtype)
+    else:
+        count = xp.sum(xp.astype(chosen, g.dtype), axis=axis, keepdims=True)
     share = kept(xp, g, x.ndim, axis, keepdims) / count
     return xp.where(chosen, share, xp.zeros_like(share))
 
