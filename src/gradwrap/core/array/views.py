@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
-from gradwrap.core.levels.wrapper import AnyWrapper, lay_out, layers
+from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, lay_out, layers
 from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
@@ -80,8 +80,11 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
         and (bound.rule.views != SELECTION or cls._backend.tells_views)
     ):
-        result._view = View(source, bound.op, statics)
-        remember(source, result)
+        if is_scalar(source):  # which has no views
+            result._is_array = True
+        else:
+            result._view = View(source, bound.op, statics)
+            remember(source, result)
     return result
 
 
