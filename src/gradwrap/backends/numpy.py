@@ -187,7 +187,10 @@ class NumPyBackend(Backend):
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
     def read_part(self, view: Any) -> Any:
-        return view.copy("K") if view.nbytes <= COPIED else view
+        if view.nbytes > COPIED:
+            return view
+        copy = view.copy("K")
+        return copy if copy.strides == view.strides else view
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
