@@ -621,6 +621,35 @@ def test_stores_to_arrays_that_numpy_made(tmp_path: Path) -> None:
         gw.grad(weighted(package.f))(X)
 
 
+def test_a_run_that_fails_leaves_no_trace_in_the_arguments(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        BASE = np.array([1.0, 2.0])
+
+        def f(x, more):
+            x *= 3.0
+            more += x
+            x.shape = (1, 2)
+            a = BASE + 1.0
+            a[0] = x[0, 0]
+            return a * more + x[0]
+
+        def g(x):
+            x *= 3.0
+            raise ValueError("not sorted")
+        """,
+    )
+    f = gw.adapting(package.f)
+    rows = gw.jacobian(f)(X, np.ones(2))
+    np.testing.assert_allclose(rows[0], [3 * (1 + 3.9) + 3.9 * 3 + 3, 0.0])
+    np.testing.assert_allclose(rows[1], [0.0, 3.0 * 3.0 + 3.0])
+    x = X.copy()
+    with pytest.raises(ValueError, match="not sorted"):
+        gw.grad(gw.adapting(package.g))(x)
+    np.testing.assert_array_equal(x, X)
+
+
 # Nothing is dropped -------------------------------------------------------------------------------
 
 

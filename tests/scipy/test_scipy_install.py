@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import scipy.interpolate
 import scipy.stats
 from scipy.linalg import inv
 from scipy.spatial.transform import Rotation
@@ -20,6 +19,7 @@ import gradwrap.scipy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+INTERPOLATE: Any = import_module("scipy.interpolate")
 OPTIMIZE: Any = import_module("scipy.optimize")
 brentq, curve_fit = OPTIMIZE.brentq, OPTIMIZE.curve_fit
 MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
@@ -53,7 +53,7 @@ def test_function_that_calls_back_is_differentiated_in_what_is_closed_over() -> 
 def test_classes_are_made_of_tracked_data() -> None:
     x = np.array([0.0, 1.0, 1.5, 2.5, 3.0])
     gw.testing.check_grads(
-        lambda y: scipy.interpolate.CubicSpline(x, y)(np.array([0.3, 2.0])), (np.sin(x),), order=1
+        lambda y: INTERPOLATE.CubicSpline(x, y)(np.array([0.3, 2.0])), (np.sin(x),), order=1
     )
     other = Rotation.from_rotvec([0.1, -0.3, 0.2])
     gw.testing.check_grads(
@@ -76,9 +76,7 @@ def test_identity_signature_pickling_and_values_are_kept() -> None:
         assert pickle.loads(pickle.dumps(inv)) is inv  # noqa: S301  what was made here
         np.testing.assert_array_equal(inv(MATRIX), value)
         np.testing.assert_array_equal(inv(a=MATRIX, check_finite=False), value)
-        assert isinstance(
-            scipy.interpolate.CubicSpline([0, 1, 2], [0, 1, 4]), scipy.interpolate.PPoly
-        )
+        assert isinstance(INTERPOLATE.CubicSpline([0, 1, 2], [0, 1, 4]), INTERPOLATE.PPoly)
     finally:
         gradwrap.scipy.uninstall()
 

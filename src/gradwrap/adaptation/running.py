@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import sys
 from types import CodeType, FunctionType, ModuleType
@@ -17,7 +18,14 @@ from gradwrap.adaptation.modules import (
     write_stores,
 )
 from gradwrap.core.levels.levels import differentiating, is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, is_derived, is_recorded, native
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    has_changed,
+    is_derived,
+    is_recorded,
+    native,
+    snapshot,
+)
 from gradwrap.core.library.backend import is_floating
 from gradwrap.core.observing.callers import latest_refusal
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -110,6 +118,8 @@ class _Runs:
         """Run the function until it does not fail, or nothing new is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
+        given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
+        as_given = list(map(snapshot, given))
         if self.watch:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
@@ -122,6 +132,8 @@ class _Runs:
             except Exception as error:  # noqa: BLE001  raised again below
                 if first is None:
                     first, refusal = error, latest_refusal(error)
+                for value, before in zip(given, as_given, strict=True):
+                    _restore(value, before)
                 self._adapt(held, _namespaces_of(error))
                 if len(held) == count and self.watch and not self._writes_stores(error):
                     break
@@ -229,8 +241,17 @@ def _generated(function: Any) -> list[Namespace]:
     return [] if namespace is None or module_of(namespace) is not None else [namespace]
 
 
+def _restore(value: Any, before: Any) -> None:
+    """Undo what a run has written to an argument."""
+    if has_changed(value, before):
+        if value.shape != before.shape:
+            value.shape = before.shape
+        value[...] = before
+
+
 def _plain(leaf: Any) -> Any:
-    return native(leaf) if isinstance(leaf, AnyWrapper) else leaf
+    """The plain value of an argument: a copy, which may be written to."""
+    return copy.copy(native(leaf)) if isinstance(leaf, AnyWrapper) else copy.copy(leaf)
 
 
 def _namespaces_of(error: BaseException | None) -> list[Namespace]:

@@ -41,10 +41,10 @@ def meta_of(native: Any) -> Any:
     """Make a metaclass for a subclass of which SciPy's own objects are instances too."""
 
     class InstancesOfBoth(type(native)):  # type: ignore[misc]  # a class of SciPy's
-        def __instancecheck__(cls, instance: Any) -> bool:
+        def __instancecheck__(self, instance: Any) -> bool:
             return isinstance(instance, native)
 
-        def __subclasscheck__(cls, other: Any) -> bool:
+        def __subclasscheck__(self, other: Any) -> bool:
             return issubclass(other, native)
 
     return InstancesOfBoth
@@ -91,6 +91,12 @@ def in_namespace(  # noqa: C901  the parts of one class
         def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001, N807  a class's
             return opened(native, args, kwargs)
 
+        def take_over(self: Any, *args: Any, **kwargs: Any) -> None:
+            with array_api_paths():
+                native.__init__(self, *_lifted(args), **_lifted(kwargs))
+            self.__class__ = made
+
+        made._take_over = staticmethod(take_over)
         made._constructors = tuple(constructors)
         for name in constructors:
             setattr(made, name, constructor(name))

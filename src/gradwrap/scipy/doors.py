@@ -49,7 +49,7 @@ def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")
-    public = frozenset(getattr(native, "__all__", ()) if module else ())
+    public: frozenset[str] = frozenset(getattr(native, "__all__", ()) if module else ())
 
     def __getattr__(name: str) -> Any:  # noqa: N807  a module's
         path = f"{module}.{name}".lstrip(".")

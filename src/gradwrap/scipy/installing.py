@@ -7,6 +7,7 @@ constructors that make the subclass where an argument is tracked.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from types import FunctionType
@@ -121,20 +122,25 @@ def _install_class(row: Row) -> Callable[[], None]:
     for name in names:
         before[name] = vars(native)[name]
 
-    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
-        if cls is native and not are_open() and holds_variable([args, kwargs]):
-            return ours(*args, **kwargs)
-        return object.__new__(cls)
+    initialize = native.__init__
+    is_own = "__init__" in vars(native)
+    take_over = getattr(ours, "_take_over", None)
 
-    is_plain = native.__new__ is object.__new__
-    if is_plain:
-        native.__new__ = __new__
+    @functools.wraps(initialize)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  a class's
+        is_ours = type(self) is native and not are_open() and holds_variable([args, kwargs])
+        (take_over if is_ours else initialize)(self, *args, **kwargs)
+
+    if take_over is not None:
+        native.__init__ = __init__
     for name in names:
         setattr(native, name, staticmethod(_constructing(before[name], getattr(ours, name))))
 
     def undo() -> None:
-        if is_plain:
-            del native.__new__
+        if take_over is not None and is_own:
+            native.__init__ = initialize
+        elif take_over is not None:
+            del native.__init__
         for name, value in before.items():
             setattr(native, name, value)
 

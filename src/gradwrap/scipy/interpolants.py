@@ -50,6 +50,12 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 if not holds_variable(given):
                     native.__init__(self, *args, **kwargs)
 
+            @staticmethod
+            def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
+                """Let an object of SciPy's class, not initialized yet, be one of this class."""
+                made.__class__ = Interpolant
+                made.__init__(*args, **kwargs)
+
             def __getattr__(self, name: str) -> Any:
                 """Hand on what SciPy's object has; floats refuse to be differentiated."""
                 if name.startswith("__") or "_made" not in vars(self):

@@ -186,6 +186,11 @@ def snapshot(value: Any) -> Any:
     return value._snapshot() if isinstance(value, AnyWrapper) else value
 
 
+def has_changed(wrapper: Any, since: Any) -> bool:
+    """Tell if something was written to a wrapper since its snapshot was taken."""
+    return wrapper._value is not since._value or wrapper._node is not since._node
+
+
 # Values in containers -----------------------------------------------------------------------------
 
 

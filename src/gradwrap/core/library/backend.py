@@ -7,7 +7,7 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
-import importlib.util
+import importlib
 import operator
 import threading
 from types import MappingProxyType
@@ -325,7 +325,9 @@ def is_library(name: str) -> bool:
     """Tell if a name is that of a known library, or of a module that is installed."""
     if name in _factories or any(backend.name == name for backend in by_type.values()):
         return True
-    return name.isidentifier() and importlib.util.find_spec(name) is not None
+    from importlib.util import find_spec  # slow to import, and needed for errors alone
+
+    return name.isidentifier() and find_spec(name) is not None
 
 
 def registered() -> frozenset[str]:

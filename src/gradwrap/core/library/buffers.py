@@ -8,12 +8,12 @@ at the time when it was saved.
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.comparing import described
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Stack = tuple[tuple[CodeType, int], ...]
 
-PACKAGE = str(Path(__file__).parents[2])
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120  pathlib is slow to import
 
 
 class Content:

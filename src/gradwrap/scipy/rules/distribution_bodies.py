@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from gradwrap.core.levels.wrapper import native
 from gradwrap.rules.incomplete import legendre
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Body = Callable[..., Any]
+
+
+special: Any = import_module("scipy.special")
 
 
 def log_difference(larger: Any, smaller: Any) -> Any:

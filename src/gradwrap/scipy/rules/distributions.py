@@ -15,10 +15,10 @@ The values are SciPy's.
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.calls import SciPyCall
 
+stats: Any = import_module("scipy.stats")
 CONTINUOUS: Any = stats.rv_continuous
 DISCRETE: Any = stats.rv_discrete
 FUNCTIONS = ("logcdf", "cdf", "logsf", "sf", "ppf", "isf")
@@ -455,7 +456,7 @@ def _discrete(
     x: Any,
     shapes: Sequence[Any],
     loc: Any,
-    scale: Any,
+    scale: Any,  # always 1: a word of both kinds
     out: Any,
 ) -> Any:
     """Return what a method of a discrete distribution returns, by its class's own methods."""

@@ -199,8 +199,9 @@ def _nquad(
         """The integral over the first `depth` variables; the others are given."""
         if depth == 0:
             return func(*inner, *args)
-        one = ranges[depth - 1]
-        low, high = one(*inner, *args) if callable(one) else (one[0], one[1])
+        one: Any = ranges[depth - 1]
+        ends: Any = one(*inner, *args) if callable(one) else one
+        low, high = ends
         return _integrated(lambda x: over(depth - 1, (x, *inner)), low, high, {})
 
     return attached("integrate.nquad", result, {(0,): over(len(ranges), ())})
@@ -258,8 +259,9 @@ def _nested(func: Any, ranges: list[Any], args: Any) -> Any:
     def over(depth: int, inner: tuple[Any, ...]) -> Any:
         if depth == 0:
             return func(*inner, *args)
-        one = ranges[depth - 1]
-        low, high = one(*inner) if callable(one) else one
+        one: Any = ranges[depth - 1]
+        ends: Any = one(*inner) if callable(one) else one
+        low, high = ends
         return _integrated(lambda x: over(depth - 1, (x, *inner)), low, high, {})
 
     return over(len(ranges), ())
@@ -524,9 +526,10 @@ def _explicit(
     f = rate(times[0], y)
     columns: list[Any] = [] if asked is not None else [y]
     wanted = [] if asked is None else list(range(len(asked)))
-    points = None if asked is None else np.asarray(plain(asked))
+    times_asked: Any = asked
+    points: Any = None if asked is None else np.asarray(plain(asked))
     forward = steps[-1][1] >= steps[0][0]
-    for i, (low, high) in enumerate(steps):
+    for i, (_, high) in enumerate(steps):
         h = times[i + 1] - times[i]
         y_new, f_new, rates = _stages(solver, rate, times[i], y, f, h)
         if points is None:
@@ -537,8 +540,7 @@ def _explicit(
                 k = wanted.pop(0)
                 if inside is None:
                     inside = _within_step(solver, rate, times[i], y, y_new, h, rates)
-                columns.append(inside((asked[k] - times[i]) / h))
-        del low
+                columns.append(inside((times_asked[k] - times[i]) / h))
         y, f = y_new, f_new
     return columns
 

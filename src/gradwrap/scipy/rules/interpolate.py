@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate
-from scipy.spatial import Delaunay
+from scipy.spatial import Delaunay, KDTree
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
@@ -89,6 +89,9 @@ def _spline(slopes: Any) -> Any:
     return formula
 
 
+ENDS: dict[Any, Any] = {"clamped": (1, 0.0), "natural": (2, 0.0)}
+
+
 def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
     """Those for which the second derivative is continuous."""
     n = x.shape[0]
@@ -107,7 +110,7 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
         if units is not None:
             return units(plain(x), 1) @ y
         return _periodic_slopes(x, y)
-    ends = [bc, bc] if isinstance(bc, str) else list(bc)
+    ends: list[Any] = [bc, bc] if isinstance(bc, str) else list(bc)
     h = np.diff(x)
     m = np.diff(y, axis=0) / h[:, None]
     eye = np.eye(n)
@@ -121,9 +124,7 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
             rows.append(b * eye[i] + (a + b) * eye[j])
             right.append(((a + 2 * (a + b)) * b * p + a * a * q) / (a + b))
             continue
-        order, value = (
-            {"clamped": (1, 0.0), "natural": (2, 0.0)}[end] if isinstance(end, str) else end
-        )
+        order, value = ENDS.get(end, end) if isinstance(end, str) else end
         value = np.reshape(as_array(value) * np.ones(y.shape[1:]), y.shape[1:])
         if order == 1:
             rows.append(eye[i] * np.ones(1))
@@ -562,7 +563,7 @@ def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> 
     if xi.ndim == 0 or xi.shape[-1] != points.shape[1]:
         xi = xi[..., None]
     if method == "nearest":
-        _, at = scipy.spatial.KDTree(np.asarray(plain(points))).query(np.asarray(plain(xi)))
+        _, at = KDTree(np.asarray(plain(points))).query(np.asarray(plain(xi)))
         return values[at]
     if method == "linear" and points.shape[1] > 1 and not rescale:
         return _barycentric(points, values, xi)
@@ -742,7 +743,7 @@ def _interp1d(made: Any, given: Any, points: Any) -> Any:
     elif kind in ("nearest", "nearest-up", "previous", "next", "zero", 0):
         value = y[_steps(kind, data, at)]
     else:
-        k = {"quadratic": 2, "cubic": 3}.get(kind, kind)
+        k = int({"quadratic": 2, "cubic": 3}.get(kind) or kind)
         knots = _not_a_knot(x, k)
         c = np.linalg.solve(_collocation(knots, k, x, y.shape[0]), y)
         value = _bspline_at(knots, c, k, flat)

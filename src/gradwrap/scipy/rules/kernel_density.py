@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError
@@ -16,6 +16,9 @@ from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
     from gradwrap.scipy.table import Sample
+
+
+stats: Any = import_module("scipy.stats")
 
 
 def _estimate(dataset: Any, points: Any, bw_method: Any = None, weights: Any = None) -> Any:

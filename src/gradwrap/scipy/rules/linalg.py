@@ -66,7 +66,8 @@ def _solve(a: Any, b: Any, lower: Any, assume_a: Any, transposed: Any) -> Any:
 
 
 def _turned(trans: Any) -> int:
-    return int({"N": 0, "T": 1, "C": 2}.get(trans, trans))
+    numbers: dict[Any, int] = {"N": 0, "T": 1, "C": 2, 0: 0, 1: 1, 2: 2}
+    return numbers[trans]
 
 
 def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> Any:
@@ -638,13 +639,13 @@ def analytic(path: str) -> Adjoint:
 
 def _logm(A: Any) -> Any:
     """By roots until it is near the identity, and there by quadrature: Higham, chapter 11."""
-    eye = np.eye(A.shape[0])
+    eye, root = np.eye(A.shape[0]), A
     roots = 0
-    while np.linalg.norm(np.asarray(native_of(A)) - eye) > 0.25 and roots < 60:
-        A = dispatcher("linalg.sqrtm")(A)
+    while np.linalg.norm(np.asarray(native_of(root)) - eye) > 0.25 and roots < 60:
+        root = dispatcher("linalg.sqrtm")(root)
         roots += 1
     points, weights = np.polynomial.legendre.leggauss(12)
-    moved = A - eye
+    moved = root - eye
     total = sum(
         w / 2 * np.linalg.solve(eye + (x + 1) / 2 * moved, moved)
         for x, w in zip(points, weights, strict=True)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import functools
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special, stats
-from scipy.stats._multivariate import multi_rv_frozen
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.table import Sample
 
+special: Any = import_module("scipy.special")
+stats: Any = import_module("scipy.stats")
+FROZEN: Any = import_module("scipy.stats._multivariate").multi_rv_frozen
 NDARRAY: type[Any] = np.ndarray
 LOG_2PI = math.log(2 * math.pi)
 
@@ -230,7 +232,7 @@ def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
     return method
 
 
-class _Frozen(multi_rv_frozen):  # type: ignore[misc]  # untyped
+class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
     """A multivariate distribution with tracked parameters: its methods are given them."""
 
     def __init__(self, dist: Any, path: str, base: Any, args: Any, kwargs: Any) -> None:

@@ -99,11 +99,6 @@ def _laplace_of(input: Any, mode: Any, axes: Any, second: Any) -> Any:
     )
 
 
-def _orders(ndim: int, axes: list[int], axis: int, order: int) -> list[int]:
-    del ndim
-    return [order if one == axis else 0 for one in axes]
-
-
 def _gaussian_laplace(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, kwargs: Any) -> Any:
     chosen = _axes(axes, input.ndim)
     parts = _gaussian_parts(input, sigma, mode, cval, chosen, 2, kwargs)

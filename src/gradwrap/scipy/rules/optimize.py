@@ -428,12 +428,12 @@ def _lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), **options: Any)
     result = scipys("optimize.lsq_linear")(
         plain(as_array(A)), plain(as_array(b)), plain(bounds), **_silenced(options)
     )
-    A, b = as_array(A), as_array(b)
+    matrix, b = as_array(A), as_array(b)
     is_low, is_high, ends = _at_bounds(result.x, _pairs_of(bounds, result.x))
     assert ends is not None
     values = np.where(is_low, np.where(is_low, ends[0], 0.0), np.where(is_high, ends[1], 0.0))
-    x = _on_columns(A, b, result.x, is_low | is_high, values)
-    left = A @ x - b
+    x = _on_columns(matrix, b, result.x, is_low | is_high, values)
+    left = matrix @ x - b
     parts = {("x",): x, ("fun",): left, ("cost",): np.sum(left**2) / 2}
     return attached("optimize.lsq_linear", result, parts)
 

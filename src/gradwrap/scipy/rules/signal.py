@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy import signal
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
@@ -20,6 +20,8 @@ from gradwrap.scipy.kinds import (
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.table import Row, call, register
+
+signal: Any = import_module("scipy.signal")
 
 # Convolutions -------------------------------------------------------------------------------------
 
@@ -707,8 +709,8 @@ def _zoom_fft(x: Any, fn: Any, m: Any, fs: Any, endpoint: Any, axis: Any) -> Any
 
 def _substituted(p: Any, above: Any, below: Any, order: int) -> Any:
     """A polynomial at the quotient of two others, times a power of the lower one."""
-    powers = [np.ones(1)]
-    others = [np.ones(1)]
+    powers: list[Any] = [np.ones(1)]
+    others: list[Any] = [np.ones(1)]
     for _ in range(order):
         powers.append(np.convolve(powers[-1], above))
         others.append(np.convolve(others[-1], below))

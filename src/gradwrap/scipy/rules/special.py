@@ -5,13 +5,12 @@ Numbers of equations are those of DLMF, https://dlmf.nist.gov.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from gradwrap.scipy.kinds import Formula, Refused
 from gradwrap.scipy.table import Row, call, register
@@ -20,7 +19,8 @@ from gradwrap.transforms.arguments import stop_gradient
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UFUNCS: Any = importlib.import_module("scipy.special._ufuncs")
+special: Any = import_module("scipy.special")
+UFUNCS: Any = import_module("scipy.special._ufuncs")
 """The ufuncs behind the spherical functions, which have rows."""
 
 

@@ -6,10 +6,10 @@ others, and the functions that have none: those of ranks are piecewise constant.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.kinds import ArrayApi, Formula, Refused
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.table import Sample
 
+special: Any = import_module("scipy.special")
+stats: Any = import_module("scipy.stats")
 __all__ = ["NAMES", "kernel_density", "multivariate"]
 
 
