@@ -16,6 +16,7 @@ from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
 from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, lay_out, layers
 from gradwrap.core.library.buffers import share
+from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -89,9 +90,9 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 
 def _selects_copy(key: Any, result: Any) -> bool:
     """Tell if indexing with this key copies, as in NumPy; a library may not show it."""
-    if type(key) is slice:
-        return False
     parts = key if isinstance(key, TUPLE) else (key,)
+    if BASIC.issuperset(map(type_of, parts)):
+        return not result.shape and Ellipsis not in parts
     if any(isinstance(part, (list, bool)) or _is_of_arrays(part) for part in parts):
         return True
     return not result.shape and not any(part is Ellipsis for part in parts)
