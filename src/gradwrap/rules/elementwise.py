@@ -90,7 +90,7 @@ def _over_square(xp: Any, x: Any, x1: Any, x2: Any) -> Any:
 
 def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
     """Return x1 / out, 0 where out is 0, and the sign of x1 where that alone is infinite."""
-    alone = xp.isinf(x1) & ~xp.isinf(x2)
+    alone = xp.isinf(x1) & (abs(x2) != math.inf)
     special = alone | (out == 0)
     return xp.where(alone, xp.sign(x1), xp.where(special, 0.0, x1) / xp.where(special, 1.0, out))
 
