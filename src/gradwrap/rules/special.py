@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.library.compat import device
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
+from gradwrap.rules.incomplete import as_floats
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -121,8 +122,8 @@ def _digammas_apart(xp: Any, x: Any, other: Any, out: Any) -> Any:
 
 def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
     """Return the derivative of zeta(x, q) in x, by Euler and Maclaurin's formula, DLMF 25.11.28."""
-    x, q = _like(xp, x, q if hasattr(q, "dtype") else x), _like(xp, q, x)
-    total = 0.0 * (x + q)
+    x, q = as_floats(xp, x, q)
+    total = xp.zeros_like(x + q)
     for k in range(16):
         total = total - xp.log(q + k) * (q + k) ** -x
     far = q + 16.0
