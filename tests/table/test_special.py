@@ -71,7 +71,7 @@ def test_unmodified_scipy_is_the_namespaces_function(name: str) -> None:
 
 def total(outputs: Any) -> Any:
     """The sum of one or several outputs, of which some are complex."""
-    parts = outputs if is_a(outputs, tuple) else (outputs,)
+    parts: list[Any] = list(outputs) if is_a(outputs, tuple) else [outputs]
     return sum(np.sum(np.real(part)) for part in parts)
 
 

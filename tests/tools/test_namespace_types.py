@@ -317,7 +317,7 @@ def test_results_of_special_functions_are_what_the_protocol_says(name: str) -> N
     case = next((case for case in cases() if case.rule.name == f"special.{name}"), None)
     if case is not None:  # the row knows arguments of its own
         args, _ = case.arguments(REAL)
-        values = [gw.wrap(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+        values = [gw.wrap(arg) if is_a(arg, np.ndarray) else arg for arg in args]
     found = getattr(WRAPPED.special, name)(*values)
     annotation = getattr(gw.typing.SpecialNamespace, name).__annotations__["return"]
     parts = list(found) if annotation.startswith("tuple[") else [found]

@@ -1,4 +1,4 @@
-"""Bessel functions and their relatives, with derivatives from DLMF 9 to 12, cited as in `special.py`.
+"""Bessel functions and their relatives, with derivatives from DLMF 9 to 12.
 
 Of the modified functions the derivatives in the order are integrals and series too. In the orders
 of the others there is no rule.
@@ -16,7 +16,8 @@ from gradwrap.rules.integrals import combined, several, spread
 from gradwrap.rules.special import ORDERS, POSITIVE, TERMS, near_zero, power_series, special
 
 INTEGER_ORDERS = ("2, x(3)", "i(0, 1, 3), x(2, 3)", "1, x()")
-NODES = [(i + 0.5) / 160 for i in range(160)]  # of the trapezoidal rule, half a step from the ends
+# of the trapezoidal rule, half a step from the ends
+NODES = [(i + 0.5) / 160 for i in range(160)]
 POWERS = [float(k) for k in range(70)]
 COEFFICIENTS = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(TERMS)]
 
@@ -40,8 +41,8 @@ def _scaled_over_x(xp: Any, x: Any, out: Any) -> Any:
 def _second_kind_by_order(xp: Any, v: Any, x: Any, *, scaled: bool) -> Any:
     """Return the derivative of kv, or if `scaled` of kve, in the order, from DLMF 10.32.9.
 
-    For kve the integral of t sinh(v t) exp(-x (cosh(t) - 1)) over t is taken by the trapezoidal rule, which
-    converges exponentially, around the largest value of the integrand.
+    For kve the integral of t sinh(v t) exp(-x (cosh(t) - 1)) over t is taken by the trapezoidal
+    rule, which converges exponentially, around the largest value of the integrand.
     """
     v, x = as_floats(xp, v, x)
     order = xp.abs(v)

@@ -1,4 +1,4 @@
-"""Hypergeometric functions and orthogonal polynomials, DLMF 13, 15, 16 and 18, as in `special.py`."""
+"""Hypergeometric functions and orthogonal polynomials, DLMF 13, 15, 16 and 18."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ derivative of log(p) in the parameter. The score rises (or falls) with v, and it
 whole line is 0. So it may be integrated on the side of its zero where the point is, over values of
 one sign, and nothing cancels.
 
-DLMF 8.2.1, 8.17.1 and 5.12.1, as in `special.py`. Between the point and the bends of the density the rule of
-Gauss and Legendre is used; beyond them the trapezoidal rule after the substitution
+DLMF 8.2.1, 8.17.1 and 5.12.1, as in `special.py`. Between the point and the bends of the density
+the rule of Gauss and Legendre is used; beyond them the trapezoidal rule after the substitution
 u = scale * exp(s - exp(-s)) of Takahasi and Mori (Publ. RIMS 9, 721, 1974).
 """
 
@@ -95,8 +95,8 @@ def score_integral(
 ) -> Any:
     """Integrate exp(exponent(v)) score(v) from `start` outward, up where `upward` is set.
 
-    Beyond `edge` the density falls off, on a length that is the `scale` there. The result is positive on
-    the left of the zero of the score, whatever the direction: the integral over (-inf, start).
+    Beyond `edge` the density falls off, on a length that is the `scale` there. The result is that
+    over (-inf, start), whatever the direction, since the integral over the whole line is 0.
     """
     one = xp.ones_like(start)
     sign = xp.where(upward, one, -one)

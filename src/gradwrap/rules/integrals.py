@@ -24,7 +24,7 @@ SPENCE = [1 / (k + 1) for k in range(40)]
 def several(
     name: str,
     params: str,
-    outputs: int,
+    count: int,
     *formulas: FormulaFunction | None,
     **options: Unpack[RuleOptions],
 ) -> Rule:
@@ -33,7 +33,7 @@ def several(
     For each argument there are a formula of the cotangent and one of the tangents.
     """
     options.setdefault("samples", ONE_ARGUMENT)
-    options |= {"outputs": outputs, "batch": "align", "only_real": True, "jvp": formulas[1::2]}
+    options |= {"outputs": count, "batch": "align", "only_real": True, "jvp": formulas[1::2]}
     signature = ", ".join(params.split()) + ", /"
     return general(f"special.{name}", signature, *formulas[::2], **options)
 

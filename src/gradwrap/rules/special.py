@@ -36,7 +36,7 @@ ALONG_Q = ("1.5, x(3)", "2.5, x(2, 3)", "3.7, x()", "1.5, x(0)")
 
 
 def special(
-    name: str, params: str, *formulas: FormulaFunction, **options: Unpack[RuleOptions]
+    name: str, params: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
 ) -> Rule:
     """Build the row of a function of real numbers, with the formulas of its last arguments.
 

@@ -48,7 +48,10 @@ def install() -> None:
         if _undo:
             return
         for row in all_rows():
-            if isinstance(row.kind, Class):
+            undo = row.kind.install(row)
+            if undo is not None:
+                _undo.append(undo)
+            elif isinstance(row.kind, Class):
                 _undo.append(_install_class(row))
             elif type(row.original) is FunctionType and row.original.__module__.startswith("scipy"):
                 _undo.append(_install_function(row))

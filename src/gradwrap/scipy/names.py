@@ -74,8 +74,7 @@ NAMES: dict[str, dict[str, str]] = {
     "stats": {
         "classes of plain data": (
             "Binomial BootstrapMethod CensoredData Covariance Logistic Mixture "
-            "MonteCarloMethod Normal PermutationMethod Uniform gaussian_kde rv_continuous "
-            "rv_discrete rv_histogram"
+            "MonteCarloMethod Normal PermutationMethod Uniform"
         ),
         "errors and warnings": (
             "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning"

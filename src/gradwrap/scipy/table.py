@@ -65,6 +65,10 @@ class Kind:
         """Return the object that stands for SciPy's, where it is not a plain dispatcher."""
         return None
 
+    def install(self, row: Row) -> Callable[[], None] | None:
+        """Give SciPy's own object the rule, if the kind can, and return what takes it back."""
+        return None
+
     def takes(self, parameter: str) -> bool:
         """Tell if the formulas know a parameter; others are refused if they are given."""
         raise NotImplementedError

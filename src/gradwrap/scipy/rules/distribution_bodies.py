@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from gradwrap.core.levels.wrapper import native
 from gradwrap.rules.incomplete import legendre
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Body = Callable[..., Any]
 
 
+special: Any = import_module("scipy.special")
+
+
 def log_difference(larger: Any, smaller: Any) -> Any:
     """Return the logarithm of the difference of exponentials."""
     return larger + np.log(-np.expm1(smaller - larger))
@@ -35,7 +38,7 @@ def _column(value: Any) -> Any:
 
 
 def unit_rule() -> tuple[Any, Any, Any]:
-    """Return nodes of the double exponential rule on (0, 1), their distances from 1, and weights."""
+    """Return nodes of the double exponential rule on (0, 1), what is left to 1, and weights."""
     s = np.linspace(-3.4, 3.4, 171)
     both = 0.5 * np.pi * np.sinh(s)
     weights = (s[1] - s[0]) * 0.25 * np.pi * np.cosh(s) / np.cosh(both) ** 2
@@ -204,6 +207,27 @@ def _mixture(nc: Any) -> tuple[Any, Any]:
     return counts, np.exp(special.xlogy(counts, half) - half - special.gammaln(counts + 1.0))
 
 
+def _noncentral_chi_log_density(x: Any, df: Any, nc: Any) -> Any:
+    """Return the logarithm of the density, by a Bessel function, or for nc = 0 the central one."""
+    central = nc <= 0
+    safe = np.where(central, 1.0, nc)
+    half = 0.5 * df
+    bessel = np.log(special.ive(half - 1.0, np.sqrt(x * safe)))
+    power = 0.5 * (half - 1.0) * np.log(x / safe)
+    found = bessel + power - 0.5 * (np.sqrt(x) - np.sqrt(safe)) ** 2 - math.log(2)
+    known = (half - 1.0) * np.log(0.5 * x) - 0.5 * x - special.gammaln(half) - math.log(2)
+    return np.where(central, known, found)
+
+
+def _student_log_density(x: Any, df: Any) -> Any:
+    """Return the logarithm of the density, which is normal for infinite df."""
+    normal = np.isinf(df)
+    safe = np.where(normal, 1.0, df)
+    front = -special.betaln(0.5 * safe, 0.5) - 0.5 * np.log(safe)
+    found = front - 0.5 * (safe + 1.0) * np.log1p(x * x / safe)
+    return np.where(normal, -0.5 * x * x - 0.5 * math.log(2 * math.pi), found)
+
+
 def _noncentral_chi_below(x: Any, df: Any, nc: Any) -> Any:
     counts, weights = _mixture(nc)
     parts = special.gammainc(_column(0.5 * df) + counts, _column(0.5 * x))
@@ -329,7 +353,7 @@ def _landau_below(x: Any) -> Any:
 
 
 def _smirnov_terms(x: Any, n: Any) -> tuple[Any, ...]:
-    """Return the parts of the sum by Birnbaum and Tingey: j/n, n - j, and C(n, j) where it counts."""
+    """Return the parts of Birnbaum and Tingey's sum: j/n, n - j, C(n, j), and what counts."""
     count = int(np.max(native(n)))
     j = np.arange(count + 1.0)
     n = _column(np.asarray(native(n), dtype=float))
@@ -438,7 +462,11 @@ BODIES: dict[str, dict[str, Body]] = {
         "_cdf": _noncentral_t_below,
         "_sf": _noncentral_t_above,
     },
-    "ncx2_gen": {"_cdf": _noncentral_chi_below, "_sf": _noncentral_chi_above},
+    "ncx2_gen": {
+        "_logpdf": _noncentral_chi_log_density,
+        "_cdf": _noncentral_chi_below,
+        "_sf": _noncentral_chi_above,
+    },
     "pareto_gen": {
         "_stats": lambda b: (
             np.where(b > 1, b / (b - 1.0), np.inf),
@@ -456,10 +484,11 @@ BODIES: dict[str, dict[str, Body]] = {
     "truncnorm_gen": {"_logpdf": _truncated_normal},
     "truncpareto_gen": {"_pdf": _truncated_pareto, "_cdf": _truncated_pareto_below},
     "t_gen": {
+        "_logpdf": _student_log_density,
         "_stats": lambda df: (
             np.where(df > 1, 0.0 * df, np.inf),
             np.where(df > 2, df / (df - 2.0), np.where(df > 1, np.inf, np.nan)),
-        )
+        ),
     },
     "tukeylambda_gen": {"_pdf": _tukey_density},
     "vonmises_gen": {"_cdf": _mises_below},

@@ -15,10 +15,10 @@ The values are SciPy's.
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
@@ -30,10 +30,11 @@ from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from gradwrap.scipy.calls import SciPyCall
 
+stats: Any = import_module("scipy.stats")
 CONTINUOUS: Any = stats.rv_continuous
 DISCRETE: Any = stats.rv_discrete
 FUNCTIONS = ("logcdf", "cdf", "logsf", "sf", "ppf", "isf")
@@ -66,23 +67,53 @@ class Distribution(Kind):
     def stand_in(self, row: Row) -> Any:
         """Return an object of a class derived from that of SciPy's, with the same attributes."""
         original = row.original
-        made: Any = object.__new__(differentiable(type(original)))
+        kind: Any = type(original)
+        made: Any = object.__new__(differentiable(kind))
         made.__dict__.update(original.__dict__)
         made._path = row.path
         return made
+
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = differentiable(kind)
+        original._path = row.path
+
+        def undo() -> None:
+            original.__class__ = kind
+            del original._path
+
+        return undo
+
+
+class DistributionClass(Kind):
+    """A class of distributions to derive others from, whose methods take tracked arguments."""
+
+    name = "class of distributions"
+    tracks_all = True
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the methods check them."""
+        return True
+
+    def stand_in(self, row: Row) -> Any:
+        """Return the derived class."""
+        return differentiable(row.original)
 
 
 # The classes --------------------------------------------------------------------------------------
 
 
 @functools.cache
-def differentiable(base: Any) -> Any:
+def differentiable(kind: Hashable) -> Any:
     """Derive from a class of distributions one whose methods take tracked arguments."""
+    base: Any = kind
     names = [
         name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
     ]
     methods = {name: _method(base, name) for name in names}
-    more = {"_path": "", "_native": base, "__reduce__": _reduced}
+    more = {"_path": "", "_native": base, "__reduce__": _reduced, "__module__": base.__module__}
     return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
 
 
@@ -146,7 +177,8 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
     """Raise an error for a tracked shape that has to be an integer."""
-    for place, (value, info) in enumerate(zip(shapes, dist._shape_info(), strict=False)):
+    known = dist._shape_info() if hasattr(dist, "_shape_info") else ()
+    for place, (value, info) in enumerate(zip(shapes, known, strict=False)):
         if not info.integrality or not is_recorded(value):
             continue
         fixed = [np.asarray(native(shape)) for shape in shapes]
@@ -322,7 +354,7 @@ def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
 def distribution_function(
     dist: Any, name: str, y: Any, shapes: Sequence[Any], out: Any = None, inside: Any = True
 ) -> Any:
-    """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution inside of the support."""
+    """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution, inside."""
     plain = name.removeprefix("log")
     mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
     logarithm = _own(dist, f"_log{plain}")
@@ -333,11 +365,15 @@ def distribution_function(
         lambda: _integral(dist, plain, y, shapes),
     ]
     if name != plain:
-        logs = [one and (lambda one=one: _logarithm(one(), out, inside)) for one in choices]
+        logs = [one and _log_of(one, out, inside) for one in choices]
         return _first([logarithm and (lambda: logarithm(y, *shapes)), *logs], _named(dist, name))
     if logarithm is not None:
         choices.insert(2, lambda: np.exp(logarithm(y, *shapes)))
     return _first(choices, _named(dist, name))
+
+
+def _log_of(choice: Callable[[], Any], out: Any, inside: Any) -> Callable[[], Any]:
+    return lambda: _logarithm(choice(), out, inside)
 
 
 def _logarithm(value: Any, out: Any, inside: Any) -> Any:
@@ -415,7 +451,13 @@ def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
 
 
 def _discrete(
-    dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
+    dist: Any,
+    name: str,
+    x: Any,
+    shapes: Sequence[Any],
+    loc: Any,
+    scale: Any,  # always 1: a word of both kinds
+    out: Any,
 ) -> Any:
     """Return what a method of a discrete distribution returns, by its class's own methods."""
     if name in ("ppf", "isf"):  # an integer, and `loc`
@@ -459,7 +501,7 @@ def sum_of_masses(
         lambda: _summed(dist, plain, k, shapes),
     ]
     if name != plain:
-        logs = [one and (lambda one=one: _logarithm(one(), out, inside)) for one in choices]
+        logs = [one and _log_of(one, out, inside) for one in choices]
         return _first([logarithm and (lambda: logarithm(k, *shapes)), *logs], _named(dist, name))
     return _first(choices, _named(dist, name))
 
@@ -471,7 +513,7 @@ TERMS = 2_000
 def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
     """Sum the probabilities on the side that is bounded."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower, upper = dist._get_support(*fixed)
+    lower = dist._get_support(*fixed)[0]
     low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(dist, 1e-17, *fixed)))
     count = int(np.max(k) - low) + 1
     if count > TERMS:

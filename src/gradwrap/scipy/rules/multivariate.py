@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import functools
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special, stats
-from scipy.stats._multivariate import multi_rv_frozen
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
@@ -20,10 +19,13 @@ from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.table import Kind, Row, call, register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from gradwrap.scipy.table import Sample
 
+special: Any = import_module("scipy.special")
+stats: Any = import_module("scipy.stats")
+FROZEN: Any = import_module("scipy.stats._multivariate").multi_rv_frozen
 NDARRAY: type[Any] = np.ndarray
 LOG_2PI = math.log(2 * math.pi)
 
@@ -175,13 +177,26 @@ class Multivariate(Kind):
 
     def stand_in(self, row: Row) -> Any:
         """Return an object of a class derived from that of SciPy's, with the same attributes."""
-        made: Any = object.__new__(_derived(type(row.original), row.path))
+        kind: Any = type(row.original)
+        made: Any = object.__new__(_derived(kind, row.path))
         made.__dict__.update(row.original.__dict__)
         return made
 
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = _derived(kind, row.path)
+
+        def undo() -> None:
+            original.__class__ = kind
+
+        return undo
+
 
 @functools.cache
-def _derived(base: Any, path: str) -> Any:
+def _derived(kind: Hashable, path: str) -> Any:
+    base: Any = kind
     from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -189,12 +204,15 @@ def _derived(base: Any, path: str) -> Any:
             return base.__call__(self, *args, **kwargs)
         return _Frozen(self, path, base, args, kwargs)
 
+    def reduced(self: Any) -> Any:
+        return dispatcher, (path,)
+
     methods = {
         name: _method(getattr(base, name), path, name)
         for name in dir(base)
         if not name.startswith("_") and callable(getattr(base, name))
     }
-    more = {"__call__": freeze, "__reduce__": lambda _: (dispatcher, (path,))}
+    more = {"__call__": freeze, "__reduce__": reduced}
     return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
 
 
@@ -214,7 +232,7 @@ def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
     return method
 
 
-class _Frozen(multi_rv_frozen):  # type: ignore[misc]  # untyped
+class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
     """A multivariate distribution with tracked parameters: its methods are given them."""
 
     def __init__(self, dist: Any, path: str, base: Any, args: Any, kwargs: Any) -> None:

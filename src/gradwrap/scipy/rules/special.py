@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import inspect
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from gradwrap.scipy.kinds import Formula, Refused
 from gradwrap.scipy.table import Row, call, register
@@ -19,7 +19,9 @@ from gradwrap.transforms.arguments import stop_gradient
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UFUNCS: Any = special._ufuncs  # type: ignore[attr-defined]  # whose spherical functions have rows
+special: Any = import_module("scipy.special")
+UFUNCS: Any = import_module("scipy.special._ufuncs")
+"""The ufuncs behind the spherical functions, which have rows."""
 
 
 # The gamma function -------------------------------------------------------------------------------

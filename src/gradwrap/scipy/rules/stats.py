@@ -6,15 +6,20 @@ others, and the functions that have none: those of ranks are piecewise constant.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.kinds import ArrayApi, Formula, Refused
-from gradwrap.scipy.rules import multivariate
-from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution
+from gradwrap.scipy.rules import kernel_density, multivariate
+from gradwrap.scipy.rules.distributions import (
+    CONTINUOUS,
+    DISCRETE,
+    Distribution,
+    DistributionClass,
+)
 from gradwrap.scipy.table import Row, call, register
 
 if TYPE_CHECKING:
@@ -22,7 +27,9 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.table import Sample
 
-__all__ = ["NAMES", "multivariate"]
+special: Any = import_module("scipy.special")
+stats: Any = import_module("scipy.stats")
+__all__ = ["NAMES", "kernel_density", "multivariate"]
 
 
 class Statistic(NamedTuple):
@@ -135,7 +142,7 @@ def _percentile(a: Any, per: Any) -> Any:
 
 
 def _steps(u: Any, v: Any) -> tuple[Any, Any]:
-    """Return the distances of all values in order, and what the distribution functions differ by."""
+    """Return the distances of all values in order, and the differences of the functions there."""
     u, v = np.ravel(u), np.ravel(v)
     both = np.concatenate([u, v])
     order = np.argsort(both, kind="mergesort")
@@ -218,6 +225,10 @@ OF_RANKS = (
 register(
     [
         *(Row(f"stats.{name}", Distribution()) for name in NAMES),
+        *(
+            Row(f"stats.{name}", DistributionClass())
+            for name in ("rv_continuous", "rv_discrete", "rv_histogram")
+        ),
         *(
             Row(f"stats.{name}", Refused(RANKS))
             for name in OF_RANKS.split()
