@@ -21,7 +21,13 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    holds_wrapper,
+    innermost,
+    lay_out,
+    one_array,
+)
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError, TrackedValueError
@@ -83,31 +89,47 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
         variable = first_variable([*args, *options.values()])
         if variable is None:
             return _wrapped(library, native(*args, **options))
-        return make(variable.__array_namespace__(), native, args, options)
+        return make(variable.__array_namespace__(), library, native, args, options)
 
     return maker
 
 
 def _converted(
-    xp: Any, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    xp: Any,
+    library: ModuleType,
+    native: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> Any:
-    name = native.__name__
+    """Do what the library does of the data: return the array itself, a view, or a copy."""
     # the first parameter's name; CuPy's array has NumPy's for asarray
-    first = ("object", "obj", "a") if name == "array" else ("a",)
-    obj = args[0] if args else next((options[n] for n in first if n in options), None)
+    names = ("object", "obj", "a") if native.__name__ == "array" else ("a",)
+    name = next((name for name in names if name in options), None)
+    obj = args[0] if name is None else options[name]
     if not holds_wrapper(obj):  # it is another argument, `like=`
         return native(*args, **options)
-    if name == "asarray_chkfinite":
-        native(unwrapped_key(obj))
-    dtype = args[1] if len(args) > 1 and name != "copy" else options.get("dtype")
-    copy = bool(options.get("copy", name in ("array", "copy")))
-    made = xp.asarray(obj, dtype=None if dtype is None else np.dtype(dtype), copy=copy)
-    ndmin = options.get("ndmin", int(name == "ascontiguousarray"))
-    return made[(None,) * (ndmin - made.ndim)] if made.ndim < ndmin else made
+    value = xp.asarray(obj)
+    if native.__name__ == "asarray_chkfinite":
+        native(innermost(value))
+    data = one_array(value)
+    like = native(data, *args[1:], **{k: v for k, v in options.items() if k != name})
+    if like is data:
+        return value
+    if library.may_share_memory(like, data):
+        return xp.reshape(value, like.shape)
+    made = xp.copy(xp.astype(value, like.dtype, copy=False))
+    made = xp.reshape(made, like.shape, copy=True) if made.shape != like.shape else made
+    lay_out(made, like)
+    made._is_array = True
+    return made
 
 
 def _new(
-    xp: Any, native: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    xp: Any,
+    library: ModuleType,
+    native: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> Any:
     """A new array, from the implementation of a function that NumPy dispatches, or of `full`."""
     name = native.__name__
@@ -120,10 +142,12 @@ def _new(
 
 
 def _full(
-    xp: Any, shape: Any, fill_value: Any, dtype: Any = None, *_order: Any, **_options: Any
+    xp: Any, shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_options: Any
 ) -> Any:
     shape = tuple(shape) if np.iterable(shape) else (shape,)
-    return xp.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
+    found = xp.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
+    lay_out(found, np.empty(shape, order=order))
+    return found
 
 
 def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +185,8 @@ ARRAYS_IN = {
 HIDING = frozenset({np.array_equal, np.array_equiv})
 """Functions that take a failed conversion for an answer."""
 UFUNC_METHODS: Final = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
-DISPATCHED: tuple[type[Any], ...] = (type(np.sum), type(np.concatenate))
+LISTS: Final[frozenset[Any]] = frozenset(SEQUENCE)
+DISPATCHED: tuple[type[Any], ...] = (type_of(np.sum), type_of(np.concatenate))
 
 
 def taking_lists(found: Any, path: str) -> Any:
@@ -175,23 +200,32 @@ def taking_lists(found: Any, path: str) -> Any:
 class TakingLists:
     """A function or ufunc of NumPy's, equal to it, that takes nested lists of variables."""
 
-    __slots__ = ("_hides", "_known", "_path")
+    __slots__ = ("_converts_first", "_hides", "_known", "_path")
 
     def __init__(self, known: Any, path: str) -> None:
         self._known = known
         self._path = path
         self._hides = known in HIDING
+        self._converts_first = known.__name__ not in ARRAYS_IN
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         known = self._known
-        if self._hides:
-            args, kwargs = with_arrays(known, args, kwargs) or (args, kwargs)
-        try:
-            return known(*args, **kwargs)
-        except (TrackedValueError, BatchedValueError):  # it has refused a list, or what else it is
-            converted = with_arrays(known, args, kwargs)
-            if converted is None:
-                raise
+        converted = None
+        if self._converts_first:
+            for arg in args:
+                if type_of(arg) in LISTS and (self._hides or _begins_with_variable(arg)):
+                    converted = with_arrays(known, args, kwargs)
+                    break
+        if converted is None:
+            try:
+                return known(*args, **kwargs)
+            except (
+                TrackedValueError,
+                BatchedValueError,
+            ):  # it has refused a list, or something else
+                converted = with_arrays(known, args, kwargs)
+                if converted is None:
+                    raise
         args, kwargs = converted
         if not isinstance(known, DISPATCHED):
             return known(*args, **kwargs)
@@ -254,6 +288,13 @@ def with_arrays(
         return [xp.asarray(part) if _is_list_of_variables(part) else part for part in value]
 
     return tuple(made(i) for i in range(len(args))), {name: made(name) for name in kwargs}
+
+
+def _begins_with_variable(value: Any) -> bool:
+    """Tell if the first element of nested lists is a variable, without a look at the others."""
+    while isinstance(value, SEQUENCE) and value:
+        value = value[0]
+    return isinstance(value, AnyWrapper)
 
 
 def _is_list_of_variables(value: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.backends import numpy_ufunc_methods as ufunc_methods
 from gradwrap.backends.numpy_functions.spelling import ALWAYS, SPELLED
 from gradwrap.backends.numpy_functions.table import (
@@ -16,7 +18,7 @@ from gradwrap.backends.numpy_functions.table import (
     scalar,
 )
 from gradwrap.core.array.protocol import ELSEWHERE
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
 from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.core.table.registry import op_of_function, search_function
 from gradwrap.core.values.dynamic import TUPLE
@@ -24,6 +26,10 @@ from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+WEAK: frozenset[type[Any]] = frozenset({int, float, complex})
+"""The types of numbers that take on the dtype of the other argument."""
 
 
 def call_ufunc(
@@ -52,6 +58,7 @@ def call_ufunc(
         if perform is None:
             raise NoRuleError(f"{name} has no rule. Fix: write it with array functions.")
         result = perform(cls, ufunc, *inputs, **kwargs)
+        result = scalar(result) if isinstance(result, AnyWrapper) else result
     return result if out is None else into(out, result)
 
 
@@ -98,12 +105,17 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
         )
     xp = cls._namespace
     if dtype is not None:
+        if cls._backend.name == "numpy":
+            types = (type(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs)
+            signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+            ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature)
         inputs = tuple(cast(xp, x, dtype) for x in inputs)
     if where is not True:
-        return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
+        return _call_where(cls, ufunc, inputs, key_with_batches(where), out)
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
-        found = composed(xp, *(xp.asarray(x) for x in inputs))
+        inputs = tuple(x if type(x) in WEAK else xp.asarray(x) for x in inputs)
+        found = composed(xp, *inputs)
         return tuple(map(scalar, found)) if isinstance(found, TUPLE) else scalar(found)
     op = search_function(ufunc)
     if op is None or op.rule_for(cls._backend.name) is None:
@@ -127,7 +139,11 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
     """Call a ufunc where a mask is set; elsewhere the result is `out`, or 0, without derivative."""
     xp = cls._namespace
     mask = xp.astype(xp.asarray(where), xp.bool, copy=False)
-    safe = tuple(xp.where(mask, xp.asarray(x), 1) for x in inputs)
+    op = search_function(ufunc)
+    rule = None if op is None else op.rule_for(cls._backend.name)
+    low, high = (0.0, 1.0) if rule is None else rule.domain
+    harmless = 1 if low < 1.0 <= high else high  # its derivative is a number too
+    safe = tuple(xp.where(mask, xp.asarray(x), harmless) for x in inputs)
     result = _call(cls, ufunc, safe, {}, None)
     target = None if out is None else targets(out)[0]
     if isinstance(result, TUPLE):
@@ -199,6 +215,8 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
         return _general(cls, function)(*args, **kwargs)
     if are_plain(out) and not is_recorded([args, kwargs]):
         return on_data(function, args, kwargs)
+    if function in (np.concatenate, np.stack) and kwargs.get("dtype") is not None:
+        raise TypeError(f"{function.__name__}() takes `out` or `dtype`, but not both.")
     check_targets(f"np.{function.__name__}", out)
     args = tuple(None if i == at else arg for i, arg in enumerate(args))
     kwargs = {name: value for name, value in kwargs.items() if name != "out"}

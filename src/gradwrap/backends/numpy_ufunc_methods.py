@@ -10,9 +10,14 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import SPELLED, UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS, cast, check_target
+from gradwrap.backends.numpy_functions.table import (
+    IMPLEMENTATIONS,
+    cast,
+    check_target,
+    in_order,
+)
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.levels.wrapper import layers, native, unwrapped_key
+from gradwrap.core.levels.wrapper import is_recorded, layers, native, unwrapped_key
 from gradwrap.core.table.registry import search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
@@ -40,13 +45,16 @@ def reduce(
         array, axis, keepdims = xp.reshape(array, (1,)), 0, False
     function: Any = UFUNC_METHODS.get((ufunc, "reduce"))
     takes_dtype = function is not None and "dtype" in SPELLED[function].parameters
-    if dtype is not None and not (takes_dtype or _is_constant(ufunc)):
-        array, dtype = cast(xp, array, dtype), None
+    is_constant = _is_constant(ufunc, initial)
+    if dtype is not None:
+        _check_dtype(cls, ufunc, array, dtype)
+        if not (takes_dtype or is_constant):
+            array, dtype = cast(xp, array, dtype), None
     options = {"dtype": dtype, "initial": initial, "where": where}
     options = {name: value for name, value in options.items() if value is not DEFAULTS[name]}
     if function is not None:
         return IMPLEMENTATIONS[function](xp, array, axis=axis, keepdims=keepdims, **options)
-    if _is_constant(ufunc):
+    if is_constant:
         found = ufunc.reduce(native(array), axis=axis, keepdims=keepdims, **unwrapped_key(options))
         return cls._plain(found)
     if options:
@@ -92,11 +100,24 @@ def _agrees(ufunc: Any, array: Any, axis: int, total: Any) -> bool:
     return bool(np.allclose(found, native(total), rtol=1e-4, atol=0.0, equal_nan=True))
 
 
-def _is_constant(ufunc: Any) -> bool:
-    """Tell if a ufunc has no derivative, so that NumPy itself can answer."""
+def _is_constant(ufunc: Any, initial: Any = NoValue) -> bool:
+    """Tell if the methods of a ufunc have no derivative, so that NumPy itself can answer.
+
+    The first of some floats is handed on as it is, also by a ufunc that has none.
+    """
     op = search_function(ufunc)
     rule = None if op is None else op.rule_for("numpy")
-    return rule is not None and not rule.kind.is_differentiable
+    if rule is None or rule.kind.is_differentiable:
+        return False
+    begins = initial is NoValue or is_recorded(initial)
+    return not (begins and any(types.endswith("d") for types in ufunc.types))
+
+
+def _check_dtype(cls: Any, ufunc: Any, array: Any, dtype: Any) -> None:
+    """Raise NumPy's error for a dtype in which a ufunc cannot add up, and the like."""
+    if cls._backend.name == "numpy":
+        types = (None, cls._namespace.asarray(array).dtype, None)
+        ufunc.resolve_dtypes(types, signature=(np.dtype(dtype), None, None), reduction=True)
 
 
 def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any:
@@ -107,13 +128,14 @@ def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = Non
     if _is_constant(ufunc):
         return cls._plain(ufunc.accumulate(native(array), axis, dtype))
     if dtype is not None:
+        _check_dtype(cls, ufunc, array, dtype)
         array = xp.astype(array, np.dtype(dtype))
     if ufunc in (np.maximum, np.minimum):
-        return running_extremum(xp, array, axis, ufunc)
+        return in_order(running_extremum(xp, array, axis, ufunc), "K", array)
     if ufunc.nin != 2 or ufunc.nout != 1:
         raise NoRuleError(f"np.{ufunc.__name__}.accumulate has no rule.")
     totals = itertools.accumulate(xp.unstack(array, axis=axis), ufunc)
-    return xp.stack(list(totals), axis=axis)
+    return in_order(xp.stack(list(totals), axis=axis), "K", array)
 
 
 def outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
@@ -152,7 +174,7 @@ def _modf(xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _ldexp(xp: Any, x1: Any, x2: Any) -> Any:
-    return x1 * np.ldexp(native(x1).dtype.type(1.0), native(x2))
+    return x1 * np.ldexp(native(xp.asarray(x1)).dtype.type(1.0), native(x2))
 
 
 def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:

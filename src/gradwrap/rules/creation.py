@@ -40,7 +40,10 @@ def asarray(
             found = found.to_device(device)
         if dtype is not None and obj.dtype != dtype:
             found = xp.astype(found, dtype)
-        return xp.copy(obj) if copy and found is obj else found
+        if copy and found is obj:
+            found = xp.copy(obj)
+            found._is_array = True
+        return found
     backend = cls._backend
     if isinstance(obj, SEQUENCE):
         stacked = cls._stacked(obj)
@@ -80,7 +83,8 @@ def full(xp: Any, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any
         value = unwrapped_key(fill_value)
         return cls._plain(cls._backend.xp.full(shape, value, dtype=dtype, device=device))
     value = asarray(xp, fill_value, dtype=dtype, device=device)
-    return xp.copy(xp.broadcast_to(value, shape if isinstance(shape, TUPLE) else (shape,)))
+    shape = shape if isinstance(shape, TUPLE) else (shape,)
+    return xp.copy(xp.broadcast_to(value, shape), order="C")
 
 
 @composite("full_like")

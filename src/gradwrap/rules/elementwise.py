@@ -233,6 +233,7 @@ RULES = [
         only_real=True,
         convention="0 at 0",
     ),
+    elementwise("nextafter", "x1 x2", lambda xp, g: g, zero, only_real=True),
     elementwise(
         "maximum",
         "x1 x2",
@@ -323,7 +324,6 @@ RULES = [
     ),
     nondifferentiable("round", "x, /", "piecewise constant", numpy="rint"),
     nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
-    nondifferentiable("nextafter", "x1, x2, /", "moves by one unit in the last place", arrays=2),
     *(
         nondifferentiable(name, "x, /", "true or false")
         for name in ("isfinite", "isinf", "isnan", "logical_not")

@@ -74,11 +74,11 @@ def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
 
 
 @implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')")
-def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> tuple[Any, ...]:
+def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
     """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)
     grids = grids if sparse else xp.broadcast_arrays(*grids)
-    return tuple(xp.copy(grid, order="C") if copy else grid for grid in grids)
+    return tuple(xp.copy(grid, order="C") for grid in grids) if copy else grids
 
 
 @implements(

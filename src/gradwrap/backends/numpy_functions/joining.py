@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import NDARRAY, flat
+from gradwrap.backends.numpy_functions.converting import NDARRAY
 from gradwrap.backends.numpy_functions.shapes import with_axes
 from gradwrap.backends.numpy_functions.table import (
     cast,
     completes,
     counting,
     implements,
-    in_order,
     on_host,
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import innermost, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import innermost, is_recorded, one_array, unwrapped_key
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
 from gradwrap.errors import NoRuleError
 
@@ -93,11 +91,9 @@ def split(xp: Any, name: str, ary: Any, indices_or_sections: Any, axis: int = 0)
 standard("unstack", "unstack(x, /, *, axis=0)", always=True)  # from NumPy 2.1 on
 
 
-@implements("delete(arr, obj, axis=None)")
+@implements("delete(arr, obj, axis=None)", arrays=1)
 def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
-    arr, axis = flat(xp, xp.asarray(arr), axis), operator.index(axis or 0)
-    places = np.delete(counting(arr.shape[axis]), _on_host(obj))
-    return in_order(arr[(slice(None),) * (axis % arr.ndim) + (places,)], "A", arr)
+    return gathered(xp, np.delete, arr, obj=_on_host(obj), axis=axis)
 
 
 @implements("insert(arr, obj, values, axis=None)", arrays=1)
@@ -148,9 +144,9 @@ def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
 
 def positions_of(a: Any) -> Any:
     """The numbers of the elements of an array, laid out in memory as these are."""
-    like = innermost(a)
-    is_known = isinstance(like, NDARRAY) and like.shape == a.shape  # else a batch, or no NumPy
-    positions: Any = np.empty_like(like, np.intp) if is_known else np.empty(a.shape, np.intp)
+    like = one_array(a)
+    is_numpys = isinstance(like, NDARRAY)
+    positions: Any = np.empty_like(like, np.intp) if is_numpys else np.empty(a.shape, np.intp)
     positions[...] = counting(a.size).reshape(a.shape)
     return positions
 

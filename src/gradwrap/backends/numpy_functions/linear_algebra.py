@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import string
 from typing import Any
 
@@ -20,7 +21,8 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     standard,
 )
-from gradwrap.core.levels.wrapper import innermost, unwrapped_key
+from gradwrap.core.array.views import view_of
+from gradwrap.core.levels.wrapper import innermost, one_array, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
@@ -62,8 +64,12 @@ def einsum(xp: Any, *operands: Any, **kwargs: Any) -> Any:
     arrays = operands[1:]
     if not isinstance(subscripts, str):
         subscripts, arrays = _as_subscripts(operands)
-    found = xp.einsum(subscripts, *(xp.asarray(o) for o in arrays))
-    return cast(xp, found, kwargs.get("dtype"))
+    arrays = tuple(xp.asarray(o) for o in arrays)
+    found = cast(xp, xp.einsum(subscripts, *arrays), kwargs.get("dtype"))
+    order = kwargs.get("order", "K")
+    if order == "A":
+        order = "F" if all(one_array(a).flags.f_contiguous for a in arrays) else "C"
+    return found if order == "K" or view_of(found) is not None else in_order(found, order)
 
 
 LETTERS = string.ascii_letters
@@ -132,7 +138,7 @@ def multi_dot(xp: Any, arrays: Any) -> Any:
 def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int | None) -> Any:
     """The product of vectors of three components."""
     if axis is not None:
-        axisa = axisb = axisc = axis
+        axisa = axisb = axisc = operator.index(axis)
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise NoRuleError(
@@ -155,6 +161,16 @@ def qr(xp: Any, a: Any, mode: str) -> Any:
     if mode not in ("reduced", "complete"):
         raise NoRuleError(f"np.linalg.qr(mode={mode!r}) has no rule. Fix: mode='reduced'.")
     return xp.linalg.qr(a, mode=mode)
+
+
+@completes(np.linalg.eigh, np.linalg.eigvalsh)
+def by_triangle(xp: Any, path: str, a: Any, UPLO: str) -> Any:
+    triangle = UPLO.upper()
+    if triangle not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    name = path.rpartition(".")[2]
+    a = xp.asarray(a)
+    return getattr(xp.linalg, name)(a) if triangle == "L" else getattr(xp, f"{name}_of_upper")(a)
 
 
 ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
@@ -211,7 +227,7 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: Any) -> Any:
         rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))
     s = xp.linalg.svdvals(a)
     values = unwrapped_key(s)
-    rank = int(np.sum(values > rcond * values[:1]))
+    rank = np.intc(np.sum(values > rcond * values[:1]))
     x = xp.linalg.pinv(a, rtol=rcond) @ b
     if rank < n or m <= n:
         return x, xp._class._plain(np.empty(0, values.dtype)), rank, s

@@ -20,9 +20,10 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_scalar, key_with_batches, native
 from gradwrap.core.values.dynamic import LIST, SEQUENCE
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import as_axes
 
 NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
 
@@ -47,8 +48,18 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any) -> Any:
 on_values("argpartition lexsort")
 
 
+@completes(np.sort, np.argsort)
+def in_sorted_order(
+    xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any
+) -> Any:
+    """Sort stably, whatever the algorithm; NumPy refuses what it does not know."""
+    np.sort(np.empty(0), kind=kind, order=order, stable=stable)
+    return getattr(xp, path)(flat(xp, a, axis), axis=-1 if axis is None else axis)
+
+
 @implements("partition(a, kth, axis=-1, kind='introselect', order=None)")
-def partition(xp: Any, a: Any, kth: Any, axis: Any) -> Any:
+def partition(xp: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> Any:
+    np.partition(np.empty(1), 0, kind=kind, order=order)
     a, axis = flat(xp, a, axis), -1 if axis is None else axis
     values = native(a)
     # argpartition puts what is not the kth in another order: find where partition has put it
@@ -94,6 +105,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 def _within(places: Any, n: int, mode: str) -> Any:
     """Bring places out of bounds to one of the `n` elements, as the mode says."""
+    np.take(np.empty(1), 0, mode=mode)  # which refuses other modes
     if mode == "raise":
         return places
     return places % n if mode == "wrap" else np.clip(places, 0, n - 1)
@@ -198,13 +210,23 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
 
 @implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
-    places = np.argwhere(on_host(filt))
-    if not len(places):
+    """Slice between the first and the last that is not zero, in all examples of `vmap` alike."""
+    if is_scalar(filt):
+        return filt
+    used: Any = on_host(innermost(filt)) != 0
+    used = used.reshape(-1, *filt.shape)
+    if not used.any():
         return filt[(*(slice(0),) * filt.ndim, Ellipsis)]
     key = [slice(None)] * filt.ndim
-    for i in range(filt.ndim) if axis is None else sizes(axis):
-        first = int(places[:, i].min()) if "f" in trim.lower() else None
-        key[i] = slice(first, int(places[:, i].max()) + 1 if "b" in trim.lower() else None)
+    for i in as_axes(axis, filt.ndim):
+        rows = used.any(axis=tuple(k for k in range(1, used.ndim) if k != i + 1))
+        ends = {(int(row.argmax()), row.size - int(row[::-1].argmax())) for row in rows}
+        if len(ends) > 1 or not rows.any(axis=1).all():
+            native(filt)  # raises: it depends on the example
+        ((first, last),) = ends
+        key[i] = slice(
+            first if "f" in trim.lower() else None, last if "b" in trim.lower() else None
+        )
     return filt[(*key, Ellipsis)]
 
 

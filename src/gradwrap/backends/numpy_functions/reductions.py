@@ -51,7 +51,7 @@ def reduction(
         missing = initial if neutral is None else neutral
         if missing is NoValue:
             raise ValueError(f"reduction {path} with where= needs an initial value")
-        a = xp.where(xp.asarray(where), a, missing)
+        a = xp.where(xp.broadcast_to(xp.asarray(where), a.shape), a, missing)
     if neutral is None and initial is not NoValue and not a.size:
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0).shape
         return xp.broadcast_to(xp.asarray(initial), shape)
@@ -91,12 +91,15 @@ def spread(
     none: float = 0.0,
 ) -> Any:
     """Divide by the degrees of freedom, and by `none` where there are none."""
-    a = cast(xp, a, dtype)
+    if correction is not NoValue and ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
     free = ddof if correction is NoValue else correction
     is_complex = xp.isdtype(a.dtype, "complex floating")
-    if not is_complex and mean is NoValue and not is_masked(where):
+    a = cast(xp, a, dtype)
+    is_plain = mean is NoValue and not is_masked(where)
+    if is_plain and not xp.isdtype(a.dtype, "complex floating"):
         return getattr(xp, path)(a, axis=axis, correction=free, keepdims=keepdims)
-    mask = xp.asarray(where) if is_masked(where) else np.True_
+    mask = xp.broadcast_to(xp.asarray(where), a.shape) if is_masked(where) else np.True_
     a = xp.where(mask, a, 0)  # so that a NaN that is left out has no part in the derivative
     if mean is NoValue:
         total, count = _masked_sum(xp, a, mask, axis, True)
@@ -123,7 +126,8 @@ def average(xp: Any, a: Any, axis: Any, weights: Any, returned: bool, keepdims: 
     if weights is None:
         result = xp.mean(a, axis=axis, keepdims=keepdims)
         count = math.prod(a.shape[i] for i in as_axes(axis, a.ndim))
-        return (result, xp.full(result.shape, count, dtype=result.dtype)) if returned else result
+        counts = xp.full(result.shape, count, dtype=result.dtype)
+        return (result, scalar(counts)) if returned else result
     weights = xp.asarray(weights)
     if weights.shape != a.shape:
         if axis is None:
@@ -170,7 +174,7 @@ def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
 def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
     """Call the function without `nan` in its name, of the chosen elements that are numbers."""
     known = ~xp.isnan(a)
-    known = known & xp.asarray(where) if is_masked(where) else known
+    known = known & xp.broadcast_to(xp.asarray(where), a.shape) if is_masked(where) else known
     if name == "nanmean":
         return mean(xp, a, where=known, **options)
     return spread(xp, name.removeprefix("nan"), a, where=known, none=math.nan, **options)

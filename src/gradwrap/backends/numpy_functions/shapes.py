@@ -14,6 +14,7 @@ from gradwrap.core.levels.wrapper import innermost
 
 @completes(np.reshape)
 def reshape(xp: Any, a: Any, shape: Any, order: str, newshape: Any = None, copy: Any = None) -> Any:
+    np.reshape(np.empty(1), 1, order=order)  # NumPy refuses an order that it does not know
     a = xp.asarray(a)
     shape = sizes(newshape if shape is None else shape)
     if _in_fortran_order(a, order):

@@ -107,7 +107,9 @@ def cov(
     rows = _variables(xp, m, rowvar)
     if y is not None:
         rows = xp.concat([rows, _variables(xp, y, rowvar)], axis=0)
-    rows = cast(xp, rows, dtype)
+    rows = cast(xp, rows, np.result_type(rows.dtype, np.float64) if dtype is None else dtype)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     free = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         weighted = deviation = rows - xp.mean(rows, axis=1, keepdims=True)
@@ -121,7 +123,7 @@ def cov(
         if fweights is not None:
             counts = np.asarray(on_host(fweights), dtype=np.float64)
             _check_weights("fweights", counts, counts, rows)
-            if np.any(counts != np.around(counts)):
+            if (counts != untyped.around(counts)).any():
                 raise TypeError("fweights must be integer")
         weights = shares * constant(xp, counts)
         total = xp.sum(weights)

@@ -42,7 +42,8 @@ GIVE_ARRAYS = frozenset(
     getattr(np, name)
     for name in (
         *("array", "asarray", "copy", "empty_like", "full_like", "ones_like", "zeros_like"),
-        *("apply_along_axis", "choose", "cov", "piecewise", "select", "tensordot", "where"),
+        *("apply_along_axis", "choose", "cov", "pad", "piecewise", "roll", "select", "tensordot"),
+        *("where",),
     )
 )
 """Functions that give an array without axes, where all others give a scalar."""
@@ -156,6 +157,8 @@ def in_order(found: Any, order: Any, a: Any = None) -> Any:
         flags = getattr(innermost(a), "flags", None)
         order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
     like = innermost(a)
+    if not found.shape:
+        return found
     if order != "K":
         lay_out(found, np.empty(found.shape, order=order))
     elif isinstance(like, NDARRAY):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import NoValue, sizes
+from gradwrap.backends.numpy_functions.converting import NoValue, is_real, sizes
 from gradwrap.backends.numpy_functions.table import (
+    cast,
     check_constant,
     counting,
     implements,
+    in_order,
     on_values,
     scalar,
     untyped,
@@ -45,21 +48,21 @@ def sinc(xp: Any, x: Any) -> Any:
     return scalar(xp.special.sinc(x))
 
 
-@implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True)
+@implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True, arrays=1)
 def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
     if xp.isdtype(x.dtype, "complex floating"):
         raise NoRuleError("np.nan_to_num of complex numbers has no rule. Fix: .real and .imag.")
     if not xp.isdtype(x.dtype, "real floating"):
         return xp.copy(x) if copy else x
-    info = np.finfo(native(x).dtype)
+    info = np.finfo(innermost(x).dtype)
     high = info.max if posinf is None else posinf
     low = info.min if neginf is None else neginf
     found = xp.where(xp.isnan(x), nan, x)
     found = xp.where(xp.isinf(x), xp.where(x > 0, high, low), found)
     if copy:
-        return found
+        return scalar(found)
     x[...] = found
-    return x
+    return scalar(x)
 
 
 @implements(f"unwrap(p, discont=None, axis=-1, *, period={2 * math.pi})")
@@ -76,6 +79,8 @@ def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
 
 @implements("diff(a, n=1, axis=-1, prepend=NoValue, append=NoValue)", arrays=1)
 def diff(xp: Any, a: Any, n: int, axis: int, prepend: Any, append: Any) -> Any:
+    axis = operator.index(axis)
+
     def whole(part: Any) -> Any:
         """A number before or after all rows."""
         if part is NoValue:
@@ -115,11 +120,12 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
         spacings *= len(axes)
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
-    found = tuple(
-        xp.moveaxis(_slopes(xp, xp.moveaxis(f, at, -1), xp.asarray(h), edge_order), -1, at)
-        for at, h in zip(axes, spacings, strict=True)
-    )
-    return found[0] if len(found) == 1 else found
+    dtype = f.dtype if xp.isdtype(f.dtype, ("real floating", "complex floating")) else np.float64
+    found: list[Any] = []
+    for at, h in zip(axes, spacings, strict=True):
+        slopes = _slopes(xp, xp.moveaxis(f, at, -1), xp.asarray(h), edge_order)
+        found.append(in_order(cast(xp, xp.moveaxis(slopes, -1, at), dtype), "K", f))
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
@@ -192,7 +198,8 @@ def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
 @implements("interp(x, xp, fp, left=None, right=None, period=None)", arrays=3)
 def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
     """Interpolate linearly; tracked in the points, the breakpoints and their values."""
-    knots = xp_
+    x, knots = (cast(xp, points.real, np.float64) for points in (x, xp_))
+    fp = cast(xp, fp, np.float64 if is_real(xp, fp) else np.complex128)
     if period is not None:
         period = abs(period)
         left = right = None

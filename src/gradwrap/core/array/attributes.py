@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import set_part, set_shape
 from gradwrap.core.array.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native
+from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ class Attributes(Wrapper):
     _namespace: ArrayNamespace[Any, Self, Any]
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
-        """The array on another device; the gradient comes back to this one."""
+        """The array on a device, itself if it is there; the gradient comes back to this one."""
+        if device == self.device and stream is None:
+            return self
         namespace: Any = self._namespace  # beyond the standard
         moved: Self = namespace.to_device(self, device, stream=stream)
         return moved
@@ -32,7 +34,7 @@ class Attributes(Wrapper):
     @property
     def nbytes(self) -> int:
         """The size of the native array in bytes."""
-        return self._value.nbytes  # type: ignore[no-any-return]  # Any: a native array
+        return one_array(self).nbytes  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def itemsize(self) -> int:
@@ -42,7 +44,7 @@ class Attributes(Wrapper):
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return self._value.strides  # type: ignore[no-any-return]  # Any: a native array
+        return one_array(self).strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:

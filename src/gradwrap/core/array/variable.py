@@ -11,6 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import inplace, protocol
+from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.graph_methods import GraphMethods
@@ -19,7 +20,14 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, is_scalar, native
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    holds_wrapper,
+    innermost,
+    is_scalar,
+    lay_out,
+    native,
+)
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
@@ -27,6 +35,7 @@ from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, T
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
     from typing import TypeAlias
 
     from gradwrap.core.calls.call import Call
@@ -77,6 +86,8 @@ class Variable(
     def __init__(self, data: Any, node: Any = None) -> None:
         self._value = data
         self._node = node
+        self._view = self._views = None
+        self._is_array = False
 
     # The library's class -----------------------------------------------------------------------
 
@@ -155,7 +166,9 @@ class Variable(
                 "Fix: give them one shape, or use concat."
             )
         xp: Any = next(part for part in parts if isinstance(part, AnyWrapper))._namespace
-        return xp.stack([xp.asarray(part) for part in parts])
+        made = xp.stack([xp.asarray(part) for part in parts])
+        lay_out(made, None)
+        return made
 
     @classmethod
     def _open_doors(cls) -> None:
@@ -197,6 +210,8 @@ class Variable(
 
     def __repr__(self) -> str:
         text = repr(native(self))
+        if self._is_text_of_adapted_code(adapted_caller()):
+            return text
         if self._node is None:
             return f"Variable({text})"
         if self.is_leaf:
@@ -206,15 +221,28 @@ class Variable(
     def __round__(self, ndigits: int = 0) -> Self:
         return self.round(ndigits)
 
+    def __str__(self) -> str:
+        if self._is_text_of_adapted_code(adapted_caller()):
+            return str(native(self))
+        return self.__repr__()
+
     def __format__(self, spec: str) -> str:
+        if self._is_text_of_adapted_code(adapted_caller()):
+            return format(native(self), spec)
         return format(native(self), spec) if spec else str(self)
+
+    def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
+        """Tell if adapted code makes text of the array, and warn of it."""
+        if frame is not None:
+            warn_of_text(self, frame)
+        return frame is not None
 
     def __copy__(self) -> Self:
         return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy of the data that keeps its place in the graph."""
-        return self.copy()
+        return self.copy("K")
 
     def __reduce__(self) -> Any:
         if not self.is_leaf:
@@ -286,7 +314,9 @@ class Variable(
         copied = self._call("copy", order=order)
         return copied[()] if is_scalar(self) else copied
 
-    clone = copy
+    def clone(self) -> Self:
+        """A copy that is part of the graph, whose elements lie in memory as they do here."""
+        return self.copy("K")
 
 
 def variable_class(backend: Backend) -> type[Variable[Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
@@ -18,7 +17,15 @@ if TYPE_CHECKING:
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
 """Code that is not where the user, or the author of a package, wrote the call. Neither is that of
 the libraries of arrays."""
+NEVER_ADAPTED = frozenset(sys.stdlib_module_names) - {"__main__"} | {
+    *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
+    *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
+    *("torch", "jax", "cupy", "dask"),
+}
+"""Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
+MARK = "__gradwrap_adapted__"
+"""The global name that marks a module as adapted (`gradwrap.adapt`)."""
 STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
@@ -32,19 +39,27 @@ class Caller(NamedTuple):
     """One of its names is `gradwrap.numpy`."""
     is_store: bool
     """It runs an assignment `a[i] = x`."""
+    is_adapted: bool
+    """Its module is adapted: what it does not take is out of reach."""
     outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The calls of the same package that led there, the outermost first: the module, and names."""
 
     @property
     def package(self) -> str:
         """The package it belongs to, if that was installed; none if the user can change it."""
-        is_installed = not INSTALLED.isdisjoint(Path(self.code.co_filename).parts)
+        is_installed = not INSTALLED.isdisjoint(_parts(self.code.co_filename))
         return self.module.partition(".")[0] if is_installed else ""
 
     def __str__(self) -> str:
-        file = self.module if self.package else Path(self.code.co_filename).name
+        file = self.module if self.package else _parts(self.code.co_filename)[-1]
         name = self.code.co_qualname.rpartition("<locals>.")[2]
         return f"in {name} ({file}, line {self.line})"
+
+
+def _parts(filename: str) -> tuple[str, ...]:
+    from pathlib import PurePath  # slow to import, and needed for errors alone
+
+    return PurePath(filename).parts or ("",)
 
 
 def current_caller() -> Caller | None:
@@ -87,7 +102,15 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
             is_store = _is_store(frame.f_code, instruction)
             calls = [_names(frame), *(_names(outer) for outer, _, _ in rest)]
             own = [one for one in calls if one[0].partition(".")[0] == module.partition(".")[0]]
-            yield Caller(frame.f_code, line, module, uses, is_store, tuple(own[::-1]))
+            yield Caller(
+                frame.f_code,
+                line,
+                module,
+                uses,
+                is_store,
+                MARK in frame.f_globals,
+                tuple(own[::-1]),
+            )
 
 
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
@@ -126,10 +149,17 @@ def remedy(caller: Caller | None, fix: str) -> str:
         return fix
     if caller.package in advisers:
         return advisers[caller.package](caller)
+    adapt = (
+        ""
+        if caller.is_adapted or caller.package in NEVER_ADAPTED
+        else "differentiate gradwrap.adapting(f) in place of your function f, or call "
+        f'gradwrap.adapt("{caller.package}") once; or '
+    )
     return (
-        f"{caller.package} is not written for tracked values. Make the function of it that you "
-        "call one operation with gradwrap.primitive, and give that a rule with gradwrap.defvjp; "
-        "or give it .detach() (an array) or .item() (a number) if no gradient is wanted."
+        f"{caller.package} is not written for tracked values: {adapt}make the function of it that "
+        "you call one operation with gradwrap.primitive, and give that a rule with "
+        "gradwrap.defvjp; or give it .detach() (an array) or .item() (a number) if no gradient is "
+        "wanted."
     )
 
 
