@@ -74,7 +74,8 @@ def total(outputs: Any) -> Any:
     parts: list[Any] = list(outputs) if is_a(outputs, tuple) else [outputs]
     found: Any = 0.0
     for part in parts:
-        found = found + np.sum(np.real(part))
+        real: Any = np.real(part)
+        found = found + np.sum(real)
     return found
 
 
