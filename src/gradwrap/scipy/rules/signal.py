@@ -385,12 +385,13 @@ def _wiener(im: Any, mysize: Any, noise: Any) -> Any:
 
 def _basis(x: Any, order: int) -> Any:
     """The symmetric B-spline of order 2 or 3."""
-    x = np.abs(x)
+    size, square = np.abs(x), x * x
     if order == 2:
-        inner, outer = 0.75 - x**2, (1.5 - x) ** 2 / 2
-        return np.where(x <= 0.5, inner, np.where(x < 1.5, outer, 0.0))
-    inner, outer = 2 / 3 - x**2 * (2 - x) / 2, (2 - x) ** 3 / 6
-    return np.where(x < 1, inner, np.where(x < 2, outer, 0.0))
+        return np.where(
+            size <= 0.5, 0.75 - square, np.where(size < 1.5, (1.5 - size) ** 2 / 2, 0.0)
+        )
+    inner, outer = 2 / 3 - square * (2 - size) / 2, (2 - size) ** 3 / 6
+    return np.where(size < 1, inner, np.where(size < 2, outer, 0.0))
 
 
 def _spline_at(order: int) -> Any:
