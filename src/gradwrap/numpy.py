@@ -29,6 +29,8 @@ from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
+from gradwrap.core.levels.wrapper import lay_out as _lay_out
+from gradwrap.core.levels.wrapper import one_array as _one_array
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
@@ -64,7 +66,9 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         if results and isinstance(results[0], _TUPLE):
             columns = zip(*results, strict=True)
             return tuple(xp.reshape(xp.asarray(list(column)), shape) for column in columns)
-        return xp.reshape(xp.asarray(results), shape)
+        found = xp.copy(xp.reshape(xp.asarray(results), shape))
+        _lay_out(found, _numpy.nditer([*map(_one_array, arrays.values()), None]).operands[-1])
+        return found
 
 
 class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]
