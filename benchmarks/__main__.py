@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(argv)
     notes: list[str] = []
     failures: list[str] = []
-    peers = _load((gradwrap,), failures) + _load(() if options.no_peers else PEERS, notes)
+    peers = load((gradwrap,), failures) + load(() if options.no_peers else PEERS, notes)
     effort = QUICK if options.quick else FULL
 
     times: dict[str, dict[str, float]] = {}
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if ({entry.name} if isinstance(entry, Workload) else {entry.small, entry.large})
         <= times.keys()
     ]
-    text = "\n\n".join([_machine(peers, options.quick), table(head, rows)])
+    text = "\n\n".join([machine(peers, options.quick), table(head, rows)])
     remarks = [f"- {note}" for note in [*notes, *failures]]
     remarks.append("- (in brackets: the multiple that was measured when the bound was set)")
     text += "\n\n" + "\n".join(remarks) + "\n"
@@ -83,7 +83,7 @@ def _chosen(names: Sequence[str]) -> list[Workload | Growth]:
     return [entry for entry in WORKLOADS if entry.name in wanted]
 
 
-def _load(loaders: Sequence[Callable[[], Peer]], notes: list[str]) -> list[Peer]:
+def load(loaders: Sequence[Callable[[], Peer]], notes: list[str]) -> list[Peer]:
     peers: list[Peer] = []
     for loader in loaders:
         try:
@@ -149,7 +149,7 @@ def _row(
     return cells
 
 
-def _machine(peers: Sequence[Peer], quick: bool) -> str:
+def machine(peers: Sequence[Peer], quick: bool) -> str:
     versions = [f"NumPy {np.__version__}", *(f"{peer.title} {peer.version}" for peer in peers)]
     return (
         f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "

@@ -114,8 +114,11 @@ def torch() -> Peer:
     """Use PyTorch, eager, on tensors that share the arrays' memory, with a new tape per call."""
     library: Any = import_module("torch")
     library.set_num_threads(1)
-    # The only function of the workloads whose name differs in PyTorch.
-    namespace = SimpleNamespace(**{**vars(library), "max": library.amax})
+    # What differs in PyTorch of the functions that the workloads and programs call.
+    namespace = SimpleNamespace(**vars(library))
+    namespace.max, namespace.min = library.amax, library.amin
+    namespace.zeros = partial(library.zeros, dtype=library.float64)
+    namespace.eye = partial(library.eye, dtype=library.float64)
 
     transforms = SimpleNamespace(**vars(library.func), stack=library.stack)
 

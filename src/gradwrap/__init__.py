@@ -34,6 +34,10 @@ __version__ = "0.1.0.dev0"
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import testing as testing
     from gradwrap import typing as typing
+    from gradwrap.adaptation import adapt as adapt
+    from gradwrap.adaptation import adapted as adapted
+    from gradwrap.adaptation import adapted_modules as adapted_modules
+    from gradwrap.adaptation import adapting as adapting
     from gradwrap.drawing import draw as draw
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
@@ -66,6 +70,10 @@ else:
     _LATER = {
         "testing": "gradwrap.testing",
         "typing": "gradwrap.typing",
+        "adapt": "gradwrap.adaptation",
+        "adapted": "gradwrap.adaptation",
+        "adapted_modules": "gradwrap.adaptation",
+        "adapting": "gradwrap.adaptation",
         "draw": "gradwrap.drawing",
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",

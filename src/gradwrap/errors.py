@@ -136,7 +136,7 @@ class VmapFallbackError(GradwrapError, NotImplementedError):
     """An operation under `vmap(..., fallback="error")` has no batching rule."""
 
 
-class DegeneracyWarning(GradwrapError, RuntimeWarning):  # noqa: N818  it is a warning
+class DegeneracyWarning(GradwrapError, RuntimeWarning, UserWarning):  # noqa: N818  it is a warning
     """A derivative depends on equal eigenvalues (singular values) and on their vectors.
 
     It lacks a term if the vectors and values make up a function of the matrix, `V f(w) V^H`.
@@ -145,3 +145,11 @@ class DegeneracyWarning(GradwrapError, RuntimeWarning):  # noqa: N818  it is a w
 
 class VmapFallbackWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
     """An operation under `vmap` has no batching rule, and runs example by example."""
+
+
+class AdaptationError(GradwrapError, TypeError, ValueError):
+    """Code of another package cannot be adapted, or does not work with tracked values."""
+
+
+class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """Adapted code made text of a tracked value."""

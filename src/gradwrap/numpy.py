@@ -62,13 +62,22 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             positional = [each.pop(i) for i in range(len(args))]
             return self.pyfunc(*positional, **each)
 
+        def joined(column: list[Any], place: int) -> Any:
+            """One array, of the dtype that was given, or of that of the first result."""
+            first = column[0] if column else 0.0
+            dtype = _numpy.dtype(self.otypes[place]) if self.otypes else _numpy.result_type(first)
+            made = xp.asarray(column)
+            made = made if dtype in (made.dtype, object) else made.astype(dtype)
+            made = xp.reshape(made, shape, copy=True)
+            _lay_out(made, like)
+            return made
+
+        like = _numpy.nditer([*map(_one_array, arrays.values()), None]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
         if results and isinstance(results[0], _TUPLE):
-            columns = zip(*results, strict=True)
-            return tuple(xp.reshape(xp.asarray(list(column)), shape) for column in columns)
-        found = xp.copy(xp.reshape(xp.asarray(results), shape))
-        _lay_out(found, _numpy.nditer([*map(_one_array, arrays.values()), None]).operands[-1])
-        return found
+            columns = enumerate(zip(*results, strict=True))
+            return tuple(joined(list(column), place) for place, column in columns)
+        return joined(results, 0)
 
 
 class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]

@@ -9,7 +9,7 @@ import pytest
 
 import gradwrap as gw
 from lambdas import fn
-from programs import PROGRAMS
+from library_programs import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

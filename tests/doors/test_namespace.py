@@ -222,10 +222,8 @@ def test_asarray_of_nested_tracked_values(library: Any) -> None:
 def test_a_function_without_a_rule_takes_what_is_not_tracked() -> None:
     xp: Any = gw.wrap_namespace(np)
     x = tracked(np)
-    with pytest.raises(NoRuleError, match=r"digitize .* no rule.*Fix: gradwrap\.defvjp"):
-        xp.digitize(x, np.array([0.0, 1.5]))
-    with pytest.raises(NoRuleError, match="block"):
-        xp.block([x, [1.0]])
+    with pytest.raises(NoRuleError, match=r"histogram .* no rule.*Fix: gradwrap\.defvjp"):
+        xp.histogram(x, np.array([0.0, 1.5]))
     for plain in (x.detach(), gw.wrap(np.array([0.5, 1.0, 2.0]))):
         found = xp.digitize(plain, np.array([0.0, 1.5]))
         assert is_a(found, gw.Variable)

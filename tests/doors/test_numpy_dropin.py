@@ -275,6 +275,25 @@ def test_vectorize_stacks_what_the_function_returns() -> None:
     gw.testing.check_grads(f, [X])
 
 
+def test_vectorize_has_the_dtype_of_the_first_result_or_the_one_given() -> None:
+    x = np.array([0.5, 1.5, 2.5])
+    for ramp in (
+        np.vectorize(fn(lambda a: 0 if a < 1.0 else a * a)),
+        np.vectorize(fn(lambda a: a * a), otypes=[int]),
+        np.vectorize(fn(lambda a: a * a), otypes=[np.float32]),
+        np.vectorize(fn(lambda a: (0 if a < 1.0 else a, 2.0 * a))),
+    ):
+        ours: Any = gnp.vectorize(ramp.pyfunc, otypes=ramp.otypes)
+        expected: Any = ramp(x)
+        found: Any = gw.vjp(ours, x)[0]
+        pairs: Any = [(expected, found)]
+        if is_a(expected, tuple):
+            pairs = zip(expected, found, strict=True)
+        for one, other in pairs:
+            np.testing.assert_array_equal(other, one)
+            assert other.dtype == one.dtype
+
+
 def test_vectorize_with_several_outputs_and_excluded_arguments() -> None:
     both = gnp.vectorize(fn(lambda p, x: (p[0] * x, p[1] + x)), excluded={0})
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 X = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-W = np.arange(1.0, 7.0)
+W: Any = np.arange(1.0, 7.0)
 
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "rows": lambda y: y.reshape(2, 3),
@@ -77,8 +77,8 @@ def test_reading(layout: Any, key: Any) -> None:
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_writing_is_seen_in_the_array_and_its_base(layout: Any, key: Any, value: Any) -> None:
-    place: Any = np.empty(6).flat[key]
-    is_one = np.ndim(place) == 0
+    plain: Any = np.empty(6)
+    is_one = np.ndim(plain.flat[key]) == 0
 
     def write(x: Any) -> Any:
         y = x * 1.0

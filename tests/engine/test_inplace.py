@@ -735,3 +735,40 @@ def test_array_api_strict() -> None:
 
     gradient = gw.grad(program)(array_api_strict.asarray(M))
     np.testing.assert_allclose(np.asarray(gradient), gw.grad(plain)(M))
+
+
+def place(x: Any) -> int:
+    """Where the array of a variable lies in memory."""
+    found: int = gw.unwrap(gw.stop_gradient(x)).__array_interface__["data"][0]
+    return found
+
+
+def test_reading_small_parts_does_not_make_writes_copy_the_array() -> None:
+    places: list[int] = []
+
+    def f(x: Any) -> Any:
+        a = 1.0 * x
+        a[0, 0] = 2.0 * a[0, 1]  # the first write copies what the product saved or made
+        for i in range(1, 4):
+            a[i, i] -= a[i, :i] @ a[:i, i]
+            places.append(place(a))
+        return np.sum(a * a)
+
+    x = np.random.default_rng(0).normal(size=(4, 4))
+    gw.testing.check_grads(f, (x,), order=1)
+    assert len(set(places[:3])) == 1
+
+
+def test_a_small_part_read_before_a_write_keeps_its_value_in_backward() -> None:
+    def f(x: Any) -> Any:
+        a = 1.0 * x
+        a[0] = 3.0
+        part = a[1:]
+        square = part * part
+        a[1:] = 0.0
+        assert gw.stop_gradient(part).tolist() == [0.0, 0.0]  # the view sees the write
+        part[0] = 5.0
+        assert gw.stop_gradient(a).tolist() == [3.0, 5.0, 0.0]  # and the array that to the view
+        return np.sum(square) + np.sum(a)
+
+    assert gw.grad(f)(np.array([1.0, 2.0, 3.0])).tolist() == [0.0, 4.0, 6.0]

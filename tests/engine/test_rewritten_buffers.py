@@ -63,7 +63,7 @@ def on_tape_for_inputs(f: Any) -> Any:
 
 
 def by_vjp(f: Any) -> Any:
-    return lambda x: gw.vjp(f, x)[1](1.0)[0]
+    return fn(lambda x: gw.vjp(f, x)[1](1.0)[0])
 
 
 def by_linearize(f: Any) -> Any:
@@ -75,16 +75,20 @@ def by_linearize(f: Any) -> Any:
 
 
 def under_vmap(f: Any) -> Any:
-    return lambda x: gw.vmap(gw.grad(f))(x[None])[0]
+    return fn(lambda x: gw.vmap(gw.grad(f))(x[None])[0])
 
 
 def second_order(f: Any) -> Any:
-    return gw.grad(lambda v: gw.grad(f)(v) @ v - f(v))  # the gradient of a linear function is 0
+    return gw.grad(fn(lambda v: gw.grad(f)(v) @ v - f(v)))  # the gradient of a linear function is 0
 
 
-MODES = {
+def with_value(f: Any) -> Any:
+    return fn(lambda x: gw.value_and_grad(f)(x)[1])
+
+
+MODES: dict[str, Any] = {
     "grad": gw.grad,
-    "value_and_grad": lambda f: lambda x: gw.value_and_grad(f)(x)[1],
+    "value_and_grad": with_value,
     "vjp": by_vjp,
     "jacrev": gw.jacrev,
     "backward": on_tape,
@@ -308,8 +312,10 @@ def test_data_that_are_replaced_and_overwritten(n: int) -> None:
 
 @pytest.mark.parametrize("n", SIZES)
 def test_buffers_may_be_written_between_one_step_and_the_next(n: int) -> None:
-    x, batch, kept_graphs = np.ones(n), np.empty(n), []
-    v = gw.wrap(x, requires_grad=True)
+    x: Any = np.ones(n)
+    batch: Any = np.empty(n)
+    kept_graphs: list[Any] = []
+    v: Any = gw.wrap(x, requires_grad=True)
     for step in range(1, 4):
         batch[:] = step
         loss = np.sum(v * v * batch)
@@ -317,7 +323,7 @@ def test_buffers_may_be_written_between_one_step_and_the_next(n: int) -> None:
         loss.backward()
         np.testing.assert_allclose(v.grad, 2 * x * step)
         x -= 0.1 * v.grad
-        v.grad = None
+        v.zero_grad()
         np.testing.assert_allclose(gw.grad(fn(lambda u: np.sum(u * batch)))(x), batch)
 
 
@@ -383,7 +389,7 @@ def test_checkpoint_with_an_argument_that_is_overwritten(mode: Any, n: int) -> N
     expected = k.copy()
 
     def f(v: Any) -> Any:
-        out = gw.checkpoint(lambda v, k: np.sum(v * k["k"]))(v, {"k": k})
+        out = gw.checkpoint(fn(lambda v, k: np.sum(v * k["k"])))(v, {"k": k})
         k[-1] = 0.0
         return out
 
@@ -394,7 +400,7 @@ def test_checkpoint_with_an_argument_that_is_overwritten(mode: Any, n: int) -> N
 @pytest.mark.parametrize("mode", [gw.grad, on_tape, second_order])
 def test_checkpoint_with_a_closure_that_is_overwritten(mode: Any, n: int) -> None:
     k, index = data(n), np.arange(n)
-    layer = gw.checkpoint(lambda v: np.sum(v * k) + np.sum(v[index]))
+    layer = gw.checkpoint(fn(lambda v: np.sum(v * k) + np.sum(v[index])))
 
     def f(v: Any, changed: Any = None) -> Any:
         out = layer(v)
@@ -414,9 +420,10 @@ def test_residuals_of_custom_vjp_that_are_overwritten(mode: Any, n: int) -> None
     k, factor = data(n), np.full(n, 2.0)
     expected = 2 * k
 
-    scaled = gw.custom_vjp(lambda v: v * k * factor)
+    scaled = gw.custom_vjp(fn(lambda v: v * k * factor))
     scaled.defvjp(
-        lambda v: (v * k * factor, (k, [factor])), lambda res, g: (g * res[0] * res[1][0],)
+        fn(lambda v: (v * k * factor, (k, [factor]))),
+        fn(lambda res, g: (g * res[0] * res[1][0],)),
     )
 
     def f(v: Any) -> Any:

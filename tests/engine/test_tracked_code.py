@@ -208,7 +208,9 @@ def test_the_line_of_a_package_and_what_its_user_can_do(package: Any, name: str,
     text = str(error_of(lambda x: np.sum(function(x))))
 
     assert f"in {name} (someones_package, line {line})" in text
-    assert "Fix: someones_package is not written for tracked values." in text
+    assert "Fix: someones_package is not written for tracked values: " in text
+    assert "gradwrap.adapting(f)" in text
+    assert 'gradwrap.adapt("someones_package")' in text
     assert "gradwrap.numpy" not in text  # which its user cannot import there
     # the remedies, as they stand in the message
     assert "make" in text.lower()

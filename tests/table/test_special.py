@@ -18,7 +18,7 @@ import gradwrap as gw
 from gradwrap.core.library.namespace import composites
 from gradwrap.core.table.registry import find_op, ops
 from gradwrap.errors import NoRuleError
-from lambdas import fn, rows
+from lambdas import fn, is_a, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def run(code: str, **environment: str) -> str:
 
 
 def unary_ufuncs() -> list[str]:
-    rows = [op.name for op in ops() if op.name.startswith("special.")]
+    rows = [op.name for op in ops() if op.name.startswith("special.") and "._" not in op.name]
     found: list[str] = []
     for name in rows:
         op = find_op(name)
@@ -57,14 +57,22 @@ def unary_ufuncs() -> list[str]:
 
 @pytest.mark.parametrize("name", unary_ufuncs())
 def test_unmodified_scipy_is_the_namespaces_function(name: str) -> None:
-    x = X / 2
+    op = find_op(f"special.{name}")
+    assert op is not None
+    low, high = op.rules["*"].domain
+    x = low + (high - low) * np.array([0.3, 0.6, 0.8])
 
-    found = gw.grad(fn(lambda x: np.sum(getattr(special, name)(x))))(x)
+    found = gw.grad(fn(lambda x: total(getattr(special, name)(x))))(x)
 
-    np.testing.assert_array_equal(
-        found, gw.grad(fn(lambda x: np.sum(getattr(XP.special, name)(x))))(x)
-    )
+    wanted = gw.grad(fn(lambda x: total(getattr(XP.special, name)(x))))(x)
+    np.testing.assert_array_equal(found, wanted)
     assert np.all(np.isfinite(found))
+
+
+def total(outputs: Any) -> Any:
+    """The sum of one or several outputs, of which some are complex."""
+    parts: list[Any] = list(outputs) if is_a(outputs, tuple) else [outputs]
+    return sum(np.sum(np.real(part)) for part in parts)
 
 
 def test_functions_of_two_arguments_and_those_that_are_operations_already() -> None:
@@ -126,9 +134,9 @@ def test_users_rule_takes_the_place_of_the_librarys() -> None:
 def test_namespace_lists_scipys_names_and_refuses_those_without_a_rule() -> None:
     assert {"erf", "gammaln", "logsumexp", "ellipk"} <= set(dir(XP.special))
     assert "special" in dir(XP)
-    with pytest.raises(NoRuleError, match=r"special\.ellipe on numpy arrays has no rule"):
-        gw.grad(XP.special.ellipe)(0.5)
-    assert XP.special.ellipe(gw.wrap(np.array(0.0))).item() == pytest.approx(np.pi / 2)
+    with pytest.raises(NoRuleError, match=r"ber on numpy arrays has no rule"):
+        gw.grad(XP.special.ber)(0.5)
+    assert XP.special.ber(gw.wrap(np.array(0.0))).item() == 1.0
     with pytest.raises(AttributeError):
         _ = XP.special.no_such_function
 
@@ -174,13 +182,13 @@ def test_a_library_without_special_functions_has_those_made_of_others() -> None:
     ("call", "argument"),
     rows(
         [
-            (lambda a: special.gammainc(a, 1.0), "a"),
-            (lambda a: special.gammaincc(a, 1.0), "a"),
-            (lambda a: special.betainc(a, 1.0, 0.5), "a"),
-            (lambda b: special.betainc(1.0, b, 0.5), "b"),
-            (lambda x: special.zeta(x, 2.0), "x"),
             (lambda v: special.jv(v, 2.0), "v"),
-            (lambda v: special.kv(v, 2.0), "v"),
+            (lambda v: special.yv(v, 2.0), "v"),
+            (lambda v: special.struve(v, 2.0), "v"),
+            (lambda v: special.hyp0f1(v, 2.0), "v"),
+            (lambda a: special.hyp2f1(a, 1.0, 2.5, 0.3), "a"),
+            (lambda b: special.hyperu(1.0, b, 0.3), "b"),
+            (lambda df: special.chndtr(1.0, df, 0.3), "df"),
         ]
     ),
 )

@@ -337,8 +337,8 @@ def test_a_ufunc_that_is_differentiable_in_one_argument_only() -> None:
     with pytest.raises(NoRuleError) as caught:
         gw.grad(lambda v: np.sum(special.kve(v, X)))(1.0)
     assert str(caught.value) == (
-        "kve on numpy arrays has no derivative with respect to its argument v, which is tracked. "
-        "Fix: gradwrap.defvjp(kve, lambda xp, g, v: ..., None) gives it one, "
+        "special.kve on numpy arrays has no derivative with respect to its argument v, which is "
+        "tracked. Fix: gradwrap.defvjp(special.kve, lambda xp, g, v: ..., None) gives it one, "
         "or .detach() the argument if its gradient is not wanted."
     )
 

@@ -11,14 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufuncs
+from gradwrap.backends.companions import enter_all
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core.array import protocol
 from gradwrap.core.library.backend import register_backend
+from gradwrap.core.observing.callers import advisers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.library.backend import Backend
+    from gradwrap.core.observing.callers import Caller
 
 __all__ = ["register_all"]
 
@@ -39,6 +42,14 @@ def register_all() -> None:
         register_backend(name, functools.partial(_make, name, backend))
     numpy_ufuncs.register_all()
     protocol.install(_numpy_handlers)
+    advisers["scipy"] = _advise_on_scipy
+    enter_all()
+
+
+def _advise_on_scipy(caller: Caller) -> str:
+    """Say what to do about SciPy's code, which has been imported where this is asked."""
+    advice: Callable[[Caller], str] = import_module("gradwrap.scipy.naming").advice
+    return advice(caller)
 
 
 def _make(name: str, backend: str, xp: Any, kind: type) -> Backend:

@@ -17,7 +17,8 @@ from gradwrap.backends.cupy_namespace import extended
 from gradwrap.backends.cupy_streams import Streams, device_count, moved, on_own_device
 from gradwrap.backends.numpy import SCALAR_TYPES
 from gradwrap.backends.numpy_buffers import COPIED
-from gradwrap.core.library.backend import Backend, copied
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.buffers import copied
 from gradwrap.core.library.compat import to_device
 from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
 from gradwrap.core.observing.places import placers

@@ -191,7 +191,8 @@ ARRAYS_IN = {
 HIDING = frozenset({np.array_equal, np.array_equiv})
 """Functions that take a failed conversion for an answer."""
 UFUNC_METHODS: Final = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
-DISPATCHED: tuple[type[Any], ...] = (type(np.sum), type(np.concatenate))
+LISTS: Final[frozenset[Any]] = frozenset(SEQUENCE)
+DISPATCHED: tuple[type[Any], ...] = (type_of(np.sum), type_of(np.concatenate))
 
 
 def taking_lists(found: Any, path: str) -> Any:
@@ -205,23 +206,32 @@ def taking_lists(found: Any, path: str) -> Any:
 class TakingLists:
     """A function or ufunc of NumPy's, equal to it, that takes nested lists of variables."""
 
-    __slots__ = ("_hides", "_known", "_path")
+    __slots__ = ("_converts_first", "_hides", "_known", "_path")
 
     def __init__(self, known: Any, path: str) -> None:
         self._known = known
         self._path = path
         self._hides = known in HIDING
+        self._converts_first = known.__name__ not in ARRAYS_IN
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         known = self._known
-        if self._hides:
-            args, kwargs = with_arrays(known, args, kwargs) or (args, kwargs)
-        try:
-            return known(*args, **kwargs)
-        except (TrackedValueError, BatchedValueError):  # it has refused a list, or what else it is
-            converted = with_arrays(known, args, kwargs)
-            if converted is None:
-                raise
+        converted = None
+        if self._converts_first:
+            for arg in args:
+                if type_of(arg) in LISTS and (self._hides or _begins_with_variable(arg)):
+                    converted = with_arrays(known, args, kwargs)
+                    break
+        if converted is None:
+            try:
+                return known(*args, **kwargs)
+            except (
+                TrackedValueError,
+                BatchedValueError,
+            ):  # it has refused a list, or something else
+                converted = with_arrays(known, args, kwargs)
+                if converted is None:
+                    raise
         args, kwargs = converted
         if not isinstance(known, DISPATCHED):
             return known(*args, **kwargs)
@@ -284,6 +294,13 @@ def with_arrays(
         return [xp.asarray(part) if _is_list_of_variables(part) else part for part in value]
 
     return tuple(made(i) for i in range(len(args))), {name: made(name) for name in kwargs}
+
+
+def _begins_with_variable(value: Any) -> bool:
+    """Tell if the first element of nested lists is a variable, without a look at the others."""
+    while isinstance(value, SEQUENCE) and value:
+        value = value[0]
+    return isinstance(value, AnyWrapper)
 
 
 def _is_list_of_variables(value: Any) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_buffers import copied_as_it_lies, empty_in_order_of, kept
+from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
+from gradwrap.backends.numpy_scatter import add_at
+from gradwrap.backends.numpy_sums import summed
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import type_of
@@ -26,6 +29,8 @@ SCALAR_TYPES: frozenset[type[Any]] = frozenset(filter(_is_number, np.sctypeDict.
 NDARRAY: type[Any] = np.ndarray
 BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce
+MAXIMUM_REDUCE: Any = np.maximum.reduce
+MINIMUM_REDUCE: Any = np.minimum.reduce
 
 
 MASKED = (
@@ -38,6 +43,10 @@ MATRIX = (
 )
 REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
 """Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""
+
+
+SMALL = 1 << 10
+"""Up to so many elements, repeating values takes less time than a view that repeats them."""
 
 
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
@@ -55,18 +64,42 @@ def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
 
 
+def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
+    if math.prod(shape) > SMALL:
+        return np.broadcast_to(x, shape)
+    whole = np.empty(shape, x.dtype)
+    whole[...] = x
+    return whole
+
+
+def _max(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    return MAXIMUM_REDUCE(x, axis, None, None, keepdims)
+
+
+def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    return MINIMUM_REDUCE(x, axis, None, None, keepdims)
+
+
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return np.linalg.cholesky(x, upper=upper)
 
 
 OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"clip": _clip, "linalg.cholesky": _cholesky, "linalg.trace": _trace}
+    {
+        "clip": _clip,
+        "linalg.cholesky": _cholesky,
+        "linalg.trace": _trace,
+        "sum": _sum,
+        "max": _max,
+        "min": _min,
+    }
 )
-"""NumPy's functions in place of array_api_compat's, whose results have another memory order."""
+"""NumPy's functions in place of array_api_compat's: they give another memory order, or are slower
+on small arrays."""
 
 
 class NumPyBackend(Backend):
-    """NumPy: scatter-add by `np.add.at`, sums in place, buffers known by their references."""
+    """NumPy: its own scatter-add, sums in place, buffers known by their references."""
 
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
 
@@ -81,7 +114,10 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
-            matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=_sum
+            matmul=np.matmul,
+            matrix_transpose=operator.attrgetter("mT"),
+            sum=summed,
+            broadcast_to=_repeated,
         )
         return direct
 
@@ -114,6 +150,9 @@ class NumPyBackend(Backend):
 
     def device(self, array: Any) -> Any:
         return "cpu"
+
+    def dispatches(self, function: Any) -> bool:
+        return isinstance(function, np.ufunc) or hasattr(function, "_implementation")
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         kind = dtype.kind
@@ -163,6 +202,12 @@ class NumPyBackend(Backend):
         moved = np.moveaxis(array, axis, 0)
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
+    def read_part(self, view: Any) -> Any:
+        if view.nbytes > COPIED:
+            return view
+        copy = view.copy("K")
+        return copy if copy.strides == view.strides else view
+
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
 
@@ -192,7 +237,7 @@ class NumPyBackend(Backend):
         if is_basic_key(key) or _is_mask(key):
             buffer[key] += values
         else:
-            np.add.at(buffer, key, values)
+            add_at(buffer, key, values)
         return buffer
 
 

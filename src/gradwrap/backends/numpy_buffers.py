@@ -15,8 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.library.backend import copied
-from gradwrap.core.library.buffers import Content, Guarded, calling_line, notes_wanted
+from gradwrap.core.library.buffers import (
+    MOST,
+    Content,
+    Guarded,
+    calling_line,
+    notes_wanted,
+    originals,
+)
 
 COPIED = 1 << 12
 SHARED = 1 << 16
@@ -36,7 +42,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
         notes.append((level, digest_of(array)))
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
-        return copied(copied_as_it_lies(array), array)
+        return _copy(array)
     if array.flags.writeable or not is_constant(array):
         if size <= SHARED:
             return _shared_copy(array)
@@ -58,7 +64,7 @@ def is_constant(array: Any) -> bool:
 def _shared_copy(array: Any) -> Any:
     """A copy of an array: the last one that was made, if the array has not changed since."""
     if not _is_in_one_piece(array):
-        return copied(copied_as_it_lies(array), array)
+        return _copy(array)
     known = _copies.get(id(array))
     data = _bytes_of(array)
     if (
@@ -69,7 +75,19 @@ def _shared_copy(array: Any) -> Any:
         return known
     copy = np.ndarray(array.shape, array.dtype, bytearray(data), 0, array.strides)
     _copies[id(array)] = copy
-    return copied(copy, array)
+    originals[id(copy)] = weakref.ref(copy), id(array)
+    return copy
+
+
+def _copy(array: Any) -> Any:
+    """A copy that is noted as by `copied`, without another call."""
+    copy = np.array(array)
+    if copy.strides != array.strides:
+        copy = copied_as_it_lies(array)
+    if len(originals) >= MOST:
+        originals.clear()
+    originals[id(copy)] = weakref.ref(copy), id(array)
+    return copy
 
 
 def _content(array: Any, level: int) -> Content:

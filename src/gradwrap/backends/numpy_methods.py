@@ -12,7 +12,8 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.levels.wrapper import is_scalar
+from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native
+from gradwrap.core.values.dynamic import TYPE
 from gradwrap.errors import InPlaceError, TrackedValueError
 
 Method = Callable[..., Any]
@@ -55,13 +56,29 @@ def _sort(
     x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable)
 
 
-def _view(x: Any, dtype: Any = None) -> Any:
+def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
+    kind = dtype if type is None else type
+    if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
+        return _view_as(x, kind)
     if dtype is not None and dtype != x.dtype:
         raise TrackedValueError(
             f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
             "Fix: x.astype(dtype) converts the values."
         )
     return x if is_scalar(x) else x[...]
+
+
+def _view_as(x: Any, kind: Any) -> Any:
+    """The array as an instance of a subclass of NumPy's, which only a plain one can be."""
+    if kind is np.ndarray:
+        return _view(x)
+    if is_recorded(x):
+        raise TrackedValueError(
+            f"x.view({kind.__name__}) would make a {kind.__qualname__}, a subclass of "
+            "numpy.ndarray, which holds plain values alone, and drop the gradient. "
+            "Fix: pass plain arrays to functions that do not need the subclass."
+        )
+    return native(x).view(kind)
 
 
 def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -104,9 +121,7 @@ def _refused(name: str, reason: str, fix: str) -> Method:
 
 
 OWN: dict[str, Method] = {
-    **{name: _of_data(name) for name in ("byteswap", "dump", "dumps", "getfield", "tobytes")},
     "astype": _astype,
-    "choose": _choose,
     "compress": _compress,
     "conj": _conj,
     "conjugate": _conj,
@@ -114,6 +129,13 @@ OWN: dict[str, Method] = {
     "flatten": _flatten,
     "partition": _partition,
     "put": _put,
+    "sort": _sort,
+    "view": _view,
+}
+OF_DATA = ("byteswap", "dump", "dumps", "getfield", "tobytes", "tofile")
+UNLISTED: dict[str, Method] = {
+    **{name: _of_data(name) for name in OF_DATA},
+    "choose": _choose,
     "resize": _refused(
         "resize",
         "would change the number of elements in place",
@@ -123,20 +145,18 @@ OWN: dict[str, Method] = {
     "setflags": _refused(
         "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
     ),
-    "sort": _sort,
-    "tofile": _of_data("tofile"),
-    "view": _view,
 }
+"""Methods that nobody is to be offered: without a derivative, or of integers."""
 NAMES: frozenset[str] = frozenset(OWN) | {
     name
-    for name in {*dir(np.ndarray), "ptp"}
+    for name in {*dir(np.ndarray), "ptp"} - UNLISTED.keys()
     if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(Variable, name)
 }
 
 
 def find(name: str) -> Method | None:
     """The function that stands for a method; its first argument is the variable."""
-    own = OWN.get(name)
+    own = OWN.get(name) or UNLISTED.get(name)
     if own is not None or name not in NAMES:
         return own
     function = getattr(np, name)

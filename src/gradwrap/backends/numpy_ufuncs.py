@@ -17,6 +17,7 @@ from gradwrap.core.table.registry import (
     Op,
     find_op,
     ops,
+    ops_so_far,
     register,
     register_function,
     register_functions_later,
@@ -113,7 +114,7 @@ def register_all() -> None:
     """Enter NumPy's own ufuncs, and let every ufunc find its operation, once it is imported."""
     register(NUMPY_UFUNCS, "numpy")
     register(NUMPY_UFUNCS, "cupy")  # which has them too
-    for op in list(ops()):
+    for op in ops_so_far():  # the other chapters have no ufunc of NumPy's own
         function = ufunc_of(op)
         if function is not None:
             register_function(function, op)
@@ -129,7 +130,8 @@ def _enter_scipy(module: Any) -> None:
 def _enter(module: Any) -> None:
     """Register each function of a module that is an operation of the table, special or not."""
     for op in ops():
-        function = getattr(module, op.name.removeprefix("special."), None)
+        name = op.name.removeprefix("special.").removeprefix("_ufuncs.")
+        function = getattr(module, name, None)
         if function is not None:
             register_function(function, op)
     zeta, op_of_zeta = getattr(module, "_zeta", None), find_op("special.zeta")

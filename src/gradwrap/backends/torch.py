@@ -9,8 +9,8 @@ from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.numpy_buffers import COPIED
 from gradwrap.backends.torch_protocol import torch_function
-from gradwrap.core.library.backend import Backend, copied
-from gradwrap.core.library.buffers import Content, Guarded, calling_line
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.buffers import Content, Guarded, calling_line, copied
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import TUPLE

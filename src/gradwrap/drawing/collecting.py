@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper, native
-from gradwrap.core.library.backend import backend_of, is_array, original
-from gradwrap.core.library.buffers import Guarded
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.library.buffers import Guarded, original
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import DICT, SLICE, TUPLE
 from gradwrap.core.values.space import Meta, size_of

@@ -20,7 +20,12 @@ __all__ = ["creation", "elementwise", "linear_algebra", "manipulation", "reducti
 load_later(
     "gradwrap.rules.bessel",
     "gradwrap.rules.decompositions",
+    "gradwrap.rules.distribution_functions",
+    "gradwrap.rules.elementary",
+    "gradwrap.rules.elliptic",
     "gradwrap.rules.fft",
+    "gradwrap.rules.hypergeometric",
+    "gradwrap.rules.integrals",
     "gradwrap.rules.matrix_functions",
     "gradwrap.rules.norms",
     "gradwrap.rules.softmax",

@@ -126,9 +126,11 @@ def _diagonal_of(xp: Any, values: Any, like: Any) -> Any:
     return xp.astype(values, like.dtype)[..., None, :] * eye
 
 
-def _eigh_of(xp: Any, x: Any, UPLO: str) -> Any:
-    """Decompose by the triangle that is named, which the standard does not let one choose."""
-    return xp.linalg.eigh(x) if UPLO == "L" else xp.linalg.eigh(x, UPLO=UPLO)
+def _of_upper(xp: Any, name: str, x: Any) -> Any:
+    """Call `eigh` or `eigvalsh` for the upper triangle, which the standard lets no one choose."""
+    if hasattr(xp, "_class"):
+        return getattr(xp, f"{name}_of_upper")(x)
+    return getattr(xp.linalg, name)(x, UPLO="U")
 
 
 def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
@@ -156,16 +158,16 @@ def _eigh_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
     return of_w, v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
 
 
-def _eigvalsh(xp: Any, g: Any, x: Any, UPLO: str) -> Any:
+def _eigvalsh(xp: Any, g: Any, x: Any, upper: bool = False) -> Any:
     """Return the matrix's cotangent: Giles 3.1."""
-    w, v = _eigh_of(xp, x, UPLO)
+    w, v = _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
     if is_recorded(g):  # its own derivative depends on that of the vectors
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
 
 
-def _eigvalsh_jvp(xp: Any, t: Any, x: Any, UPLO: str) -> Any:
-    w, v = _eigh_of(xp, x, UPLO)
+def _eigvalsh_jvp(xp: Any, t: Any, x: Any, upper: bool = False) -> Any:
+    w, v = _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
     if is_recorded(x):
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return xp.sum(real_product(xp, v, hermitian_part(xp, t) @ v), axis=-2)
@@ -307,9 +309,12 @@ def _weighted(xp: Any, left: Any, right: Any, k: int) -> Any:
     return (left * weights) @ adjoint(xp, right)
 
 
-def _eigh_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
-    w, v = xp.linalg.eigh(hermitian_part(xp, x))
+def _weighted_vectors(xp: Any, w: Any, v: Any) -> tuple[Any, ...]:
     return w, _weighted(xp, v, v, v.shape[-1])
+
+
+def _eigh_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
+    return _weighted_vectors(xp, *xp.linalg.eigh(hermitian_part(xp, x)))
 
 
 def _eig_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
@@ -340,12 +345,13 @@ def _row(
 ) -> Rule:
     """Build the row of a decomposition of the matrices in the last two axes."""
     options |= {"jvp": tangent, "holomorphic": False, "batch": "last"}
-    if name in ("linalg.eigh", "linalg.eig", "linalg.svd"):
+    if "outputs" in options and name != "linalg.qr":  # vectors and values
         options |= {"materializes": False, "on_use": _on_use(name, int(name == "linalg.svd"))}
     return (joint if "outputs" in options else general)(name, signature, cotangent, **options)
 
 
 HERMITIAN = ("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)")
+TRIANGLE = "Hermitian gradients, whichever triangle is read"
 EQUAL = (
     "equal values: exact where vectors matter through their span alone, NaN where their choice "
     "matters, a warning where values matter too"
@@ -383,28 +389,24 @@ RULES = [
     ),
     _row(
         "linalg.eigh",
-        "x, /, *, UPLO='L'",
+        "x, /",
         _eigh,
         _eigh_jvp,
         outputs=2,
         samples=HERMITIAN,
         probe=_eigh_invariants,
-        convention=f"Hermitian gradients, whichever triangle is read; {EQUAL}",
-        native=_eigh_of,
-        numpy="linalg.eigh(a, UPLO='L')",
+        convention=f"{TRIANGLE}; {EQUAL}",
+        numpy="linalg.eigh(a, UPLO='L') -> a when UPLO == 'L'",
     ),
     _row(
         "linalg.eigvalsh",
-        "x, /, *, UPLO='L'",
-        _eigvalsh,
-        _eigvalsh_jvp,
+        "x, /",
+        lambda xp, g, x: _eigvalsh(xp, g, x),
+        lambda xp, t, x: _eigvalsh_jvp(xp, t, x),
         samples=HERMITIAN,
         probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
-        convention="Hermitian gradients, whichever triangle is read",
-        native=lambda xp, x, UPLO: (
-            xp.linalg.eigvalsh(x) if UPLO == "L" else xp.linalg.eigvalsh(x, UPLO=UPLO)
-        ),
-        numpy="linalg.eigvalsh(a, UPLO='L')",
+        convention=TRIANGLE,
+        numpy="linalg.eigvalsh(a, UPLO='L') -> a when UPLO == 'L'",
     ),
     _row(
         "linalg.eig",
@@ -445,6 +447,33 @@ RULES = [
     ),
 ]
 register(RULES)
+
+OF_UPPER = [
+    _row(
+        "eigh_of_upper",
+        "x, /",
+        _eigh,
+        _eigh_jvp,
+        outputs=2,
+        native=lambda xp, x: _of_upper(xp, "eigh", x),
+        samples=HERMITIAN,
+        probe=lambda xp, x: _weighted_vectors(xp, *_of_upper(xp, "eigh", hermitian_part(xp, x))),
+        convention=f"{TRIANGLE}; {EQUAL}",
+    ),
+    _row(
+        "eigvalsh_of_upper",
+        "x, /",
+        lambda xp, g, x: _eigvalsh(xp, g, x, upper=True),
+        lambda xp, t, x: _eigvalsh_jvp(xp, t, x, upper=True),
+        native=lambda xp, x: _of_upper(xp, "eigvalsh", x),
+        samples=HERMITIAN,
+        probe=lambda xp, x: _of_upper(xp, "eigvalsh", hermitian_part(xp, x)),
+        convention=TRIANGLE,
+    ),
+]
+"""The same by the upper triangle, where the library lets one choose."""
+register(OF_UPPER, "numpy")
+register(OF_UPPER, "cupy")
 
 
 @composite("linalg.eigvals")

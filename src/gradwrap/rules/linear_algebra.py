@@ -21,7 +21,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
     if len(x1_meta.shape) > 1 and x2.ndim > 1:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
-        return xp.expand_dims(g, axis=-1) * x2
+        return (xp.expand_dims(g, axis=-1) if len(x1_meta.shape) > 1 else g) * x2
     if x2.ndim == 2:
         return xp.matmul(x2, g)
     return xp.matmul(xp.expand_dims(g, axis=-2), xp.matrix_transpose(x2))[..., 0, :]
@@ -73,13 +73,54 @@ def _einsum(
         known = set(output).union(*rest)
         unique = "".join(dict.fromkeys(letters))
         found = "".join(c for c in unique if c in known)
-        part = xp.einsum(",".join([output, *rest]) + "->" + found, g, *arrays)
+        part = _contracted(xp, [output, *rest], found, [g, *arrays])
         lengths = dict(zip(letters, meta.shape, strict=True))
         shape = tuple(part.shape[found.index(c)] if c in found else 1 for c in unique)
         wanted = tuple(lengths[c] if n == 1 else n for c, n in zip(unique, shape, strict=True))
         whole = xp.broadcast_to(xp.reshape(part, shape), wanted)
         cotangents.append(_to_diagonals(xp, whole, unique, letters, lengths))
     return cotangents
+
+
+def _contracted(xp: Any, inputs: Sequence[str], output: str, arrays: Sequence[Any]) -> Any:
+    """Return an einsum: where it is one large product of matrices, by `matmul`."""
+    lengths = dict(zip("".join(inputs), (n for a in arrays for n in a.shape), strict=False))
+    summed = [c for c in inputs[0] if c in inputs[-1] and c not in output]
+    known = {*output, *summed}
+    if (
+        len(arrays) != 2
+        or not summed
+        or any(
+            len(set(letters)) < len(letters) or not known.issuperset(letters) for letters in inputs
+        )
+        or any(
+            tuple(lengths[c] for c in letters) != tuple(a.shape)
+            for letters, a in zip(inputs, arrays, strict=True)
+        )
+        or math.prod(lengths.values()) < LARGE_PRODUCT
+    ):
+        return xp.einsum(",".join(inputs) + "->" + output, *arrays)
+    left, right = inputs
+    batch = [c for c in left if c in right and c in output]
+    rows = [c for c in left if c not in right]
+    columns = [c for c in right if c not in left]
+
+    def matrices(x: Any, letters: str, *axes: Sequence[str]) -> Any:
+        shape = [lengths[c] for c in batch]
+        shape += [math.prod(lengths[c] for c in group) for group in axes]
+        order = [letters.index(c) for group in (batch, *axes) for c in group]
+        return xp.reshape(xp.permute_dims(x, tuple(order)), tuple(shape))
+
+    product = xp.matmul(
+        matrices(arrays[0], left, rows, summed), matrices(arrays[1], right, summed, columns)
+    )
+    made = [*batch, *rows, *columns]
+    whole = xp.reshape(product, tuple(lengths[c] for c in made))
+    return xp.permute_dims(whole, tuple(made.index(c) for c in output))
+
+
+LARGE_PRODUCT = 1 << 14
+"""The number of multiplications from which an einsum costs more than `matmul` and its reshapes."""
 
 
 def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[str, int]) -> Any:
@@ -211,7 +252,7 @@ def einsum(xp: Any, subscripts: str, *operands: Any, **_: Any) -> Any:
     """Compute sums of products, given by subscripts."""
     op = find_op("einsum")
     assert op is not None
-    return xp._class._bind(op).apply(list(operands), subscripts)  # noqa: SLF001  shared with the core
+    return xp._class._bind(op).call(list(operands), subscripts)  # noqa: SLF001  shared with the core
 
 
 @composite("linalg.matrix_transpose")

@@ -26,7 +26,7 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
     for meta in metas:
         length = meta.size if axis is None else meta.shape[axis]
         key = at_axis(0 if axis is None else axis % g.ndim, slice(start, start + length))
-        parts.append(xp.reshape(g[key], meta.shape))
+        parts.append(xp.reshape(g[key], meta.shape) if axis is None else g[key])
         start += length
     return parts
 

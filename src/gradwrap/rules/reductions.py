@@ -44,9 +44,13 @@ SAMPLES = (
 def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
     """Share g evenly among the elements equal to the extremum; a NaN takes all of it."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
-    chosen = xp.astype((x == whole) | (x != x), g.dtype)
-    share = chosen / xp.sum(chosen, axis=axis, keepdims=True, dtype=g.dtype)
-    return kept(xp, g, x.ndim, axis, keepdims) * share
+    chosen = (x == whole) | (x != x)
+    if axis is None:
+        count = xp.astype(xp.count_nonzero(chosen, keepdims=True), g.dtype)
+    else:
+        count = xp.sum(xp.astype(chosen, g.dtype), axis=axis, keepdims=True)
+    share = kept(xp, g, x.ndim, axis, keepdims) / count
+    return xp.where(chosen, share, xp.zeros_like(share))
 
 
 def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:

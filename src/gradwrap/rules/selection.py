@@ -52,12 +52,15 @@ def cotangent_of_written(xp: Any, g: Any, key: Any, write: Callable[..., Any]) -
 
 
 def _write(array: Any, key: Any, value: Any) -> Any:
+    array = array if array.shape else array[...]  # NumPy's number cannot be written to
     array[key] = value
     return array
 
 
 def _may_repeat(key: Any) -> bool:
     """Return whether a key may name an element twice, as an array of integers may."""
+    if is_basic_key(key):
+        return False
     parts = key if isinstance(key, TUPLE) else (key,)
     return not all(
         is_basic_key(part) or str(getattr(part, "dtype", "")) == "bool" for part in parts

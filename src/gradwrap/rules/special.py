@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
+BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000]
+# of even order, over the factorial of the order
 POSITIVE = (0.5, 3.0)
 INNER = (0.2, 0.8)
 ORDERS: dict[
@@ -34,7 +36,7 @@ ALONG_Q = ("1.5, x(3)", "2.5, x(2, 3)", "3.7, x()", "1.5, x(0)")
 
 
 def special(
-    name: str, params: str, *formulas: FormulaFunction, **options: Unpack[RuleOptions]
+    name: str, params: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
 ) -> Rule:
     """Build the row of a function of real numbers, with the formulas of its last arguments.
 
@@ -43,8 +45,8 @@ def special(
     """
     count = len(params.split())
     orders = (None,) * (count - len(formulas))
-    if orders:
-        options.setdefault("samples", ORDERS[count])
+    if orders and "samples" not in options:
+        options["samples"] = ORDERS[count]
     options |= {"same": count == 1, "only_real": True}
     return elementwise(f"special.{name}", params, *orders, *formulas, **options)
 
@@ -90,26 +92,6 @@ def _normal_density(xp: Any, x: Any) -> Any:
     return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
 
-def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
-    """Return x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as in 8.2.4."""
-    a = _like(xp, a, x)
-    return xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
-
-
-def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
-    """Return x**(a - 1) (1 - x)**(b - 1)/B(a, b), DLMF 8.17.1 and 8.17.2."""
-    a, b = _like(xp, a, x), _like(xp, b, x)
-    power = xp.special.xlogy(a - 1, x) + xp.special.xlog1py(b - 1, -x)
-    return xp.exp(power - xp.special.betaln(a, b))
-
-
-def _student_density(xp: Any, df: Any, t: Any) -> Any:
-    """Return Student's density, (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
-    df = _like(xp, df, t)
-    power = xp.special.xlog1py(-0.5 * (df + 1), t * t / df)
-    return xp.exp(power - xp.special.betaln(0.5 * df, _like(xp, 0.5, t))) / df**0.5
-
-
 def _digamma_difference(xp: Any, x: Any, other: Any, out: Any) -> Any:
     """Return digamma(x) - digamma(x + other), DLMF 5.12.1 and 5.2.2."""
     x = _like(xp, x, out)
@@ -120,6 +102,39 @@ def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
     """Return x1/x2, and 0 where x1 is 0."""
     x1 = _like(xp, x1, x2)
     return xp.where(x1 == 0, 0.0 * x2, x1 / xp.where(x1 == 0, 1.0, x2))
+
+
+def _reciprocal_gamma_slope(xp: Any, x: Any) -> Any:
+    """Return -digamma(x)/gamma(x); left of 1/2 by reflection, DLMF 5.5.3, finite at the poles."""
+    left = x < 0.5
+    right, mirrored = xp.where(left, 1.0, x), xp.where(left, 1.0 - x, 1.0)
+    here = -xp.special.digamma(right) * xp.exp(-xp.special.gammaln(right))
+    angle = math.pi * xp.where(left, x, 0.0)
+    there = xp.cos(angle) - xp.special.digamma(mirrored) * xp.sin(angle) / math.pi
+    return xp.where(left, xp.exp(xp.special.gammaln(mirrored)) * there, here)
+
+
+def _digammas_apart(xp: Any, x: Any, other: Any, out: Any) -> Any:
+    """Return digamma(x) - digamma(other)."""
+    return xp.special.digamma(_like(xp, x, out)) - xp.special.digamma(_like(xp, other, out))
+
+
+def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
+    """Return the derivative of zeta(x, q) in x, by Euler and Maclaurin's formula, DLMF 25.11.28."""
+    x, q = _like(xp, x, q if hasattr(q, "dtype") else x), _like(xp, q, x)
+    total = 0.0 * (x + q)
+    for k in range(16):
+        total = total - xp.log(q + k) * (q + k) ** -x
+    far = q + 16.0
+    log, power = xp.log(far), far**-x
+    total = total - power * far * (log + 1.0 / (x - 1.0)) / (x - 1.0) - 0.5 * power * log
+    rising, slope = x, 1.0 + 0.0 * x  # of x (x + 1) ... and its derivative
+    for j, ratio in enumerate(BERNOULLI, start=1):
+        power = power / (far if j == 1 else far * far)
+        total = total + ratio * power * (slope - rising * log)
+        for shift in (2 * j - 1, 2 * j):
+            rising, slope = rising * (x + shift), slope * (x + shift) + rising
+    return total
 
 
 RULES = [
@@ -177,47 +192,31 @@ RULES = [
         lambda xp, g, x1, x2, out: g * _digamma_difference(xp, x2, x1, out),
         domain=(0.5, 2.0),
     ),
-    special("gammainc", "a x", lambda xp, g, a, x: g * _gamma_density(xp, a, x), domain=POSITIVE),
-    special(
-        "gammaincc", "a x", lambda xp, g, a, x: -(g * _gamma_density(xp, a, x)), domain=POSITIVE
-    ),
-    special(
-        "gammaincinv", "a y", lambda xp, g, a, out: g / _gamma_density(xp, a, out), domain=INNER
-    ),
-    special(
-        "gammainccinv", "a y", lambda xp, g, a, out: -(g / _gamma_density(xp, a, out)), domain=INNER
-    ),
-    special(
-        "betainc", "a b x", lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x), domain=INNER
-    ),
-    special(
-        "betaincc", "a b x", lambda xp, g, a, b, x: -(g * _beta_density(xp, a, b, x)), domain=INNER
-    ),
-    special(
-        "betaincinv",
-        "a b y",
-        lambda xp, g, a, b, out: g / _beta_density(xp, a, b, out),
-        domain=INNER,
-    ),
-    special(
-        "chdtr",
-        "v x",
-        lambda xp, g, v, x: g * (0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
-        domain=POSITIVE,
-    ),
-    special(
-        "chdtrc",
-        "v x",
-        lambda xp, g, v, x: g * (-0.5 * _gamma_density(xp, 0.5 * v, 0.5 * x)),
-        domain=POSITIVE,
-    ),
-    special("stdtr", "df t", lambda xp, g, df, t: g * _student_density(xp, df, t)),
     special(
         "zeta",
         "x q",
+        lambda xp, g, x, q: g * _hurwitz_by_exponent(xp, x, q),
         lambda xp, g, x, q: -(g * x * xp.special.zeta(x + 1, q)),  # DLMF 25.11.17
-        domain=(0.8, 3.0),
-        samples=ALONG_Q,
+        domain=(1.5, 3.0),
+    ),
+    *(
+        special(name, "x", lambda xp, g, x: g * _hurwitz_by_exponent(xp, x, 1.0), domain=(1.5, 3.0))
+        for name in ("zetac", "_ufuncs._riemann_zeta")
+    ),
+    special("rgamma", "x", lambda xp, g, x: g * _reciprocal_gamma_slope(xp, x)),
+    special(
+        "poch",
+        "z m",
+        lambda xp, g, z, m, out: g * out * _digammas_apart(xp, z + m, z, out),  # DLMF 5.2.5
+        lambda xp, g, z, m, out: g * out * xp.special.digamma(z + m),
+        domain=(0.5, 2.0),
+    ),
+    special(
+        "binom",
+        "x y",
+        lambda xp, g, x, y, out: g * out * _digammas_apart(xp, x + 1.0, x - y + 1.0, out),
+        lambda xp, g, x, y, out: g * out * _digammas_apart(xp, x - y + 1.0, y + 1.0, out),
+        domain=(2.3, 2.7),
     ),
     # exponentials and logarithms
     special("expit", "x", lambda xp, g, out: g * out * (1.0 - out)),

@@ -265,14 +265,17 @@ class _Examination:
 
     def _is_elementwise(self) -> bool:
         """Tell whether the elements may be put in another order, and axes may be added."""
-        shape = np.broadcast_shapes(*(array.shape for array in self.args))
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in self.args))
+        except ValueError:
+            return False
         if any(part.shape != shape for part in self.value):
             return False
         lines = [np.broadcast_to(array, shape).reshape(-1) for array in self.args]
         try:
             found = self.flat(*(line[::-1] for line in lines))
             found += self.flat(_doubled(self.args[0]), *self.args[1:])
-        except (TypeError, ValueError, IndexError):
+        except (TypeError, ValueError, IndexError, RuntimeError):
             return False
         wanted = [part.reshape(-1)[::-1] for part in self.value] + [*map(_doubled, self.value)]
         pairs = zip(found, wanted, strict=True)

@@ -69,8 +69,27 @@ def dual(out: Any, tangent: Any, level: int) -> Any:
     """An output with its tangent at a level; None stands for zero."""
     if tangent is None or not is_floating(out):
         return wrapped_untracked(out)
+    if isinstance(tangent, RefusedTangent):
+        return with_tangent(out, tangent, level)
     xp = namespace_of([out, tangent])
     return with_tangent(out, fit_tangent(xp, tangent, out), level)
+
+
+class RefusedTangent:
+    """The tangent of an output without a derivative: any use of it raises an error."""
+
+    def __init__(self, error: Exception, like: Any) -> None:
+        self.__dict__.update(error=error, shape=like.shape, dtype=like.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.__dict__["error"]
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise self.__dict__["error"]
+
+    __array_ufunc__ = __array_function__ = __array__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __neg__ = __getitem__ = _refuse
 
 
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:

@@ -25,14 +25,17 @@ from gradwrap.transforms.calls import Split, current_value, dual, refuse_tracked
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.calls.batch import Batch
+    from gradwrap.core.values.space import Batch
 
     Pull = Callable[[Sequence[Any]], Sequence[Any]]
     """From the cotangents of the outputs (None where one is no array) to those of the inputs."""
 
 
 class CustomRule(Protocol):
-    """The derivative of one call; `inputs` are of the levels below the one that asks for it."""
+    """The derivative of one call; `inputs` are of the levels below the one that asks for it.
+
+    A rule that sets `materializes = False` is given None where no cotangent arrived, not zeros.
+    """
 
     name: str
 
@@ -95,7 +98,8 @@ def recorded(  # noqa: PLR0913  all there is to a call
         call = _Recorded(rule, pull, level, len(outs), places)
         if level == TAPE_LEVEL:
             call.inputs, call.nodes = kept_tree(tuple(inputs), level), nodes
-        op = OpaqueOp(rule.name, backend_of(outs[places[0]]))
+        materializes: bool = getattr(rule, "materializes", True)
+        op = OpaqueOp(rule.name, backend_of(outs[places[0]]), materializes=materializes)
         outs = recorded_outputs(op, nodes, _pulled, (call,), outs, places, level)
     return [wrapped_untracked(out) for out in outs]
 
@@ -184,6 +188,7 @@ class _BatchedRule:
     def __init__(self, rule: CustomRule, call: Split) -> None:
         self.name: str = rule.name
         self.rule = rule
+        self.materializes: bool = getattr(rule, "materializes", True)
         self.level = call.level
         self.batch: Batch = call.wrapper._node
         self.mapped = [node is not None for node in call.nodes]

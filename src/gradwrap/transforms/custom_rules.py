@@ -22,7 +22,7 @@ from gradwrap.core.table.registry import (
     register_function,
     search_function,
 )
-from gradwrap.core.table.rule import Rule
+from gradwrap.core.table.rule import Rule, parameter_names
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.space import zeros_of
 from gradwrap.errors import RuleDefinitionError
@@ -146,7 +146,7 @@ def _define(
         )
     target, function = _target(op)
     if function is None:
-        rules = _replacements(target, along, formulas, backend)
+        rules = _replacements(target, along, formulas, backend, (op, params))
     else:
         rule = _rule_of_function(target, function, along, formulas, backend, params)
         rules = {backend or GENERIC: rule}
@@ -217,8 +217,28 @@ def _rule_of_function(  # noqa: PLR0913  what `defvjp` and `defjvp` were given
     )
 
 
+def _names(
+    op: Any, params: str | None, rule: Rule, formulas: Sequence[FormulaFunction | None]
+) -> tuple[str, ...]:
+    """The names that formulas have for a row's parameters: the row's, or those of any ufunc."""
+    if params is not None:
+        names = tuple(params.replace(",", " ").split())
+    elif isinstance(getattr(op, "nin", None), int):
+        names = tuple(Signature(op, None).names)
+        used = {word for f in formulas if callable(f) for word in parameter_names(f)[2:]}
+        if used <= set(rule.words()):
+            return rule.parameters
+    else:
+        return rule.parameters
+    return names if len(names) == len(rule.parameters) == len(rule.arrays) else rule.parameters
+
+
 def _replacements(
-    target: Op, along: str, formulas: tuple[FormulaFunction | None, ...], backend: str | None
+    target: Op,
+    along: str,
+    formulas: tuple[FormulaFunction | None, ...],
+    backend: str | None,
+    function: tuple[Any, str | None],
 ) -> dict[str, Rule]:
     """New formulas for an operation of the table, on one backend or on all."""
     if backend is None:
@@ -230,22 +250,27 @@ def _replacements(
     for name in wanted:
         existing = target.rule_for(name) or next(iter(target.rules.values()))
         joint = existing.is_joint and (along == "g" or existing.variadic)
-        arrays = existing.arrays[:1] if joint else existing.arrays
+        names, text = _names(*function, existing, formulas), existing.signature_text
+        if names != existing.parameters:
+            text = ", ".join(names) + ", /"
+        arrays = names[: 1 if joint else len(existing.arrays)]
         _check_formulas(target.name, along, formulas, arrays)
         if len(formulas) < len(arrays):
             raise _wrong_count(target.name, along, formulas, arrays)
         if along == "t":
             checked = _checked(formulas, target.name, arrays)
-            vjps: Sequence[Any] = _defined(existing, "g")
+            # a row's own formulas have the row's names
+            vjps: Sequence[Any] = _defined(existing, "g") if names == existing.parameters else ()
             holomorphic = existing.holomorphic
         else:
-            checked = _checked(_defined(existing, "t"), target.name, arrays)
+            own = _defined(existing, "t") if names == existing.parameters else ()
+            checked = _checked(own, target.name, arrays)
             vjps, holomorphic = formulas, True
         if not existing.is_joint:
             vjps = _completed(vjps, checked, len(arrays))
         rules[name] = Rule(
             target.name,
-            existing.signature_text,
+            text,
             vjps,
             kind=GENERAL,
             provenance="user",

@@ -152,6 +152,11 @@ class ArrayMethods(Generic[Other]):
         def nonzero(self) -> tuple[Other, ...]:
             """The positions of the elements that are not zero."""
 
+        def partition(
+            self, kth: AnyArray, axis: int = -1, kind: str = "introselect", order: None = None
+        ) -> None:
+            """Put the elements before and after the `kth` ones in order of size, in place."""
+
         def prod(
             self,
             axis: Axes = None,

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
         returns Any. Where they differ, it takes Any.
         """
 
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Out_co: ...
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Out_co:
+            """Call the function on a batch."""
+            ...
+
         @overload
         def __get__(self, instance: None, owner: type | None = None) -> Self: ...
         @overload

@@ -5,9 +5,23 @@ from __future__ import annotations
 from typing import Literal, Protocol, overload
 
 from gradwrap.typing.arguments import Axes, In_contra, Out_co
+from gradwrap.typing.special_functions import (
+    BesselFunctions,
+    DistributionFunctions,
+    ElementaryFunctions,
+    HypergeometricFunctions,
+    IntegralFunctions,
+)
 
 
-class SpecialNamespace(Protocol[In_contra, Out_co]):
+class SpecialNamespace(
+    DistributionFunctions[In_contra, Out_co],
+    IntegralFunctions[In_contra, Out_co],
+    BesselFunctions[In_contra, Out_co],
+    HypergeometricFunctions[In_contra, Out_co],
+    ElementaryFunctions[In_contra, Out_co],
+    Protocol[In_contra, Out_co],
+):
     """Special functions that have a rule, on NumPy (with SciPy), CuPy, JAX and PyTorch arrays.
 
     At run time a library's other special functions are there too.

@@ -163,6 +163,16 @@ def qr(xp: Any, a: Any, mode: str) -> Any:
     return xp.linalg.qr(a, mode=mode)
 
 
+@completes(np.linalg.eigh, np.linalg.eigvalsh)
+def by_triangle(xp: Any, path: str, a: Any, UPLO: str) -> Any:
+    triangle = UPLO.upper()
+    if triangle not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    name = path.rpartition(".")[2]
+    a = xp.asarray(a)
+    return getattr(xp.linalg, name)(a) if triangle == "L" else getattr(xp, f"{name}_of_upper")(a)
+
+
 ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 
 

@@ -49,7 +49,9 @@ on_values("argpartition lexsort")
 
 
 @completes(np.sort, np.argsort)
-def in_sorted_order(xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> Any:
+def in_sorted_order(
+    xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any
+) -> Any:
     """Sort stably, whatever the algorithm; NumPy refuses what it does not know."""
     np.sort(np.empty(0), kind=kind, order=order, stable=stable)
     return getattr(xp, path)(flat(xp, a, axis), axis=-1 if axis is None else axis)

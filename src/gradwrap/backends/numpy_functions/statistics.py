@@ -123,7 +123,7 @@ def cov(
         if fweights is not None:
             counts = np.asarray(on_host(fweights), dtype=np.float64)
             _check_weights("fweights", counts, counts, rows)
-            if np.any(counts != np.around(counts)):
+            if (counts != untyped.around(counts)).any():
                 raise TypeError("fweights must be integer")
         weights = shares * constant(xp, counts)
         total = xp.sum(weights)

@@ -48,7 +48,7 @@ def sinc(xp: Any, x: Any) -> Any:
     return scalar(xp.special.sinc(x))
 
 
-@implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True)
+@implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True, arrays=1)
 def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
     if xp.isdtype(x.dtype, "complex floating"):
         raise NoRuleError("np.nan_to_num of complex numbers has no rule. Fix: .real and .imag.")

@@ -5,6 +5,13 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from gradwrap.core.array.adapted import (
+    adapted_caller,
+    formats_text,
+    nested,
+    one_element,
+    warn_of_text,
+)
 from gradwrap.core.array.inplace import handed_out
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
@@ -21,15 +28,18 @@ class Conversions:
     _node: Any
     _backend: Any
     _namespace: Any
-    flat: Any
-    __getitem__: Any
 
     def item(self, *index: Any) -> Any:
-        """One element as a Python number, the only one by default: the explicit way out."""
+        """One element as a Python number, the only one by default: the explicit way out.
+
+        In adapted code it stays in the graph.
+        """
+        if adapted_caller() is not None:
+            return one_element(self, index)
         if index:
-            given: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
-            element: Any = self.flat[given[0]] if len(given) == 1 else self[given]
-            return element.item()
+            array: Any = self
+            parts: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
+            return array.flat[parts[0]].item() if len(parts) == 1 else array[parts].item()
         data = native(self)
         if hasattr(data, "item"):
             return data.item()
@@ -42,7 +52,12 @@ class Conversions:
         return number(self._namespace.reshape(data, ()).data)
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers, outside of the graph."""
+        """The elements as nested lists of Python numbers, outside of the graph.
+
+        In adapted code they stay in it.
+        """
+        if adapted_caller() is not None:
+            return nested(self)
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
@@ -85,6 +100,10 @@ class Conversions:
         return _exchangeable(native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
 
     def __float__(self) -> float:
+        frame = adapted_caller()
+        if frame is not None and formats_text(frame):
+            warn_of_text(self, frame)
+            return float(native(self))
         return float(
             self._untracked_data(
                 "float() (also of the functions of math)",
@@ -94,6 +113,8 @@ class Conversions:
         )
 
     def __int__(self) -> int:
+        if adapted_caller() is not None:  # no gradient passes through a whole number
+            return int(native(self))
         return int(
             self._untracked_data(
                 "int()",

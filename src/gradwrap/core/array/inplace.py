@@ -31,13 +31,14 @@ from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
-    batched_parts,
     highest_level,
+    holds_batch,
     innermost,
     is_scalar,
     key_with_batches,
     lay_out,
     layers,
+    level_of,
     native,
 )
 from gradwrap.core.library.buffers import buffer_of, share, shared
@@ -167,7 +168,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
-    is_mapped = any(True for _ in batched_parts([variable, value, key]))
+    is_mapped = holds_batch(variable) or holds_batch(value) or holds_batch(key)
     if level <= silent_up_to() and not is_mapped:
         if _owns_buffer(variable):
             variable._backend.write(variable._value, key, native(value))
@@ -213,7 +214,7 @@ def operate(variable: V, symbol: str, other: Any) -> V:
     _check_not_read_only(variable)
     if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
-    is_mapped = any(True for _ in batched_parts([variable, other]))
+    is_mapped = holds_batch(variable) or holds_batch(other)
     if highest_level([variable, other]) <= silent_up_to() and not is_mapped:
         _operate_silently(variable, symbol, other)
         return variable
@@ -284,11 +285,7 @@ def _root(variable: Any) -> Any:
 
 def _is_reverse(level: int, *values: Any) -> bool:
     """Tell if the level is one that records nodes."""
-    return all(
-        type_of(v)._writes_in_place
-        for v in values
-        if getattr(v, "_node", None) is not None and v._node.meta.level == level
-    )
+    return all(type_of(v)._writes_in_place for v in values if level_of(v) == level)
 
 
 # Buffers ----------------------------------------------------------------------------------------

@@ -146,7 +146,11 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
             return found
         return _handlers().function(cls, function, args, kwargs)
     except (BatchedValueError, NoRuleError):
-        if function in _handlers().writing or "out" in kwargs or not is_innermost_batch((args, kwargs)):
+        if (
+            function in _handlers().writing
+            or "out" in kwargs
+            or not is_innermost_batch((args, kwargs))
+        ):
             raise
         return looped(function, f"np.{function.__name__}", *args, **kwargs)
 

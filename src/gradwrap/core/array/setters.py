@@ -46,7 +46,7 @@ def set_shape(variable: Any, shape: Any) -> None:
     changed = variable._namespace.reshape(whole, shape)
     if view_of(changed) is None and changed.shape != whole.shape:
         raise _no_shape("its elements do not lie in memory so that this shape can be a view")
-    if getattr(variable, "_views", ()) != ():  # it has, or had, views, which need the old shape
+    if variable._views is not None:  # it has, or had, views, which need the old shape
         for view in gc.get_referrers(variable):
             if type(view) is View:
                 view.source = whole

@@ -11,6 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import inplace, protocol
+from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.graph_methods import GraphMethods
@@ -34,6 +35,7 @@ from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, T
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
     from typing import TypeAlias
 
     from gradwrap.core.calls.call import Call
@@ -84,6 +86,8 @@ class Variable(
     def __init__(self, data: Any, node: Any = None) -> None:
         self._value = data
         self._node = node
+        self._view = self._views = None
+        self._is_array = False
 
     # The library's class -----------------------------------------------------------------------
 
@@ -206,6 +210,8 @@ class Variable(
 
     def __repr__(self) -> str:
         text = repr(native(self))
+        if self._is_text_of_adapted_code(adapted_caller()):
+            return text
         if self._node is None:
             return f"Variable({text})"
         if self.is_leaf:
@@ -215,8 +221,21 @@ class Variable(
     def __round__(self, ndigits: int = 0) -> Self:
         return self.round(ndigits)
 
+    def __str__(self) -> str:
+        if self._is_text_of_adapted_code(adapted_caller()):
+            return str(native(self))
+        return self.__repr__()
+
     def __format__(self, spec: str) -> str:
+        if self._is_text_of_adapted_code(adapted_caller()):
+            return format(native(self), spec)
         return format(native(self), spec) if spec else str(self)
+
+    def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
+        """Tell if adapted code makes text of the array, and warn of it."""
+        if frame is not None:
+            warn_of_text(self, frame)
+        return frame is not None
 
     def __copy__(self) -> Self:
         return self.copy("K")

@@ -16,6 +16,7 @@ from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
 from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, lay_out, layers
 from gradwrap.core.library.buffers import share
+from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -55,10 +56,7 @@ class View:
 
 def view_of(variable: Any) -> View | None:
     """How a wrapper was taken from the one it is a view of; None if it is no view."""
-    try:
-        return variable._view  # type: ignore[no-any-return]  # a slot of Any
-    except AttributeError:
-        return None
+    return variable._view  # type: ignore[no-any-return]  # a slot of Any
 
 
 def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
@@ -82,15 +80,19 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
     ):
         if is_scalar(source):  # which has no views
             result._is_array = True
-        else:
-            result._view = View(source, bound.op, statics)
-            remember(source, result)
+            return result
+        result._view = View(source, bound.op, statics)
+        if source._is_array and source._node is not None:  # it is being written to
+            result._value = cls._backend.read_part(result._value)
+        remember(source, result)
     return result
 
 
 def _selects_copy(key: Any, result: Any) -> bool:
     """Tell if indexing with this key copies, as in NumPy; a library may not show it."""
     parts = key if isinstance(key, TUPLE) else (key,)
+    if BASIC.issuperset(map(type_of, parts)):
+        return not result.shape and Ellipsis not in parts
     if any(isinstance(part, (list, bool)) or _is_of_arrays(part) for part in parts):
         return True
     return not result.shape and not any(part is Ellipsis for part in parts)
@@ -101,7 +103,7 @@ def _selects_copy(key: Any, result: Any) -> bool:
 
 def remember(source: Any, view: Any) -> None:
     """Keep a view that holds what its source holds, until the source is written to."""
-    views: Any = getattr(source, "_views", None)
+    views: Any = source._views
     if views is None:
         views = source._views = []
     elif len(views) >= PRUNE_FROM and not len(views) & (len(views) - 1):
@@ -111,7 +113,7 @@ def remember(source: Any, view: Any) -> None:
 
 def current_views(variable: Any) -> list[Any]:
     """The living views of a variable that are not outdated."""
-    found = [reference() for reference in getattr(variable, "_views", None) or ()]
+    found = [reference() for reference in variable._views or ()]
     return [view for view in found if view is not None]
 
 
@@ -121,14 +123,14 @@ def outdate_views(variable: Any, *, recorded: bool) -> None:
     A write that is not recorded leaves a tracked variable and its views where they are in the
     graph.
     """
-    if getattr(variable, "_views", None):
+    if variable._views:
         _outdate(variable, recorded or variable._node is None)
 
 
 def _outdate(variable: Any, recorded: bool) -> None:
     views = current_views(variable)
     if recorded:
-        variable._views = None  # each comes back when it is taken again
+        variable._views = []  # each comes back when it is taken again
     for view in views:
         how: View = view._view
         how.recorded = recorded
@@ -157,6 +159,8 @@ def take_again(view: Any) -> None:
     with threshold_at(how.threshold):
         again = apply(bound, [source], how.statics)
     view._value = again._value
+    if source._is_array and source._node is not None:
+        view._value = source._backend.read_part(again._value)
     if how.recorded:
         view.__class__ = type(again)
         view._node = again._node

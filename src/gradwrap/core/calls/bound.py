@@ -84,7 +84,7 @@ class BoundOp(NodeOp):
         self.check: bool = rule.checked
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
-        self.special: bool = rule.checked or rule.consumes or rule.is_joint
+        self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

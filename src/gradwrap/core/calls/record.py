@@ -16,15 +16,12 @@ from gradwrap.core.levels.levels import current_watch, silent_up_to
 from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared
 from gradwrap.core.observing.watching import UNNOTED, kept_parts, kept_shared, kept_value
 from gradwrap.core.table.rule import passes
-from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.values.dynamic import IMMUTABLE, SEQUENCE, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.calls.bound import BoundOp, NodeOp
-
-
-IMMUTABLE = frozenset({int, bool, slice, str, type(None), type(Ellipsis)})
 
 
 class Tape(Call):
@@ -115,7 +112,8 @@ class Tape(Call):
                 changed = f"{name}_k is not {name} and holds_guarded({name}_k)"
                 lines += [f"{name}_k = {keep}", f"if {changed}: by = guarding(bound)"]
         if sharing:
-            lines += ["if shared:", *indented(sharing)]
+            # a transform keeps its arguments when it is called, and nobody else has its results
+            lines += [f"if shared and (exposed or not {level}):", *indented(sharing)]
         return (["by = bound", *lines], "by") if lines else ([], "bound")
 
     def _may_be_array(self, name: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
-from gradwrap.core.graph.special_nodes import unguarded, visit
+from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS
 from gradwrap.core.observing.hooks import on_variable
@@ -137,6 +137,14 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         else:
             saved, more = node.saved, node.more
         xp = op.namespaces[type(g)]
+        if node.index == JOINT:
+            if op.consumes and not owned:
+                g = xp.asarray(g, copy=True)
+            arrive_jointly(pending, heap, node, node.parent, formula(xp, g, *saved))
+            if not retain_graph:
+                node.free()
+            node = None
+            continue
         parts = op.parts
         following = None
         next_seq = 0

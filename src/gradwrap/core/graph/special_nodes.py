@@ -76,7 +76,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         pending, heap, on_path = {}, [], None
     for parent, formula, saved, index in edges:
         if index == JOINT:
-            _arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
+            arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
         elif on_path is None or parent in on_path or parent in (targets or ()):
             cotangent = formula(xp, g, *saved)
             if placement is not None:
@@ -126,7 +126,7 @@ def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
     )
 
 
-def _arrive_jointly(
+def arrive_jointly(
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,

@@ -136,15 +136,14 @@ def threshold_at(threshold: int) -> Generator[None, None, None]:
 
 
 @contextmanager
-def differentiating() -> Generator[None, None, None]:
+def differentiating(active: bool = True) -> Generator[None, None, None]:
     """Mark that a transform runs, so that `gradwrap.numpy` makes arrays that can be filled."""
-    token = _differentiating.set(True)
+    token = _differentiating.set(active)
     try:
         yield
     finally:
         _differentiating.reset(token)
 
 
-def is_differentiating() -> bool:
-    """Tell if this context is inside a function that a transform is differentiating."""
-    return _differentiating.get()
+is_differentiating: Callable[[], bool] = _differentiating.get
+"""Tell if this context is inside a function that a transform is differentiating."""

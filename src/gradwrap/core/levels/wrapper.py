@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.levels.levels import silent_up_to
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, SLICE, rebuilt, type_of
+from gradwrap.core.values.dynamic import (
+    DICT,
+    IMMUTABLE,
+    SEQUENCE,
+    SLICE,
+    is_immutable,
+    rebuilt,
+    type_of,
+)
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -36,6 +44,9 @@ class Wrapper:
 
     _value: Any
     _node: Any
+    _view: Any
+    _views: Any
+    _is_array: bool
     _backend: Any = None
     _is_batched = False
 
@@ -166,13 +177,18 @@ def is_scalar(wrapper: Any) -> bool:
     if wrapper.shape:
         return False
     if any(layer._is_batched and layer._node is not None for layer in layers(wrapper)):
-        return not (hasattr(wrapper, "_view") or hasattr(wrapper, "_is_array"))
+        return wrapper._view is None and not wrapper._is_array
     return not hasattr(type_of(innermost(wrapper)), "__setitem__")
 
 
 def snapshot(value: Any) -> Any:
     """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
     return value._snapshot() if isinstance(value, AnyWrapper) else value
+
+
+def has_changed(wrapper: Any, since: Any) -> bool:
+    """Tell if something was written to a wrapper since its snapshot was taken."""
+    return wrapper._value is not since._value or wrapper._node is not since._node
 
 
 # Values in containers -----------------------------------------------------------------------------
@@ -213,7 +229,11 @@ def holds_wrapper(value: Any) -> bool:
 
 def highest_level(values: Iterable[Any]) -> int:
     """The highest level of the outermost wrappers in containers; `UNTRACKED` if there is none."""
-    return max((level_of(leaf) for value in values for leaf in _leaves(value)), default=UNTRACKED)
+    highest = UNTRACKED
+    for value in values:
+        for leaf in _leaves(value) if isinstance(value, CONTAINERS) else (value,):
+            highest = max(highest, level_of(leaf))
+    return highest
 
 
 def is_recorded(value: Any) -> bool:
@@ -227,6 +247,15 @@ def is_recorded(value: Any) -> bool:
     if isinstance(value, CONTAINERS):
         return any(map(is_recorded, _leaves(value)))
     return False
+
+
+def is_derived(value: Any) -> bool:
+    """Tell if a value is, or holds, a wrapper that a recording transform differentiates."""
+    return any(
+        has_effect(layer) and not layer._is_batched
+        for leaf in _leaves(value)
+        for layer in layers(leaf)
+    )
 
 
 # Arrays that `vmap` maps over ---------------------------------------------------------------------
@@ -243,6 +272,15 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
             ):
                 yield layer
                 break
+
+
+def holds_batch(value: Any) -> bool:
+    """Tell if a value is, or holds, an array that `vmap` maps over."""
+    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
+        return False
+    if isinstance(value, AnyWrapper) and not value._backend.depth:
+        return value._is_batched and value._node is not None
+    return any(True for _ in batched_parts(value))
 
 
 def data_of(wrapper: Any) -> Any:
@@ -266,13 +304,29 @@ def example(value: Any, level: int, index: int) -> Any:
 
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
+    kind = type(key)
+    if kind is slice:
+        is_plain = IMMUTABLE.issuperset((type(key.start), type(key.stop), type(key.step)))
+        return key if is_plain else _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
+    if kind is tuple and _is_plain(key):
+        return key
     if isinstance(key, SEQUENCE):
-        return type(key)(unwrapped_key(part) for part in key)
-    if isinstance(key, SLICE) and any(isinstance(part, AnyWrapper) for part in _leaves(key)):
-        return _with_leaves(key, native)
+        return kind([unwrapped_key(part) for part in key])
     return key
+
+
+def _is_plain(key: tuple[Any, ...]) -> bool:
+    """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
+    for part in key:
+        kind = type(part)
+        if kind is slice:
+            if not IMMUTABLE.issuperset((type(part.start), type(part.stop), type(part.step))):
+                return False
+        elif kind not in IMMUTABLE:
+            return False
+    return True
 
 
 def key_with_batches(key: Any) -> Any:

@@ -7,10 +7,9 @@ from it where a library offers more, or differs.
 from __future__ import annotations
 
 import functools
-import importlib.util
+import importlib
 import operator
 import threading
-import weakref
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +99,10 @@ class Backend:
 
     def device(self, array: Any) -> Any:
         return device(array)
+
+    def dispatches(self, function: Any) -> bool:
+        """Tell if a function of the library hands a call with a variable over to its class."""
+        return False
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
         """Tell if a dtype is floating (real or complex), and if it is complex."""
@@ -222,7 +225,7 @@ class Backend:
         one `level` may share what it takes. `briefly` is for the arguments of one call, which
         nobody should write to meanwhile. Anything else is returned as it is.
         """
-        return copied(self.copy(array), array) if type_of(array) in self.array_types else array
+        return self.copy(array) if type_of(array) in self.array_types else array
 
     def owns_buffer(self, array: Any) -> bool:
         """Tell if the one reference to `array` is known to be the one reference to its buffer.
@@ -255,6 +258,14 @@ class Backend:
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
+
+    def read_part(self, view: Any) -> Any:
+        """A part of an array that is being written to: a view of it, or a copy.
+
+        A view that an operation saves makes the next write copy the whole array. So the copy of a
+        small part costs less.
+        """
+        return view
 
     def is_writeable(self, view: Any) -> bool:
         """Tell if the library lets a view be written to."""
@@ -314,7 +325,9 @@ def is_library(name: str) -> bool:
     """Tell if a name is that of a known library, or of a module that is installed."""
     if name in _factories or any(backend.name == name for backend in by_type.values()):
         return True
-    return name.isidentifier() and importlib.util.find_spec(name) is not None
+    from importlib.util import find_spec  # slow to import, and needed for errors alone
+
+    return name.isidentifier() and find_spec(name) is not None
 
 
 def registered() -> frozenset[str]:
@@ -408,26 +421,6 @@ def known_classes() -> list[Any]:
         return [known for b in backends for known in b.wrapper_classes.values()]
 
 
-# What operations save -----------------------------------------------------------------------------
-
-_originals: dict[int, tuple[weakref.ref[Any], int]] = {}
-MOST = 1 << 14
-
-
-def copied(copy: Any, array: Any) -> Any:
-    """Remember, for drawings, what a saved copy is a copy of; of the last ones, by identity."""
-    if len(_originals) >= MOST:
-        _originals.clear()
-    _originals[id(copy)] = weakref.ref(copy), id(array)
-    return copy
-
-
-def original(array: Any) -> int:
-    """The identity of the array that an array was copied from to be saved; else its own."""
-    known = _originals.get(id(array))
-    return known[1] if known is not None and known[0]() is array else id(array)
-
-
 def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     """Give every gradient a buffer of its own, which its owner may write to.
 
@@ -469,6 +462,9 @@ class WrappedBackend(Backend):
 
     def check_type(self, kind: type) -> None:
         self._base.check_type(kind)
+
+    def dispatches(self, function: Any) -> bool:
+        return self._base.dispatches(function)
 
     def answers_itself(self, kind: type[Any]) -> bool:
         return self._base.answers_itself(kind)

@@ -8,16 +8,16 @@ at the time when it was saved.
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.comparing import described
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, is_immutable
 from gradwrap.errors import BufferChangedError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Stack = tuple[tuple[CodeType, int], ...]
 
-PACKAGE = str(Path(__file__).parents[2])
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120  pathlib is slow to import
 
 
 class Content:
@@ -86,6 +86,8 @@ class Guarded:
 
 def holds_guarded(value: Any) -> bool:
     """Tell if a guarded array is in a nest of sequences."""
+    if is_immutable(value):
+        return False
     return type(value) is Guarded or (
         isinstance(value, SEQUENCE) and any(map(holds_guarded, value))
     )
@@ -106,6 +108,29 @@ def noting() -> Generator[Notes]:
         yield notes
     finally:
         _notes.reset(token)
+
+
+originals: dict[int, tuple[weakref.ref[Any], int]] = {}
+"""For drawings: what the last saved copies are copies of, by identity."""
+
+MOST = 1 << 14
+
+
+def copied(copy: Any, array: Any) -> Any:
+    """Remember what a saved copy is a copy of."""
+    if len(originals) >= MOST:
+        originals.clear()
+    try:
+        originals[id(copy)] = weakref.ref(copy), id(array)
+    except TypeError:  # an array that cannot be referred to weakly
+        return copy
+    return copy
+
+
+def original(array: Any) -> int:
+    """The identity of the array that an array was copied from to be saved; else its own."""
+    known = originals.get(id(array))
+    return known[1] if known is not None and known[0]() is array else id(array)
 
 
 # Arrays that wrappers share with the caller -------------------------------------------------------

@@ -176,12 +176,22 @@ def _without_rule(
     """Call a function that has no rule: not on tracked arrays."""
     for value in (*args, *kwargs.values()):
         if _is_tracked(value):
+            function = _below(native)
+            if cls._backend.dispatches(function):
+                return function(*args, **kwargs)
             raise NoRuleError(
                 f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "
                 f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
                 "or .detach() the argument if its gradient is not wanted."
             )
     return cls._plain(_called(native, key_with_batches, args, kwargs))
+
+
+def _below(native: Callable[..., Any]) -> Callable[..., Any]:
+    """The library's own function below those of the namespaces of transforms outside."""
+    while isinstance(native, functools.partial):
+        native = getattr(native, "__wrapped__", native.func)
+    return native
 
 
 def _is_tracked(value: Any) -> bool:

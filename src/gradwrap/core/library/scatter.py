@@ -39,15 +39,14 @@ PARTS = frozenset({Scattered, OutputPart})
 
 def is_basic_key(key: Any) -> bool:
     """Tell if a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
-    parts = key if isinstance(key, TUPLE) else (key,)
-    return all(
-        part is None
-        or part is Ellipsis
-        or type(part) is int
-        or isinstance(part, SLICE)
-        or _is_integer_scalar(part)
-        for part in parts
-    )
+    for part in key if isinstance(key, TUPLE) else (key,):
+        if type(part) not in BASIC and not isinstance(part, SLICE) and not _is_integer_scalar(part):
+            return False
+    return True
+
+
+BASIC: frozenset[type[Any]] = frozenset({int, slice, type(None), type(Ellipsis)})
+"""The types of the parts of a basic key; an integer of an array library is one too."""
 
 
 def _is_integer_scalar(part: Any) -> bool:

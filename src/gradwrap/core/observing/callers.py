@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
@@ -12,13 +11,21 @@ from gradwrap.core.library.backend import registered
 from gradwrap.errors import GradwrapError, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import CodeType, FrameType, TracebackType
 
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
 """Code that is not where the user, or the author of a package, wrote the call. Neither is that of
 the libraries of arrays."""
+NEVER_ADAPTED = frozenset(sys.stdlib_module_names) - {"__main__"} | {
+    *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
+    *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
+    *("torch", "jax", "cupy", "dask"),
+}
+"""Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
+MARK = "__gradwrap_adapted__"
+"""The global name that marks a module as adapted (`gradwrap.adapt`)."""
 STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
@@ -32,17 +39,27 @@ class Caller(NamedTuple):
     """One of its names is `gradwrap.numpy`."""
     is_store: bool
     """It runs an assignment `a[i] = x`."""
+    is_adapted: bool
+    """Its module is adapted: what it does not take is out of reach."""
+    outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The calls of the same package that led there, the outermost first: the module, and names."""
 
     @property
     def package(self) -> str:
         """The package it belongs to, if that was installed; none if the user can change it."""
-        is_installed = not INSTALLED.isdisjoint(Path(self.code.co_filename).parts)
+        is_installed = not INSTALLED.isdisjoint(_parts(self.code.co_filename))
         return self.module.partition(".")[0] if is_installed else ""
 
     def __str__(self) -> str:
-        file = self.module if self.package else Path(self.code.co_filename).name
+        file = self.module if self.package else _parts(self.code.co_filename)[-1]
         name = self.code.co_qualname.rpartition("<locals>.")[2]
         return f"in {name} ({file}, line {self.line})"
+
+
+def _parts(filename: str) -> tuple[str, ...]:
+    from pathlib import PurePath  # slow to import, and needed for errors alone
+
+    return PurePath(filename).parts or ("",)
 
 
 def current_caller() -> Caller | None:
@@ -77,11 +94,30 @@ def _inwards(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, 
 
 def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
     passed_by = PASSED_BY | registered()
-    for frame, line, instruction in frames:
+    rest = iter(frames)
+    for frame, line, instruction in rest:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] not in passed_by:
             uses = _uses_drop_in(frame)
-            yield Caller(frame.f_code, line, module, uses, _is_store(frame.f_code, instruction))
+            is_store = _is_store(frame.f_code, instruction)
+            calls = [_names(frame), *(_names(outer) for outer, _, _ in rest)]
+            own = [one for one in calls if one[0].partition(".")[0] == module.partition(".")[0]]
+            yield Caller(
+                frame.f_code,
+                line,
+                module,
+                uses,
+                is_store,
+                MARK in frame.f_globals,
+                tuple(own[::-1]),
+            )
+
+
+def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
+    """Return the module of a call and its function's name, and those that a decorator holds."""
+    held = (frame.f_locals.get(name) for name in frame.f_code.co_freevars)
+    names = [getattr(value, "__name__", "") for value in held if callable(value)]
+    return str(frame.f_globals.get("__name__", "")), (frame.f_code.co_name, *names)
 
 
 def _uses_drop_in(frame: FrameType) -> bool:
@@ -99,6 +135,10 @@ def _is_store(code: CodeType, instruction: int) -> bool:
 # Messages -----------------------------------------------------------------------------------------
 
 
+advisers: dict[str, Callable[[Caller], str]] = {}
+"""What to do about a package for which there are rules, by its name."""
+
+
 def remedy(caller: Caller | None, fix: str) -> str:
     """Return what to do about code that cannot take a tracked value.
 
@@ -107,10 +147,19 @@ def remedy(caller: Caller | None, fix: str) -> str:
     """
     if caller is None or not caller.package:
         return fix
+    if caller.package in advisers:
+        return advisers[caller.package](caller)
+    adapt = (
+        ""
+        if caller.is_adapted or caller.package in NEVER_ADAPTED
+        else "differentiate gradwrap.adapting(f) in place of your function f, or call "
+        f'gradwrap.adapt("{caller.package}") once; or '
+    )
     return (
-        f"{caller.package} is not written for tracked values. Make the function of it that you "
-        "call one operation with gradwrap.primitive, and give that a rule with gradwrap.defvjp; "
-        "or give it .detach() (an array) or .item() (a number) if no gradient is wanted."
+        f"{caller.package} is not written for tracked values: {adapt}make the function of it that "
+        "you call one operation with gradwrap.primitive, and give that a rule with "
+        "gradwrap.defvjp; or give it .detach() (an array) or .item() (a number) if no gradient is "
+        "wanted."
     )
 
 

@@ -23,7 +23,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
-from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, is_immutable, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import SavedArrayError
 
@@ -138,13 +138,15 @@ def kept_value(value: Any, level: int) -> Any:
 
 def kept_parts(value: Any, level: int) -> Any:
     """The form in which an array of any library is saved, or a nest of them."""
+    if is_immutable(value):
+        return value
     library = library_of(value)
     if library is not None:
         return library.kept(value, level)
     if not isinstance(value, SEQUENCE):
         return value
     parts = [kept_parts(part, level) for part in value]
-    if type(value) is tuple and all(map(operator.is_, parts, value)):
+    if isinstance(value, TUPLE) and all(map(operator.is_, parts, value)):
         return value
     return rebuilt(value, parts)
 

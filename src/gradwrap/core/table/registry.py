@@ -139,6 +139,11 @@ def search_function(function: Any) -> Op | None:
     return found
 
 
+def ops_so_far() -> list[Op]:
+    """The operations of the chapters that have been read."""
+    return list(_ops.values())
+
+
 def ops() -> Iterator[Op]:
     """All named operations, in the order of the tables."""
     load_all()

@@ -177,7 +177,7 @@ class Rule:
     reason: str = ""
     checked: bool = False  # what the formulas return is compared with the argument
     provenance: str = "library"  # of the formulas: "library" or "user"
-    scope: dict[str, Any] = {}  # noqa: RUF012  never changed: what the signature names as defaults
+    scope: dict[str, Any] = {"__name__": __name__}  # noqa: RUF012  never changed: what the signature names as defaults
     numpy: tuple[str, ...] = ()  # NumPy's functions that are this operation
 
     def __init__(

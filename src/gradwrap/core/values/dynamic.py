@@ -32,9 +32,22 @@ TUPLE: Final[type[Any]] = tuple
 LIST: Final[type[Any]] = list
 DICT: Final[type[Any]] = dict
 SLICE: Final[type[Any]] = slice
+TYPE: Final[type[Any]] = type
 SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
 
 
 def rebuilt(like: Any, parts: Sequence[Any]) -> Any:
     """A tuple, list or named tuple of these parts, of the class of `like`."""
     return type_of(like)(*parts) if hasattr(like, "_fields") else type_of(like)(parts)
+
+
+IMMUTABLE: Final[frozenset[type[Any]]] = frozenset(
+    {int, float, bool, slice, str, type(None), type(Ellipsis)}
+)
+"""The types of arguments that nobody can write to."""
+
+
+def is_immutable(value: Any) -> bool:
+    """Tell if nobody can write to a value: a number, a slice, or a tuple of these, as in a key."""
+    kind = type_of(value)
+    return kind in IMMUTABLE or (kind is tuple and IMMUTABLE.issuperset(map(type_of, value)))

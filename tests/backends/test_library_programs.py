@@ -15,7 +15,7 @@ import gradwrap as gw
 import tiny_arrays
 from gradwrap.core.library.backend import Backend, backend_of
 from harness import namespace, to_library, to_numpy
-from programs import PROGRAMS, Program
+from library_programs import PROGRAMS, Program
 
 peers = pytest.mark.peers
 LIBRARIES = [

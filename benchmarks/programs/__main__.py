@@ -1,0 +1,136 @@
+"""``python -m benchmarks.programs``: the time and the memory of the gradients of programs."""
+
+import argparse
+import sys
+import tracemalloc
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..__main__ import HAND, OWN, SEED, load, machine
+from ..checking import check
+from ..peers import Peer, Run, autograd, gradwrap, jax, torch
+from ..report import LEFT_OUT, against, milliseconds, number, table
+from ..timing import FULL, QUICK, interleave
+from ..workloads import Array, Workload
+from . import PROGRAMS, is_primal
+
+STEP, TOLERANCE = 1e-6, 1e-5
+
+
+class _Options(argparse.Namespace):
+    only: list[str]
+    quick: bool
+    no_peers: bool
+    markdown: Path | None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure the programs and print the table; return 1 if a gradient was wrong or failed."""
+    options = _parse(argv)
+    notes: list[str] = []
+    failures: list[str] = []
+    others = () if options.no_peers else (autograd, torch, jax)
+    peers = load((gradwrap,), failures) + load(others, notes)
+    head = ["gradient time / base", "base", "bound", *(peer.title for peer in peers)]
+    head += ["peak of the base, kB", "gradwrap's / base's"]
+    rows: list[list[str]] = []
+    for program in PROGRAMS:
+        if options.only and program.name not in options.only:
+            continue
+        print(f"{program.title} ...", file=sys.stderr, flush=True)
+        runs = _prepare(program, peers, notes, failures)
+        times = interleave(runs, QUICK if options.quick else FULL)
+        ratios = {name: seconds / times[HAND] for name, seconds in times.items()}
+        base = milliseconds(times[HAND]) + (" (primal)" if is_primal(program) else "")
+        cells = [number(ratios[p.name]) if p.name in ratios else LEFT_OUT for p in peers]
+        peaks = {name: _peak(run) for name, run in runs.items() if name in (HAND, OWN)}
+        memory = [number(peaks[HAND] / 1000), LEFT_OUT]
+        if OWN in peaks:
+            memory[1] = number(peaks[OWN] / peaks[HAND])
+        bound = against(ratios.get(OWN, float("inf")), program.bound)
+        rows.append([program.title, base, bound, *cells, *memory])
+    text = "\n\n".join([machine(peers, options.quick), table(head, rows)])
+    text += "\n\n" + "\n".join(f"- {note}" for note in [*notes, *failures]) + "\n"
+    print(text, end="")
+    if options.markdown is not None:
+        options.markdown.write_text(text, encoding="utf-8")
+    return 1 if failures else 0
+
+
+def _parse(argv: Sequence[str] | None) -> _Options:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__)
+    names = [program.name for program in PROGRAMS]
+    parser.add_argument(
+        "--only", metavar="NAME", action="append", default=[], choices=names, help="%(choices)s"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
+    parser.add_argument("--no-peers", action="store_true", help="gradwrap and the base only")
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
+    return parser.parse_args(argv, namespace=_Options())
+
+
+def _prepare(
+    program: Workload, peers: Sequence[Peer], notes: list[str], failures: list[str]
+) -> dict[str, Run]:
+    """Return the base and the libraries' calls, after a check of what each of them returns."""
+    args = program.data(np.random.default_rng(SEED))
+    base: Callable[..., Any] = partial(program.by_hand, np, *args)
+    right = None if is_primal(program) else base()
+    if right is not None:
+        check_numerically(program, args, right)
+    runs: dict[str, Run] = {HAND: base}
+    for peer in peers:
+        if peer.name in program.left_out:
+            notes.append(f"{peer.title}, {program.name}: {program.left_out[peer.name]}")
+            continue
+        try:
+            run = peer.prepare(program, args)
+            got = peer.arrays(run())
+            if right is None:
+                check_numerically(program, args, got)
+                right = got
+            check(got, right)
+            runs[peer.name] = run
+        except Exception as error:  # noqa: BLE001  if one library fails, the others go on
+            fault = f"{type(error).__name__}: {error}"
+            failures.append(f"{peer.title} FAILED on {program.name}: {fault}")
+    return runs
+
+
+def check_numerically(
+    program: Workload, args: tuple[Array, ...], gradients: Sequence[Array]
+) -> None:
+    """Raise a ValueError if a gradient differs from a central difference along a direction."""
+    rng = np.random.default_rng(SEED + 1)
+    for argnum, gradient in zip(program.argnums, gradients, strict=True):
+        direction = rng.normal(size=gradient.shape)
+        ends = [
+            program.fun(
+                np, *(a + s * STEP * direction if i == argnum else a for i, a in enumerate(args))
+            )
+            for s in (1, -1)
+        ]
+        slope = float(ends[0] - ends[1]) / (2 * STEP)
+        found = float(np.sum(gradient * direction))
+        scale = float(np.linalg.norm(gradient)) + abs(slope) + 1e-6
+        if not abs(slope - found) <= TOLERANCE * scale:
+            raise ValueError(f"{program.name}: gradient {argnum} has slope {found}, not {slope}")
+
+
+def _peak(run: Run) -> int:
+    """Return the most bytes that a call had allocated at one time."""
+    run()
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Functions of public packages, differentiated as they are installed."""

@@ -1,0 +1,89 @@
+"""Try functions of public packages: `python -m benchmarks.wild [--write] [--cost] [name ...]`.
+
+Without names all packages are tried that are installed (the extra `wild`). `--write` enters the
+table in docs/existing-code.md; `--cost` measures what it costs that a package is adapted, and what
+gradients cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import re
+from collections import Counter
+from pathlib import Path
+
+from .cost import cost_table
+from .functions import PACKAGES
+from .trying import REFUSED, RIGHT, Tried, tried, version
+
+PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.wild", description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--write", action="store_true", help="enter the table in the page")
+    parser.add_argument("--cost", action="store_true", help="measure times")
+    options = parser.parse_args()
+    if options.cost:
+        text = cost_table()
+        print(text)
+        if options.write:
+            enter("cost", text)
+        return
+    rows = [
+        (package.name, package.subject, [tried(case) for case in package.cases()])
+        for package in PACKAGES
+        if not options.names or package.name in options.names
+    ]
+    for name, _, results in rows:
+        for one in results:
+            if one.verdict != RIGHT:
+                print(f"{name}: {one.label}: {one.verdict}: {one.reason}")
+    text = table(rows)
+    print(text)
+    if options.write:
+        enter("packages", text)
+
+
+def table(rows: list[tuple[str, str, list[Tried]]]) -> str:
+    """The table of packages, with a line of sums."""
+    counts = Counter(one.verdict for _, _, results in rows for one in results)
+    everything = sum(counts.values())
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    lines = [
+        (
+            f"{dt.datetime.now(tz=dt.UTC).date()}: {len(rows)} packages, {everything} functions: "
+            f"{verdicts} ({counts[RIGHT] / everything:.0%} right)."
+        ),
+        "",
+        "| package | subject | tried | right | refused, and why |",
+        "| --- | --- | --: | --: | --- |",
+    ]
+    for name, subject, results in rows:
+        right = sum(one.verdict == RIGHT for one in results)
+        others = "; ".join(
+            f"{one.label}: {one.reason}"
+            if one.verdict == REFUSED
+            else f"{one.label}: {one.verdict}"
+            for one in results
+            if one.verdict != RIGHT
+        )
+        lines.append(
+            f"| {name} {version(name)} | {subject} | {len(results)} | {right} | {others} |"
+        )
+    return "\n".join(lines)
+
+
+def enter(name: str, text: str) -> None:
+    """Put a text between the marks of that name in the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    marks = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    found = re.compile(f"{re.escape(marks[0])}.*?{re.escape(marks[1])}", re.DOTALL)
+    PAGE.write_text(found.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

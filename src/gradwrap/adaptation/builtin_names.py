@@ -1,0 +1,186 @@
+"""Stand-ins for `isinstance`, `hasattr`, `type`, `float`, `complex` and NumPy's scalar types.
+
+The types stay classes. What is asked of them is answered by the real ones: instances and
+subclasses, attributes, equality and hash, and NumPy's question for a dtype.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copyreg
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.adaptation.kinds import PLAIN, kind_of
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_isinstance = builtins.isinstance
+_hasattr = builtins.hasattr
+
+
+def is_instance(value: Any, kinds: Any, /) -> bool:
+    """`isinstance`, to which a variable is a value of the type that it stands for."""
+    if type_of(value) in PLAIN:
+        return _isinstance(value, kinds)
+    if _isinstance(value, AnyWrapper):
+        return issubclass(kind_of(value), kinds) or (
+            _isinstance(value, kinds) and _names_wrapper(kinds)
+        )
+    return _isinstance(value, kinds)
+
+
+def _names_wrapper(kinds: Any) -> bool:
+    """Tell if a class of wrappers is among classes, of which a variable then is an instance."""
+    if _isinstance(kinds, TUPLE):
+        return any(map(_names_wrapper, kinds))
+    return _isinstance(kinds, type) and issubclass(kinds, AnyWrapper)
+
+
+def has_attribute(value: Any, name: str, /) -> bool:
+    """`hasattr`, to which a variable has the special methods of the value that it stands for."""
+    if _isinstance(value, AnyWrapper) and name.startswith("__"):
+        return any(name in vars(kind) for kind in kind_of(value).__mro__)
+    return _hasattr(value, name)
+
+
+# Classes ------------------------------------------------------------------------------------------
+
+
+def real(kind: Any) -> Any:
+    """The class that a stand-in stands for; any other value as it is."""
+    return kind.stands_for if _isinstance(kind, StandIn) else kind
+
+
+class StandIn(type):
+    """The metaclass of classes that stand in for others."""
+
+    stands_for: Any
+
+    def __new__(
+        mcs, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], **options: Any
+    ) -> Any:
+        """Derive a class from a stand-in, which is: from the real class."""
+        bases = tuple(map(real, bases))
+        return type_of(bases[0])(name, bases, namespace, **options)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return is_instance(value, cls.stands_for)
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return issubclass(real(kind), cls.stands_for)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.stands_for, name)
+
+    def __dir__(cls) -> list[str]:
+        return dir(cls.stands_for)
+
+    def __eq__(cls, other: object) -> bool:
+        return cls.stands_for is real(other)
+
+    def __hash__(cls) -> int:
+        return hash(cls.stands_for)
+
+    def __repr__(cls) -> str:
+        return repr(cls.stands_for)
+
+    def __or__(cls, other: Any) -> Any:
+        return cls.stands_for | real(other)
+
+    def __ror__(cls, other: Any) -> Any:
+        return real(other) | cls.stands_for
+
+
+def _pickled(cls: Any) -> Any:
+    """Pickle a stand-in as the real class."""
+    kind = real(cls)
+    return type, (int if kind is type else kind(),)
+
+
+def _standing_in(kind: type[Any], call: Callable[..., Any]) -> Any:
+    """Make the class that stands in for another; `call(cls, ...)` is what calling it does."""
+    methods = {name: getattr(kind, name, None) for name in dir(kind) if name not in _OF_THE_CLASS}
+    namespace: dict[str, Any] = {
+        name: method for name, method in methods.items() if callable(method)
+    }
+    namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
+    if kind is not type:
+        namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
+    metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
+    copyreg.pickle(metaclass, _pickled)
+    PLAIN.add(metaclass)
+    return type.__new__(metaclass, kind.__name__, (), namespace)
+
+
+_OF_THE_CLASS = {"__class__", "__init_subclass__", "__subclasshook__", "__base__"}
+
+
+def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
+    if definition:
+        bases, *rest = definition
+        return type(value, tuple(map(real, bases)), *rest, **options)
+    kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
+    return _STANDING.get(id(kind), kind)
+
+
+def _float(_: Any, value: Any = 0.0, /) -> Any:
+    if type_of(value) in PLAIN or not is_recorded(value):
+        return float(value)
+    return _single(value, float).real
+
+
+def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
+    if is_recorded(real) or is_recorded(imag):
+        return _single(real, complex) + 1j * _single(imag, complex)
+    return complex(real, imag) if imag != 0 else complex(real)
+
+
+def _single(value: Any, kind: type[Any]) -> Any:
+    """The one element of an array as a scalar of the dtype of `kind`."""
+    if not _isinstance(value, AnyWrapper):
+        return kind(value)
+    if value.ndim:
+        if value.size != 1:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        value = value.reshape(())
+    is_kind = value.dtype.kind in "fc" if kind is float else value.dtype.kind == "c"
+    return value[()] if is_kind else value[()].astype(kind)
+
+
+def _scalar_type(kind: Any) -> Callable[..., Any]:
+    """`np.float64` or `np.complex128`, to which an array may be given too."""
+
+    def make(cls: Any, value: Any = 0, /) -> Any:
+        if type_of(value) in PLAIN or not is_recorded(value):
+            return kind(value)
+        if _isinstance(value, SEQUENCE):
+            value = np.stack([cls(part) for part in value])
+        return value.astype(kind)[()]
+
+    return make
+
+
+CLASSES: list[tuple[Any, Any]] = [
+    (kind, _standing_in(kind, make))
+    for kind, make in (
+        (type, _type),
+        (float, _float),
+        (complex, _complex),
+        (np.float64, _scalar_type(np.float64)),
+        (np.complex128, _scalar_type(np.complex128)),
+    )
+]
+"""Each class with the one that stands in for it."""
+_STANDING = {id(kind): standing for kind, standing in CLASSES}
+
+BUILTINS: dict[str, Any] = {
+    "isinstance": is_instance,
+    "hasattr": has_attribute,
+    **{kind.__name__: standing for kind, standing in CLASSES if kind.__module__ == "builtins"},
+}
+"""The builtins that adapted code gets as globals, by their names."""

@@ -1,0 +1,48 @@
+"""`import` inside the functions of adapted code gives the stand-ins of modules too.
+
+Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted. For all
+other code it does what it did.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.adaptation.stand_ins import stand_in_of
+from gradwrap.core.array.adapted import current_code
+from gradwrap.core.observing.callers import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_original: Any = builtins.__import__
+
+
+def _import(
+    name: str,
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
+    fromlist: Any = (),
+    level: int = 0,
+) -> Any:
+    found = _original(name, globals, locals, fromlist, level)
+    if globals is None or MARK not in globals:
+        return found
+    if current_code(1).co_name == "<module>":  # of a module that is adapted when it is made
+        return found
+    stand_in = stand_in_of(found)
+    return found if stand_in is None else stand_in
+
+
+def install() -> None:
+    """Exchange the function that `import` asks."""
+    global _original  # noqa: PLW0603  what was there, which may be another tool's
+    _original = builtins.__import__
+    builtins.__import__ = _import
+
+
+def restore() -> None:
+    """Put back what was there, unless something else is there by now."""
+    if builtins.__import__ is _import:
+        builtins.__import__ = _original

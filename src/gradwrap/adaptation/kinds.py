@@ -1,0 +1,66 @@
+"""What a value is to adapted code: plain, or a variable that stands for a value of NumPy's."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, innermost
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+PLAIN: set[type[Any]] = {
+    *(int, float, complex, bool, str, bytes, type, slice, range, type(None), type(Ellipsis)),
+    *(np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.intp, np.bool_),
+}
+"""Types that are no variables, and hold none."""
+
+are_plain_types = PLAIN.issuperset
+
+
+def is_plain(values: Iterable[Any]) -> bool:
+    """Tell if there is no variable among values, nor in nested lists, tuples and dictionaries."""
+    values = tuple(values)
+    if are_plain_types(map(type, values)):
+        return True
+    for value in values:
+        if isinstance(value, AnyWrapper):
+            return False
+        if isinstance(value, SEQUENCE):
+            if not is_plain(value):
+                return False
+        elif isinstance(value, DICT) and not is_plain(value.values()):
+            return False
+    return True
+
+
+def are_plain(args: Iterable[Any], options: dict[str, Any]) -> bool:
+    """Tell if there is no variable among the arguments of a call."""
+    return is_plain(args) and (not options or is_plain(options.values()))
+
+
+def kind_of(variable: Any) -> type[Any]:
+    """The type of the value that a variable stands for: an array's, or a scalar's."""
+    data = innermost(variable)
+    if next(batched_parts(variable), None) is not None and not variable.shape:
+        scalar: type[Any] = data.dtype.type
+        return scalar
+    return type_of(data)
+
+
+def standing_in(original: Any, path: str) -> Callable[[F], F]:
+    """Give a function the name, docstring and signature of the one that it stands in for.
+
+    Pickle finds it by `path`, which is the original's, in the module that has the stand-ins.
+    """
+
+    def named(function: F) -> F:
+        functools.wraps(original)(function)
+        function.__module__ = "gradwrap.adaptation.stand_ins"
+        function.__qualname__ = path
+        return function
+
+    return named

@@ -1,0 +1,184 @@
+"""Stand-ins for the functions of `math` and `cmath`: NumPy's function for a variable."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.adaptation.kinds import are_plain, standing_in
+from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+ELEMENTWISE = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "pow": "power",
+    "phase": "angle",
+    **{
+        name: name
+        for name in (
+            *("cbrt", "copysign", "cos", "cosh", "degrees", "exp", "exp2", "expm1", "fabs"),
+            *("fmod", "ldexp", "log10", "log1p", "log2", "modf", "radians", "sin", "sinh"),
+            *("sqrt", "tan", "tanh"),
+        )
+    },
+}
+"""NumPy's name for each function."""
+SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
+"""SciPy's name."""
+OF_VALUES = ("ceil", "floor", "frexp", "isclose", "isfinite", "isinf", "isnan", "trunc", "ulp")
+"""Functions without a derivative: they are asked about the number."""
+
+
+def _special(name: str, x: Any) -> Any:
+    return getattr(importlib.import_module("scipy.special"), name)(x)
+
+
+def _log(x: Any, *base: Any) -> Any:
+    found: Any = np.log(x)
+    return found / np.log(base[0]) if base else found
+
+
+def _sum_of(values: Any) -> Any:
+    return functools.reduce(np.add, values, 0.0)
+
+
+def _hypot(*coordinates: Any) -> Any:
+    return np.sqrt(_sum_of(np.multiply(x, x) for x in coordinates))
+
+
+def _dist(p: Any, q: Any) -> Any:
+    return _hypot(*(a - b for a, b in zip(p, q, strict=True)))
+
+
+def _prod(iterable: Any, *, start: Any = 1) -> Any:
+    return functools.reduce(np.multiply, iterable, start)
+
+
+def _fma(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    return x - y * round(native(x) / native(y))
+
+
+def _sumprod(p: Any, q: Any) -> Any:
+    return _sum_of(a * b for a, b in zip(p, q, strict=True))
+
+
+def _polar(x: Any) -> Any:
+    return np.abs(x), np.angle(x)
+
+
+def _rect(r: Any, phi: Any) -> Any:
+    return r * (np.cos(phi) + 1j * np.sin(phi))
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "dist": _dist,
+    "fma": _fma,
+    "fsum": _sum_of,
+    "hypot": _hypot,
+    "log": _log,
+    "polar": _polar,
+    "prod": _prod,
+    "rect": _rect,
+    "remainder": _remainder,
+    "sumprod": _sumprod,
+}
+
+
+SEVERAL = frozenset(
+    {
+        *("atan2", "copysign", "fma", "fmod", "hypot", "isclose", "ldexp", "log", "pow", "rect"),
+        *("remainder", "ulp"),
+    }
+)
+"""Functions of several numbers; the others have one parameter."""
+OF_ITERABLES = ("dist", "fsum", "prod", "sumprod")
+
+
+def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
+    """Return each function of `math` or `cmath` with its stand-in."""
+    found: list[tuple[Any, Any]] = []
+    for name in dir(module):
+        tracked = _tracked(module, name)
+        if tracked is not None:
+            original = getattr(module, name)
+            make = _of_iterables if name in OF_ITERABLES else _of_numbers
+            found.append((original, make(original, tracked, f"{module.__name__}.{name}")))
+    return found
+
+
+def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """What answers for variables."""
+    if name in OF_VALUES:
+        original = getattr(module, name)
+        return lambda *args, **options: original(*map(native, args), **options)
+    if name in SPECIAL:
+        return functools.partial(_special, SPECIAL[name])
+    if name in OWN:
+        return OWN[name]
+    return getattr(np, ELEMENTWISE[name]) if name in ELEMENTWISE else None
+
+
+def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
+    convert = _as_complex if path.startswith("cmath.") else _as_scalar
+
+    def of_variables(*args: Any, **options: Any) -> Any:
+        _check(original, args, options)
+        return tracked(*map(convert, args), **options)
+
+    def one(x: Any, /) -> Any:
+        if type(x) is float or not isinstance(x, AnyWrapper):
+            return original(x)
+        return of_variables(x)
+
+    def several(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return original(*args, **options)
+        return of_variables(*args, **options)
+
+    takes_one = path.partition(".")[2] not in SEVERAL
+    return standing_in(original, path)(one if takes_one else several)
+
+
+def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
+    @standing_in(original, path)
+    def stand_in(*iterables: Any, **options: Any) -> Any:
+        lists = [values if hasattr(values, "__len__") else list(values) for values in iterables]
+        if are_plain(lists, options):
+            return original(*lists, **options)
+        lists = [list(values) for values in lists]
+        _check(original, lists, options)
+        return tracked(*lists, **options)
+
+    return stand_in
+
+
+def _check(original: Any, args: Any, options: dict[str, Any]) -> None:
+    """Let the original refuse what it refuses of numbers: a domain, an overflow, a length."""
+    if next(batched_parts(args), None) is None:
+        original(*(unwrapped_key(value) for value in args), **options)
+
+
+def _as_scalar(value: Any) -> Any:
+    """The one element of an array."""
+    return value.reshape(()) if isinstance(value, AnyWrapper) and value.ndim else value
+
+
+def _as_complex(value: Any) -> Any:
+    scalar = _as_scalar(value)
+    return scalar.astype(complex) if isinstance(scalar, AnyWrapper) else complex(scalar)

@@ -1,0 +1,208 @@
+"""Which modules are adapted, by how many users: the first installs, the last restores.
+
+All users share what is in the modules; so what a stand-in does never depends on who has installed
+it, but on the context and on its arguments.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.adaptation import importing
+from gradwrap.adaptation.places import Change, Namespace, changes, changes_of_stores
+from gradwrap.core.observing.callers import NEVER_ADAPTED
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import AdaptationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+WRITTEN_IN_NUMPY = "numpy.polynomial"
+"""The part of NumPy that is written in terms of the rest, as packages are."""
+
+
+class _Adapted:
+    """A namespace that is adapted now."""
+
+    def __init__(self, namespace: Namespace, plan: list[Change]) -> None:
+        self.namespace = namespace
+        self.plan = plan
+        self.users = 1
+        self.stores = False
+
+    def restore(self) -> None:
+        """Put back what stood there, newest first, where ours still stands."""
+        for place, old, new in reversed(self.plan):
+            if place.read() is new:
+                place.write(old)
+
+
+_lock = threading.RLock()
+_adapted: dict[int, _Adapted] = {}
+"""From the identity of a namespace."""
+_plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
+"""What was found in the namespaces of modules, and how many names they had then."""
+
+
+def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
+    """Adapt namespaces for one more user; return them for `release`. All or none are adapted."""
+    held: list[Namespace] = []
+    with _lock:
+        try:
+            for namespace in namespaces:
+                _hold(namespace)
+                held.append(namespace)
+        except BaseException:
+            release(held)
+            raise
+    return held
+
+
+def _hold(namespace: Namespace) -> None:
+    known = _adapted.get(id(namespace))
+    if known is not None:
+        known.users += 1
+        return
+    made = _Adapted(namespace, [])
+    if not _adapted:
+        importing.install()
+    _adapted[id(namespace)] = made
+    try:
+        for change in _plan(namespace):
+            if change.place.read() is change.old:
+                change.place.write(change.new)
+                made.plan.append(change)
+    except BaseException:
+        _restore(made)
+        raise
+
+
+def _plan(namespace: Namespace) -> list[Change]:
+    """Find the changes, or take those that were found when the module was last adapted."""
+    known = _plans.get(id(namespace))
+    if known is not None and known[0] is namespace and known[1] == len(namespace):
+        return known[2]
+    found = changes(namespace)
+    if module_of(namespace) is not None:  # not generated code, which nobody keeps
+        _plans[id(namespace)] = (namespace, len(namespace), found)
+    return found
+
+
+def _restore(adapted: _Adapted) -> None:
+    adapted.restore()
+    del _adapted[id(adapted.namespace)]
+    if not _adapted:
+        importing.restore()
+
+
+def release(namespaces: Iterable[Namespace]) -> None:
+    """Adapt namespaces for one user less."""
+    with _lock:
+        for namespace in namespaces:
+            adapted = _adapted[id(namespace)]
+            adapted.users -= 1
+            if not adapted.users:
+                _restore(adapted)
+
+
+def write_stores(namespace: Namespace) -> bool:
+    """Write the stores to arrays anew in an adapted namespace; tell if there are any."""
+    with _lock:
+        adapted = _adapted.get(id(namespace))
+        if adapted is None or adapted.stores:
+            return False
+        adapted.stores = True
+        found = changes_of_stores(namespace, adapted.plan)
+        for change in found:
+            change.place.write(change.new)
+            adapted.plan.append(change)
+    return bool(found)
+
+
+def is_adapted(namespace: Namespace) -> bool:
+    """Tell if a namespace is adapted now."""
+    return id(namespace) in _adapted
+
+
+def adapted_modules() -> list[str]:
+    """Return the names of the modules that are adapted now.
+
+    >>> import gradwrap as gw
+    >>> gw.adapted_modules()
+    []
+    """
+    with _lock:
+        names = {one.namespace.get("__name__", "<generated code>") for one in _adapted.values()}
+    return sorted(names)
+
+
+# Packages -----------------------------------------------------------------------------------------
+
+
+def module_of(namespace: Namespace) -> ModuleType | None:
+    """The module whose globals these are; None for generated code."""
+    module = sys.modules.get(namespace.get("__name__", ""))
+    return module if module is not None and vars(module) is namespace else None
+
+
+def library_of(namespace: Namespace) -> str:
+    """The name of the package that a namespace belongs to; empty for generated code."""
+    name = str(namespace.get("__name__") or "")
+    return WRITTEN_IN_NUMPY if name.startswith(WRITTEN_IN_NUMPY) else name.partition(".")[0]
+
+
+def can_adapt(namespace: Namespace) -> bool:
+    """Tell if code with these globals is not of a library that is left as it is."""
+    library = library_of(namespace)
+    return library not in NEVER_ADAPTED and not library.startswith("namedtuple_")
+
+
+def with_package(namespace: Namespace) -> list[Namespace]:
+    """The namespaces of all loaded modules of the package that one belongs to."""
+    module = module_of(namespace)
+    return [namespace] if module is None else list(loaded(library_of(namespace)))
+
+
+def loaded(package: str) -> Iterator[Namespace]:
+    """Yield the namespaces of a package and its modules, as far as they are loaded."""
+    for name, module in list(sys.modules.items()):
+        is_part = name == package or name.startswith(f"{package}.")
+        is_being_made = getattr(getattr(module, "__spec__", None), "_initializing", False)
+        if is_part and type_of(module) is ModuleType and not is_being_made:
+            yield vars(module)
+
+
+def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:
+    """The namespaces of packages, which are given by name or as modules, and imported."""
+    return [one for package in packages for one in _parts_of(package)]
+
+
+def _parts_of(package: Any) -> Iterator[Namespace]:
+    name = _checked(package)
+    if isinstance(package, ModuleType):
+        yield vars(package)
+    else:
+        importlib.import_module(name)
+    yield from (one for one in loaded(name) if one is not getattr(package, "__dict__", None))
+
+
+def _checked(package: Any) -> str:
+    """The name of a package, if it can be adapted."""
+    name = package.__name__ if isinstance(package, ModuleType) else package
+    if not isinstance(name, str):
+        raise AdaptationError(
+            f"adapt takes packages and modules, or their names; it got a {type(name).__name__}. "
+            'Fix: gradwrap.adapt("package").'
+        )
+    if name.partition(".")[0] in NEVER_ADAPTED:
+        fix = {
+            "scipy": "import gradwrap.scipy as scipy, or adapt the package that calls it",
+            "numpy": "adapt the package that calls it",
+        }.get(name.partition(".")[0], "adapt the package that calls it")
+        raise AdaptationError(f"{name} is not adapted itself. Fix: {fix}.")
+    return name

@@ -1,0 +1,157 @@
+"""Stand-ins for the functions of NumPy that do not ask their arguments how to treat them."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradwrap.numpy as drop_in
+from gradwrap.adaptation.kinds import are_plain, kind_of, standing_in
+from gradwrap.backends.drop_in import HIDING
+from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import BatchedValueError, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gradwrap.core.values.dynamic import AnyFunction
+
+ours: Any = drop_in
+DISPATCHED: type[Any] = type_of(np.sum)
+POLYNOMIALS = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
+CONVERTING = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+
+
+def numpy_functions() -> Iterator[tuple[Any, Any]]:
+    """Yield the functions of NumPy that differ in `gradwrap.numpy`, with their stand-ins.
+
+    Ufuncs are left as they are: a call of one is too short for another one around it.
+    """
+    for path, module, made in (
+        ("numpy", np, ours),
+        ("numpy.linalg", np.linalg, ours.linalg),
+        ("numpy.fft", np.fft, ours.fft),
+    ):
+        for name, original in vars(module).items():
+            if name.startswith("_") or isinstance(original, (np.ufunc, ModuleType)):
+                continue
+            tracked = getattr(made, name)
+            if module is np and name in OWN:
+                yield original, _unless_plain(original, OWN[name])
+            elif tracked is not original:
+                yield original, _fast(original, tracked, f"{path}.{name}")
+
+
+def _fast(original: Any, tracked: Any, path: str) -> Any:
+    """What stands in for an object that has another in `gradwrap.numpy`."""
+    if isinstance(original, DISPATCHED):
+        if original not in IMPLEMENTATIONS or original in HIDING:
+            return tracked
+        return _unless_refused(original, tracked, path)
+    if isinstance(original, type) or not callable(original):
+        return tracked
+    name = original.__name__
+    return _making(original, _to_array(tracked) if name in CONVERTING else tracked)
+
+
+def without_rule() -> Iterator[tuple[Any, str]]:
+    """Yield the functions that NumPy writes in Python and that have no rule, with their paths."""
+    for module in (np, np.emath):
+        for name, original in vars(module).items():
+            if isinstance(original, DISPATCHED) and original not in IMPLEMENTATIONS:
+                yield original, f"{module.__name__}.{name}"
+    for module in (getattr(np.polynomial, name) for name in POLYNOMIALS):
+        for name in module.__all__:
+            original = getattr(module, name)
+            if isinstance(original, FunctionType):
+                yield original, f"{module.__name__}.{name}"
+
+
+# Functions that make arrays -----------------------------------------------------------------------
+
+
+def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
+    """The original, unless a transform runs or an argument holds a variable."""
+
+    @standing_in(original, f"numpy.{original.__name__}")
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if not is_differentiating():
+            try:
+                return original(*args, **options)
+            except (TypeError, ValueError):  # a variable refuses to be converted
+                if are_plain(args, options):
+                    raise
+        return tracked(*args, **options)
+
+    return stand_in
+
+
+def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
+    """Convert as NumPy does, to which a scalar is an array then."""
+
+    def converted(*args: Any, **options: Any) -> Any:
+        made = convert(*args, **options)
+        is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
+        return made[...] if is_scalar else made
+
+    return converted
+
+
+def _unless_plain(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
+    """The original, unless an argument holds a variable."""
+
+    @standing_in(original, f"numpy.{original.__name__}")
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return original(*args, **options)
+        return tracked(*args, **options)
+
+    return stand_in
+
+
+def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """The original, unless a variable in a list refuses to be converted."""
+
+    @standing_in(original, path)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        try:
+            return original(*args, **options)
+        except (TrackedValueError, BatchedValueError):
+            return tracked(*args, **options)
+
+    return stand_in
+
+
+# Functions without a protocol ---------------------------------------------------------------------
+
+
+class _Broadcast:
+    """`np.broadcast` of arrays of which some are variables."""
+
+    def __init__(self, *args: Any) -> None:
+        arrays: list[Any] = [ours.asarray(a) for a in args]
+        self._arrays: list[Any] = list(np.broadcast_arrays(*arrays))
+        self.shape: tuple[int, ...] = self._arrays[0].shape
+        self.ndim = self.nd = len(self.shape)
+        self.size: int = self._arrays[0].size
+        self.numiter: int = len(arrays)
+
+    @property
+    def iters(self) -> tuple[Any, ...]:
+        """An iterator over the elements for each array."""
+        return tuple(iter(a.reshape(-1)) for a in self._arrays)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return zip(*self.iters, strict=True)
+
+
+def _is_scalar(element: Any) -> bool:
+    return issubclass(kind_of(element), np.generic)
+
+
+OWN: dict[str, AnyFunction[Any]] = {"broadcast": _Broadcast, "isscalar": _is_scalar}

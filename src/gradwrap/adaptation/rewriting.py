@@ -1,0 +1,186 @@
+"""Calls that no stand-in can reach are written anew: methods of plain arrays, lists for ufuncs.
+
+`plain.dot(x)` asks the plain array alone, and `plain.copy()` makes an array that cannot hold
+tracked values. A module that calls such methods is compiled again from its source, with
+`call_method(plain, "dot", x)` in their place; its functions get the new code, line by line as it
+was. Where there is no source, or another than the module was made from, they keep their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+import operator
+from opcode import opname
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradwrap.numpy as drop_in
+from gradwrap.adaptation.storing import Stores
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.values.dynamic import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ours: Any = drop_in
+METHODS = frozenset({"astype", "copy", "dot", "ndarray"})
+
+
+def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
+    """`owner.name(*args)`; a plain array does what a variable would do."""
+    if type_of(owner) is np.ndarray:
+        if name == "dot":
+            return np.dot(owner, *args, **options)
+        if is_differentiating() and owner.dtype.kind in "fc":
+            return getattr(ours.asarray(owner), name)(*args, **options)
+    elif name == "ndarray" and is_differentiating():
+        return new_array(getattr(owner, name), *args, **options)
+    return getattr(owner, name)(*args, **options)
+
+
+def new_array(kind: Any, *args: Any, **options: Any) -> Any:
+    """`np.ndarray(shape, dtype)`; with a buffer, and for any other class, what it makes."""
+    if kind is not np.ndarray or len(args) > 2 or not options.keys() <= {"shape", "dtype", "order"}:
+        return kind(*args, **options)
+    return ours.empty(*args, **options) if is_differentiating() else kind(*args, **options)
+
+
+def join(values: Any) -> Any:
+    """One array of a list that holds variables, for a function that does not look into it."""
+    return ours.array(values) if holds_wrapper(values) else values
+
+
+def operate(symbol: str, left: Any, right: Any) -> Any:
+    """An operator beside a list: an array makes an array of the list."""
+    if isinstance(left, ARRAYS):
+        right = join(right)
+    elif isinstance(right, ARRAYS):
+        left = join(left)
+    return getattr(operator, symbol)(left, right)
+
+
+ARRAYS = (np.ndarray, np.generic, AnyWrapper)
+SYMBOLS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Div: "truediv",
+    ast.MatMult: "matmul",
+    ast.Mult: "mul",
+    ast.Pow: "pow",
+    ast.Sub: "sub",
+}
+
+NAMES: dict[str, Any] = {
+    "__gradwrap_operate__": operate,
+    "__gradwrap_call__": call_method,
+    "__gradwrap_new__": new_array,
+    "__gradwrap_join__": join,
+}
+"""What the new code refers to, by its global names."""
+
+
+class _Calls(ast.NodeTransformer):
+    """Writes the calls anew."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in METHODS:
+            leading = [function.value, ast.Constant(function.attr)]
+            return _call("__gradwrap_call__", [*leading, *node.args], node.keywords, node)
+        if isinstance(function, ast.Name) and function.id == "ndarray":
+            return _call("__gradwrap_new__", [function, *node.args], node.keywords, node)
+        if self._is_ufunc(function):
+            node.args = [
+                _call("__gradwrap_join__", [arg], [], arg) if isinstance(arg, DISPLAYS) else arg
+                for arg in node.args
+            ]
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        symbol = SYMBOLS.get(type(node.op))
+        if symbol is None or not isinstance(node.left, ast.List) ^ isinstance(node.right, ast.List):
+            return node
+        args = [ast.Constant(symbol), node.left, node.right]
+        return _call("__gradwrap_operate__", args, [], node)
+
+    def _is_ufunc(self, function: ast.expr) -> bool:
+        if isinstance(function, ast.Name):
+            return isinstance(self._namespace.get(function.id), np.ufunc)
+        return (
+            isinstance(function, ast.Attribute)
+            and isinstance(function.value, ast.Name)
+            and getattr(self._namespace.get(function.value.id), "__name__", "") == "numpy"
+            and function.attr in UFUNCS
+        )
+
+
+UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
+BUILDING = frozenset({"BUILD_LIST"})
+DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
+
+
+def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.expr) -> ast.Call:
+    function = ast.copy_location(ast.Name(name, ast.Load()), at)
+    return ast.copy_location(ast.Call(function, args, keywords), at)
+
+
+def rewritten(
+    codes: Iterable[CodeType], namespace: dict[str, Any], *, stores: bool = False
+) -> dict[CodeType, CodeType]:
+    """Return the new code of the functions of a module, for those that need it.
+
+    With `stores`, stores to arrays are written anew too.
+    """
+    needing: dict[str, list[CodeType]] = {}
+    for code in codes:
+        if stores or _needs(code):
+            needing.setdefault(code.co_filename, []).append(code)
+    found: dict[CodeType, CodeType] = {}
+    for file, olds in needing.items():
+        source = "".join(linecache.getlines(file, namespace))
+        with contextlib.suppress(SyntaxError, ValueError):  # it is not the source
+            tree = ast.parse(source, file)
+            before = _by_place(compile(tree, file, "exec", dont_inherit=True))
+            changed = _Calls(namespace).visit(tree)
+            changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
+            after = _by_place(compile(changed, file, "exec", dont_inherit=True))
+            found |= {
+                old: after[_place(old)]
+                for old in olds
+                if _place(old) in after
+                and before[_place(old)].co_code == old.co_code
+                and before[_place(old)] != after[_place(old)]
+            }
+    return found
+
+
+def _needs(code: CodeType) -> bool:
+    """Tell if a function, or one that it defines, may have a call to write anew."""
+    names = code.co_names
+    return (
+        not METHODS.isdisjoint(names)
+        or any(opname[op] in BUILDING for op in code.co_code[::2])
+        or not UFUNCS.isdisjoint(names)
+        or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+    )
+
+
+def _place(code: CodeType) -> tuple[Any, ...]:
+    return (code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_argcount)
+
+
+def _by_place(code: CodeType) -> dict[tuple[Any, ...], CodeType]:
+    found = {_place(code): code}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= _by_place(inner)
+    return found

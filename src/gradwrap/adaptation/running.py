@@ -1,0 +1,312 @@
+"""`adapting(f)`: a function is run, and the modules that its code is in are adapted on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import sys
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from gradwrap.adaptation.modules import (
+    can_adapt,
+    hold,
+    module_of,
+    release,
+    with_package,
+    write_stores,
+)
+from gradwrap.core.levels.levels import differentiating, is_differentiating
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    has_changed,
+    is_derived,
+    is_recorded,
+    native,
+    snapshot,
+)
+from gradwrap.core.library.backend import is_floating
+from gradwrap.core.observing.callers import latest_refusal
+from gradwrap.core.values.tree import flatten, map_leaves
+from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType
+
+    from gradwrap.adaptation.places import Namespace
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ROUNDS = 60
+"""So many times a function is run at most."""
+
+
+def adapting(fun: Callable[P, R]) -> Callable[P, R]:
+    """A function that may call packages which nobody can edit.
+
+    While it runs on tracked values, the modules that its code is in are adapted as by
+    `gradwrap.adapted`: those of `fun` and of the packages it calls, found as they are entered, and
+    from the traceback if it fails. It is then run again. On plain values it is `fun`.
+
+    Parameters
+    ----------
+    fun
+        A function of arrays, or pytrees of arrays. It should not have side effects: it may run
+        more than once.
+
+    Raises
+    ------
+    AdaptationError
+        No output depends on a tracked argument; the message names the modules that ran. Or the code
+        raised an error of its own on tracked values, which is the cause.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> @gw.adapting
+    ... def running_product(x):
+    ...     out = np.zeros(3)
+    ...     out[0] = x[0]
+    ...     for i in range(1, 3):
+    ...         out[i] = out[i - 1] * x[i]
+    ...     return np.sum(out)
+    >>> gw.grad(running_product)(np.array([1.0, 2.0, 3.0]))
+    array([9., 4., 2.])
+    """
+    runs = _Runs(fun)
+
+    @functools.wraps(fun)
+    def adapted(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not is_differentiating() and not is_recorded([args, kwargs]):
+            return fun(*args, **kwargs)
+        return runs(args, kwargs)  # type: ignore[no-any-return]  # what `fun` returns
+
+    return adapted
+
+
+class _Runs:
+    """The runs of one function: the namespaces that were found by them."""
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        self.fun = fun
+        self.name: str = getattr(fun, "__name__", type(fun).__name__)
+        self.own: list[Namespace] = _generated(fun)
+        self.found: list[Namespace] = []
+        self.ran: dict[str, None] = {}
+        self.storing: list[Namespace] = []
+        self.watch = True
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        held = hold([*self.own, *self.found])
+        try:
+            for namespace in self.storing:
+                write_stores(namespace)
+            with differentiating():
+                out = self._until_adapted(held, args, kwargs)
+        finally:
+            release(held)
+            self.found = [one for one in held if module_of(one) is not None]
+        self._check(out, args, kwargs)
+        return out
+
+    def _until_adapted(
+        self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run the function until it does not fail, or nothing new is found."""
+        first: Exception | None = None
+        refusal: GradwrapError | None = None
+        given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
+        as_given = list(map(snapshot, given))
+        if self.watch:
+            values = [*_mentioned(self.fun), *args, *kwargs.values()]
+            self._adapt(held, _namespaces_of_values(values))
+        for _ in range(ROUNDS):
+            count = len(held)
+            try:
+                if not self.watch:
+                    return self.fun(*args, **kwargs)
+                out = self._watched(held, args, kwargs)
+            except Exception as error:  # noqa: BLE001  raised again below
+                if first is None:
+                    first, refusal = error, latest_refusal(error)
+                for value, before in zip(given, as_given, strict=True):
+                    _restore(value, before)
+                self._adapt(held, _namespaces_of(error))
+                if len(held) == count and self.watch and not self._writes_stores(error):
+                    break
+                self.watch = True
+            else:
+                self.watch = False
+                return out
+        assert first is not None
+        raise self._explained(first, refusal, args, kwargs)
+
+    def _writes_stores(self, error: Exception) -> bool:
+        """Write stores anew in the modules of a traceback, after one has failed."""
+        found = [one for one in _namespaces_of(error) if write_stores(one)]
+        self.storing += [one for one in found if module_of(one) is not None]
+        return bool(found)
+
+    def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function, and adapt each module before its code runs for the first time."""
+        seen: set[int] = set()
+
+        def enter(frame: FrameType, event: str, _: Any) -> None:
+            namespace = frame.f_globals
+            if event != "call" or frame.f_code.co_name == "<module>":
+                return
+            if id(namespace) not in seen:
+                seen.add(id(namespace))
+                self._adapt(held, [namespace])
+
+        before = sys.getprofile()
+        if before is not None:  # a profiler is at work; the traceback is what is left
+            return self.fun(*args, **kwargs)
+        sys.setprofile(enter)
+        try:
+            return self.fun(*args, **kwargs)
+        finally:
+            sys.setprofile(None)
+
+    def _adapt(self, held: list[Namespace], namespaces: list[Namespace]) -> None:
+        for namespace in namespaces:
+            if not can_adapt(namespace):
+                continue
+            self.ran[str(namespace.get("__name__", "generated code"))] = None
+            known = set(map(id, held))
+            held += hold(one for one in with_package(namespace) if id(one) not in known)
+
+    def _check(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Refuse outputs of which none depends on a tracked argument."""
+        if not is_derived(flatten([args, kwargs])[0]):
+            return
+        leaves = [
+            leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
+        ]
+        if not leaves or is_recorded(leaves):
+            return
+        raise AdaptationError(
+            f"no output of {self.name} depends on a tracked argument, so a derivative would be "
+            f"zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
+            "takes a tracked value for something else (isinstance, try and except), or leave "
+            "gradwrap.adapting out if the output is meant to be constant."
+        )
+
+    def _explained(
+        self, error: Exception, refusal: GradwrapError | None, args: Any, kwargs: Any
+    ) -> Exception:
+        """The error to raise: the first one, or gradwrap's where that was not about the values.
+
+        `refusal` is the one of gradwrap's that C code has put the first error in the place of.
+        """
+        ours: Exception
+        if isinstance(error, GradwrapError):
+            ours = error
+        elif refusal is not None:
+            ours = refusal
+            ours.__cause__ = error
+        elif self._fails_alike(error, args, kwargs):
+            return error
+        else:
+            ours = AdaptationError(
+                f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
+                f"{_place_of(error)}, by code that was given tracked values. Fix: make the "
+                "function that "
+                "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
+                "with gradwrap.defvjp(f, ...)."
+            )
+            ours.__cause__ = error
+        if self.ran:
+            ours.add_note(f"gradwrap.adapting has adapted {', '.join(self.ran)}.")
+        return ours
+
+    def _fails_alike(self, error: Exception, args: Any, kwargs: Any) -> bool:
+        """Tell if the function raises the same on the plain values of its arguments."""
+        try:
+            with differentiating(False):
+                self.fun(*map_leaves(_plain, args), **map_leaves(_plain, kwargs))
+        except BatchedValueError:
+            return False
+        except Exception as other:  # noqa: BLE001  compared
+            return type(other) is type(error) and str(other) == str(error)
+        return False
+
+
+def _generated(function: Any) -> list[Namespace]:
+    """The globals of a function, if they are not those of a module."""
+    namespace = getattr(function, "__globals__", None)
+    return [] if namespace is None or module_of(namespace) is not None else [namespace]
+
+
+def _restore(value: Any, before: Any) -> None:
+    """Undo what a run has written to an argument."""
+    if has_changed(value, before):
+        if value.shape != before.shape:
+            value.shape = before.shape
+        value[...] = before
+
+
+def _plain(leaf: Any) -> Any:
+    """The plain value of an argument: a copy, which may be written to."""
+    return copy.copy(native(leaf)) if isinstance(leaf, AnyWrapper) else copy.copy(leaf)
+
+
+def _namespaces_of(error: BaseException | None) -> list[Namespace]:
+    """The globals of the code that an error came through, and those that caused it."""
+    found: dict[int, Namespace] = {}
+    while error is not None:
+        traceback = error.__traceback__
+        while traceback is not None:
+            namespace = traceback.tb_frame.f_globals
+            found.setdefault(id(namespace), namespace)
+            traceback = traceback.tb_next
+        error = error.__cause__ or error.__context__
+    return list(found.values())
+
+
+def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
+    """The globals of modules, and of those that define functions and classes of instances."""
+    found: list[Namespace] = []
+    for value in values:
+        if isinstance(value, ModuleType):
+            found.append(vars(value))
+            continue
+        names = (getattr(value, "__module__", None), type(value).__module__)
+        modules = (sys.modules.get(name) for name in names if isinstance(name, str))
+        found += [vars(module) for module in modules if module is not None]
+    return found
+
+
+def _mentioned(function: Any) -> Iterator[Any]:
+    """Yield a function, those that it is made of, and what its code names."""
+    yield function
+    for name in ("__wrapped__", "__func__", "func", "pyfunc"):
+        inner: Any = getattr(function, "__dict__", {}).get(name)
+        if inner is not None:
+            yield from _mentioned(inner)
+    if isinstance(function, FunctionType):
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # of a name that has no value yet
+                yield cell.cell_contents
+        names = _names_in(function.__code__)
+        yield from (function.__globals__[name] for name in names & function.__globals__.keys())
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = (_names_in(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _place_of(error: BaseException) -> str:
+    """The line of another package that an error came from."""
+    place, traceback = "", error.__traceback__
+    while traceback is not None:
+        namespace = traceback.tb_frame.f_globals
+        if can_adapt(namespace):
+            name = namespace.get("__name__", "generated code")
+            place = f"in {traceback.tb_frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
+        traceback = traceback.tb_next
+    return place or "there"

@@ -1,0 +1,59 @@
+"""Functions that NumPy writes in Python, and that have no rule: run as written, on stand-ins.
+
+NumPy's module is not changed. A copy of its globals has the stand-ins, and its functions are made
+again with that copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from gradwrap.adaptation.builtin_names import BUILTINS
+from gradwrap.adaptation.kinds import are_plain, standing_in
+from gradwrap.core.observing.callers import MARK
+
+Lookup = Callable[[Any], Any]
+_namespaces: dict[int, dict[str, Any]] = {}
+"""From the identity of a module's globals to the copy."""
+
+
+def shadowing(original: Any, path: str, lookup: Lookup) -> Any:
+    """The original, or where an argument holds a variable its Python code on stand-ins."""
+    made: list[Any] = []
+
+    @standing_in(original, path)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return original(*args, **options)
+        if not made:  # at the first use
+            made.append(_shadow(getattr(original, "__wrapped__", original), lookup))
+        return made[0](*args, **options)
+
+    return stand_in
+
+
+def _shadow(function: Any, lookup: Lookup) -> Any:
+    """Make a function with the copy of its module's globals."""
+    namespace = _namespace(function.__globals__, lookup)
+    shadow = FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+    )
+    shadow.__kwdefaults__ = function.__kwdefaults__
+    return shadow
+
+
+def _namespace(original: dict[str, Any], lookup: Lookup) -> dict[str, Any]:
+    """Copy the globals of a module, with stand-ins, and its functions made again."""
+    known = _namespaces.get(id(original))
+    if known is not None:
+        return known
+    made = _namespaces[id(original)] = {**original, **BUILTINS, MARK: True}
+    for name, value in original.items():
+        stand_in = lookup(value)
+        if stand_in is not None:
+            made[name] = stand_in
+        elif isinstance(value, FunctionType) and value.__globals__ is original:
+            made[name] = _shadow(value, lookup)
+    return made

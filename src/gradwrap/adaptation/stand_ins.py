@@ -1,0 +1,251 @@
+"""The table of stand-ins: what an object of NumPy, `math` or Python becomes in adapted code.
+
+Every stand-in passes through: where no argument holds a variable and no transform runs, it does
+what the original does.
+"""
+
+from __future__ import annotations
+
+import cmath as _cmath
+import functools
+import importlib
+import math as _math
+import sys
+from importlib.machinery import ExtensionFileLoader
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
+
+import gradwrap.numpy as drop_in
+from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
+from gradwrap.adaptation.kinds import are_plain, are_plain_types, kind_of
+from gradwrap.adaptation.math_names import math_functions
+from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
+from gradwrap.adaptation.shadows import shadowing
+from gradwrap.core.levels.levels import differentiating, is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.values.dynamic import TYPE, type_of
+from gradwrap.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_table: dict[int, tuple[Any, Any]] = {}
+"""From the identity of an object to itself, which keeps it alive, and its stand-in."""
+OWN_LIBRARIES = frozenset({*sys.stdlib_module_names, "gradwrap", "numpy", "scipy"})
+"""Libraries whose compiled functions are met by other ways."""
+
+
+def stand_in_of(value: Any) -> Any:
+    """Return what stands in for a value; None if nothing does."""
+    known = _table.get(id(value))
+    if known is not None:
+        return known[1]
+    kind = type_of(value)
+    make = _BY_TYPE.get(kind) or _BY_NAME.get(kind.__name__)
+    if make is not None:
+        return make(value)
+    if isinstance(value, TYPE):
+        return _of_scipy(value)
+    if "py_func" in getattr(value, "__dict__", ()):
+        return _uncompiled(value)
+    return _of_scipy(value) if callable(value) else None
+
+
+def _enter(original: Any, stand_in: Any) -> Any:
+    _table[id(original)] = (original, stand_in)
+    return stand_in
+
+
+# Modules ------------------------------------------------------------------------------------------
+
+
+def _like(module: ModuleType, *submodules: str) -> ModuleType:
+    """Make a module of what stands in for the contents of another, and of the rest of it."""
+    made = ModuleType(module.__name__, module.__doc__)
+    contents = {name: getattr(module, name) for name in {*vars(module), *submodules}}
+    contents.pop("__builtins__", None)
+
+    def __getattr__(name: str) -> Any:  # noqa: N807  what is loaded later
+        return _or_itself(getattr(module, name))
+
+    made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
+    made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
+    return _enter(module, made)  # type: ignore[no-any-return]  # as it was given
+
+
+def _in_numpy(value: Any) -> Any:
+    """What stands in for a value in a module of NumPy; other modules of NumPy among them."""
+    known = _table.get(id(value))
+    if known is not None:
+        return known[1]
+    is_numpys = isinstance(value, ModuleType) and _library(value.__name__) == "numpy"
+    return _like(value) if is_numpys else None
+
+
+def _or_itself(value: Any) -> Any:
+    known = _table.get(id(value))
+    return value if known is None else known[1]
+
+
+def _of_module(module: ModuleType) -> ModuleType | None:
+    """The stand-in of SciPy's module, or of one that was compiled."""
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
+        found: ModuleType | None = _of_scipy(module)
+        return found
+    for value in vars(module).values():
+        make = _BY_NAME.get(type_of(value).__name__)
+        if make is not None and make is not _of_module:
+            _enter(value, make(value) or value)
+    return _like(module)
+
+
+def _library(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _of_scipy(value: Any) -> Any:
+    """The dispatcher of `gradwrap.scipy`."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    if not isinstance(name, str) or _library(name) != "scipy":
+        return None
+    dispatcher = _scipy_dispatcher()
+    return None if dispatcher is None else dispatcher(value)
+
+
+@functools.cache
+def _scipy_dispatcher() -> Callable[[Any], Any] | None:
+    try:
+        module: Any = importlib.import_module("gradwrap.scipy")
+    except ImportError:  # without SciPy
+        return None
+    found: Callable[[Any], Any] = module.stand_in
+    return found
+
+
+# Functions of a kind ------------------------------------------------------------------------------
+
+
+def _uncached(cached: Any) -> Any:
+    """A cached function: nothing that holds a variable is kept beyond the call."""
+
+    @functools.wraps(cached)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if not is_differentiating() and are_plain(args, options):
+            return cached(*args, **options)
+        if are_plain_types(map(type, args)) and are_plain_types(map(type, options.values())):
+            with differentiating(False):
+                return cached(*args, **options)
+        return cached.__wrapped__(*args, **options)
+
+    made: Any = stand_in
+    made.cache_info, made.cache_clear = cached.cache_info, cached.cache_clear
+    made.cache_parameters = cached.cache_parameters
+    return made
+
+
+def _partial(value: Any) -> Any:
+    stand_in = stand_in_of(value.func)
+    if stand_in is None:
+        return None
+    return functools.partial(stand_in, *value.args, **value.keywords)
+
+
+def _function(value: Any) -> Any:
+    """A generic function, which chooses by the type; SciPy's."""
+    return _by_kind(value) if hasattr(value, "registry") else _of_scipy(value)
+
+
+def _by_kind(generic: Any) -> Any:
+    @functools.wraps(generic)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if args and isinstance(args[0], AnyWrapper):
+            return generic.dispatch(kind_of(args[0]))(*args, **options)
+        return generic(*args, **options)
+
+    return stand_in
+
+
+def _uncompiled_ufunc(function: Any) -> Any:
+    """A function of numbers that Numba compiles to a ufunc, which runs for each element."""
+    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return function(*args, **options)
+        return elementwise(*args, **options)
+
+    return stand_in
+
+
+def _uncompiled(dispatcher: Any) -> Any:
+    """A function that Numba compiles, which runs as it is written on variables."""
+
+    @functools.wraps(dispatcher)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return dispatcher(*args, **options)
+        return dispatcher.py_func(*args, **options)
+
+    return stand_in
+
+
+def _compiled(function: Any) -> Any:
+    """A compiled function of another package: it takes plain values alone."""
+    module = getattr(function, "__module__", None)
+    if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
+        return None
+    path = f"{module}.{function.__name__}"
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return function(*args, **options)
+        if is_recorded([args, options]):
+            raise NoRuleError(
+                f"{path} is compiled code, and an argument is tracked. Fix: make the function that "
+                f"you call one operation with f = gradwrap.primitive(f), and give it its "
+                "derivative with gradwrap.defvjp(f, ...)."
+            )
+        named = {name: unwrapped_key(value) for name, value in options.items()}
+        return function(*map(unwrapped_key, args), **named)
+
+    return stand_in
+
+
+_BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
+    FunctionType: _function,
+    functools.partial: _partial,
+    ModuleType: _of_module,
+    type_of(functools.cache(len)): _uncached,
+}
+_BY_NAME: dict[str, Callable[[Any], Any]] = {
+    type_of(len).__name__: _compiled,
+    "cython_function_or_method": _compiled,
+    "fused_cython_function": _compiled,
+    "nb_func": _compiled,
+    "DUFunc": _uncompiled_ufunc,
+}
+"""By the name of the type: each compiled module has one of its own."""
+
+for _pair in (
+    *CLASSES,
+    *((_original, BUILTINS[_original.__name__]) for _original in (isinstance, hasattr)),
+    *numpy_functions(),
+    *math_functions(_math),
+    *math_functions(_cmath),
+):
+    _enter(*_pair)
+for _function, _path in without_rule():
+    _enter(_function, shadowing(_function, _path, _in_numpy))
+for _name in POLYNOMIALS:
+    _like(getattr(_np.polynomial, _name))
+_like(_np.polynomial, *POLYNOMIALS)
+_like(_np.linalg)
+_like(_np.fft)
+_like(_np.emath)
+math, cmath = _like(_math), _like(_cmath)
+numpy = _like(_np, "linalg", "fft", "emath", "polynomial")

@@ -1,0 +1,73 @@
+"""Adapted code: modules of others whose globals carry a mark while `gradwrap` differentiates them.
+
+There, what is elsewhere the explicit way out of the graph was not meant as one: `x.item()` keeps
+the element tracked, and text of a tracked value is a line of a log. The methods that differ ask
+`is_adapted` about the code that calls them.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.callers import MARK
+from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.errors import TrackedTextWarning
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+_warned: set[tuple[str, int]] = set()
+
+
+def adapted_caller() -> FrameType | None:
+    """The frame that has called the method that asks, if its code is adapted."""
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    return frame if MARK in frame.f_globals else None
+
+
+def current_code(depth: int) -> CodeType:
+    """The code that runs, so many calls above the function that asks."""
+    return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+
+def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
+    """One element as a 0-d variable, as `item(*places)` selects it."""
+    if places and isinstance(places[0], TUPLE):
+        (places,) = places
+    if len(places) > 1:
+        return variable[places]
+    flat = variable.reshape(-1)
+    if not places and len(flat) != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return flat[places[0] if places else 0]
+
+
+def nested(variable: Any) -> Any:
+    """The elements as nested lists of 0-d variables."""
+    return [nested(part) for part in variable] if variable.ndim else variable[()]
+
+
+def warn_of_text(variable: Any, frame: FrameType) -> None:
+    """Warn, once for each line, that text is made of a tracked value."""
+    line = (frame.f_code.co_filename, frame.f_lineno)
+    if line in _warned or not is_recorded(variable):
+        return
+    _warned.add(line)
+    warnings.warn_explicit(
+        "text was made of a tracked value. That is right for a message; a number that is read "
+        "back from the text has no gradient.",
+        TrackedTextWarning,
+        *line,
+        module=frame.f_globals.get("__name__"),
+    )
+
+
+def formats_text(frame: FrameType) -> bool:
+    """Tell if the code is at `text % values`, which asks values for numbers."""
+    from dis import get_instructions  # slow to import, and needed where a conversion fails
+
+    current = next(i for i in get_instructions(frame.f_code) if i.offset == frame.f_lasti)
+    return current.opname == "BINARY_OP" and current.argrepr in ("%", "%=")

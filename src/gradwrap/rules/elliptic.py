@@ -1,0 +1,157 @@
+"""Elliptic integrals and functions, DLMF 19 and 22, cited as in `special.py`.
+
+The usual formulas for the derivatives in the parameter m divide by m. Near m = 0 the integrand's
+derivative is integrated instead, and complete integrals are hypergeometric functions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradwrap.core.table.registry import register
+from gradwrap.rules.incomplete import as_floats, column, constants, legendre
+from gradwrap.rules.integrals import combined, several, spread
+from gradwrap.rules.special import special
+
+BELOW_ONE = (0.1, 0.9)
+
+
+def hypergeometric(xp: Any, a: float, b: float, c: float, x: Any) -> Any:
+    """Return hyp2f1, which SciPy has in double precision only, in the dtype of x."""
+    return xp.astype(xp.special.hyp2f1(a, b, c, x), x.dtype, copy=False)
+
+
+def _complete_first(xp: Any, m: Any) -> Any:
+    """Return the derivative of K, by DLMF 19.5.1 and 15.5.1, 15.8.1."""
+    return (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, m) / (1.0 - m)
+
+
+def _complete_second(xp: Any, m: Any) -> Any:
+    """Return the derivative of E, by DLMF 19.5.2 and 15.5.1."""
+    return (-math.pi / 8) * hypergeometric(xp, 0.5, 1.5, 2.0, m)
+
+
+def _integral(xp: Any, phi: Any, m: Any, power: float) -> Any:
+    """Integrate sin(t)**2 (1 - m sin(t)**2)**power over t from 0 to phi."""
+    nodes, weights = (constants(xp, values, phi) for values in legendre())
+    squares = xp.square(xp.sin(column(xp, phi) * nodes))
+    return phi * xp.sum(squares * (1.0 - column(xp, m) * squares) ** power * weights, axis=-1)
+
+
+def _first_by_m(xp: Any, phi: Any, m: Any) -> Any:
+    """Return the derivative of F(phi, m) in m, DLMF 19.4.5."""
+    phi, m = as_floats(xp, phi, m)
+    near = xp.abs(m) < 0.1
+    small, large = xp.where(near, m, 0.0), xp.where(near, 0.5, m)
+    sine, cosine = xp.sin(phi), xp.cos(phi)
+    inverse = 1.0 - large
+    total = xp.special.ellipeinc(phi, large) / inverse - xp.special.ellipkinc(phi, large)
+    total = total / (2.0 * large)
+    last = sine * cosine / (2.0 * inverse * xp.sqrt(1.0 - large * sine * sine))
+    return xp.where(near, 0.5 * _integral(xp, phi, small, -1.5), total - last)
+
+
+def _second_by_m(xp: Any, phi: Any, m: Any) -> Any:
+    """Return the derivative of E(phi, m) in m, DLMF 19.4.6."""
+    phi, m = as_floats(xp, phi, m)
+    near = xp.abs(m) < 0.1
+    small, large = xp.where(near, m, 0.0), xp.where(near, 0.5, m)
+    away = xp.special.ellipeinc(phi, large) - xp.special.ellipkinc(phi, large)
+    return xp.where(near, -0.5 * _integral(xp, phi, small, -0.5), away / (2.0 * large))
+
+
+def _root(xp: Any, phi: Any, m: Any) -> Any:
+    """Return sqrt(1 - m sin(phi)**2)."""
+    return xp.sqrt(1.0 - m * xp.square(xp.sin(phi)))
+
+
+def _by_argument(xp: Any, m: Any, out: Any) -> tuple[Any, ...]:
+    """Return the derivatives of sn, cn, dn and the amplitude in u, DLMF 22.13.1 and 22.16.3."""
+    sn, cn, dn, _ = out
+    return cn * dn, -sn * dn, -m * sn * cn, dn
+
+
+def _by_parameter(xp: Any, m: Any, out: Any) -> tuple[Any, ...]:
+    """Return the derivatives in m: the amplitude is the inverse of F, and the others follow."""
+    sn, cn, dn, phi = out
+    slope = -dn * _first_by_m(xp, phi, m)
+    return cn * slope, -sn * slope, -(sn * sn + 2.0 * m * sn * cn * slope) / (2.0 * dn), slope
+
+
+def _carlson(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
+    """Return the derivative of elliprd in x, by parting the fractions in the integrand."""
+    return (out - xp.special.elliprd(y, z, x)) / (2.0 * (z - x))
+
+
+def _degenerate(xp: Any, x: Any, y: Any) -> Any:
+    """Return the derivative of elliprc in x, by DLMF 19.2.18, 15.4.4 and 15.5.1."""
+    return -hypergeometric(xp, 1.5, 1.5, 2.5, 1.0 - x / y) / (6.0 * y**1.5)
+
+
+RULES = [
+    special("ellipk", "x", lambda xp, g, x: g * _complete_first(xp, x), domain=BELOW_ONE),
+    special("ellipe", "x", lambda xp, g, x: g * _complete_second(xp, x), domain=BELOW_ONE),
+    special(
+        "ellipkm1",
+        "x",
+        lambda xp, g, x: -(g * (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, 1.0 - x) / x),
+        domain=BELOW_ONE,
+    ),
+    special(
+        "ellipkinc",
+        "phi m",
+        lambda xp, g, phi, m: g / _root(xp, phi, m),
+        lambda xp, g, phi, m: g * _first_by_m(xp, phi, m),
+        domain=(0.05, 0.9),
+        samples=("x(3), x(3)", "x(2, 1), x(1, 3)", "6.0 * x(3), -3.0 * x(3)", "0.6, x(3)"),
+    ),
+    special(
+        "ellipeinc",
+        "phi m",
+        lambda xp, g, phi, m: g * _root(xp, phi, m),
+        lambda xp, g, phi, m: g * _second_by_m(xp, phi, m),
+        domain=(0.05, 0.9),
+        samples=("x(3), x(3)", "x(2, 1), x(1, 3)", "6.0 * x(3), -3.0 * x(3)", "0.6, x(3)"),
+    ),
+    several(
+        "ellipj",
+        "u m",
+        4,
+        lambda xp, g, m, out: combined(g, _by_argument(xp, m, out)),
+        lambda xp, t, m, out: spread(t, _by_argument(xp, m, out)),
+        lambda xp, g, m, out: combined(g, _by_parameter(xp, m, out)),
+        lambda xp, t, m, out: spread(t, _by_parameter(xp, m, out)),
+        domain=(0.05, 0.9),
+        samples=("x(3), x(3)", "x(2, 1), x(1, 3)", "0.6, x(3)", "x(3), 0.3"),
+    ),
+    special(
+        "elliprf",
+        "x y z",
+        lambda xp, g, x, y, z: -(g * xp.special.elliprd(y, z, x) / 6.0),  # DLMF 19.18.1
+        lambda xp, g, x, y, z: -(g * xp.special.elliprd(z, x, y) / 6.0),
+        lambda xp, g, x, y, z: -(g * xp.special.elliprd(x, y, z) / 6.0),
+        samples=("x(3), 3.0 * x(3), 7.0 + x(3)", "x(2, 3), 5.0, 7.0 + x(3)"),
+        domain=(0.5, 1.5),
+    ),
+    special(
+        "elliprd",
+        "x y z",
+        lambda xp, g, x, y, z, out: g * _carlson(xp, x, y, z, out),
+        lambda xp, g, x, y, z, out: g * _carlson(xp, y, x, z, out),
+        lambda xp, g, x, y, z, out: (
+            -(g * (1.5 * out + x * _carlson(xp, x, y, z, out) + y * _carlson(xp, y, x, z, out)) / z)
+        ),
+        samples=("x(3), 3.0 * x(3), 7.0 + x(3)", "x(2, 3), 5.0, 7.0 + x(3)"),
+        domain=(0.5, 1.5),
+        convention="NaN where z is x or y",
+    ),
+    special(
+        "elliprc",
+        "x y",
+        lambda xp, g, x, y: g * _degenerate(xp, x, y),
+        lambda xp, g, x, y, out: -(g * (0.5 * out + x * _degenerate(xp, x, y)) / y),
+        domain=(0.5, 2.0),
+    ),
+]
+register(RULES)

@@ -1,0 +1,249 @@
+"""Hypergeometric functions and orthogonal polynomials, DLMF 13, 15, 16 and 18."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core.table.registry import register
+from gradwrap.rules.incomplete import as_floats, column, constants
+from gradwrap.rules.special import INNER, POSITIVE, special
+
+PLACES = [float(k) for k in range(220)]
+REACH = 80.0  # of the power series, up to which its terms are enough
+DEGREES = ("3, x(3)", "i(0, 1, 4), x(2, 3)", "2, x()")
+WITH_PARAMETER = ("3, 0.7, x(3)", "i(0, 1, 4), 1.5, x(2, 3)", "2, 0.3, x()")
+
+
+def _series_slopes(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+    """Return the derivatives of M(a, b, x) in a and b, for x > 0, by the power series 13.2.2."""
+    j = constants(xp, PLACES, x)
+    upper, lower = column(xp, a) + j, column(xp, b) + j
+    terms = xp.cumulative_prod(upper * column(xp, x) / (lower * (j + 1.0)), axis=-1)
+    by_a = xp.sum(terms * xp.cumulative_sum(1.0 / upper, axis=-1), axis=-1)
+    return by_a, -xp.sum(terms * xp.cumulative_sum(1.0 / lower, axis=-1), axis=-1)
+
+
+def _confluent(xp: Any, a: Any, b: Any, x: Any, *, first: bool) -> Any:
+    """Return the derivative of hyp1f1(a, b, x) in a (`first`) or b; NaN for x beyond +-80.
+
+    For x < 0 by Kummer's transformation, DLMF 13.2.39.
+    """
+    a, b, x = as_floats(xp, a, b, x)
+    negative = x < 0
+    size = xp.abs(x)
+    beyond = size > REACH
+    by_a, by_b = _series_slopes(xp, xp.where(negative, b - a, a), b, xp.where(beyond, 1.0, size))
+    turned = -by_a if first else by_a + by_b
+    found = xp.where(negative, xp.exp(xp.where(negative, x, 0.0)) * turned, by_a if first else by_b)
+    return xp.where(beyond, xp.full_like(size, float("nan")), found)
+
+
+def _gegenbauer(xp: Any, n: Any, alpha: Any, x: Any) -> Any:
+    """Return the Gegenbauer polynomial of degree n - 1 and parameter alpha + 1, 0 for n = 0."""
+    n = xp.asarray(n)
+    found = xp.special.eval_gegenbauer(xp.where(n == 0, 1, n) - 1.0, alpha + 1.0, x)
+    return xp.where(n == 0, 0.0, found)
+
+
+def _laguerre(xp: Any, n: Any, alpha: Any, x: Any) -> Any:
+    """Return the generalized Laguerre polynomial of degree n - 1 and alpha + 1, 0 for n = 0."""
+    n = xp.asarray(n)
+    found = xp.special.eval_genlaguerre(xp.where(n == 0, 1, n) - 1.0, alpha + 1.0, x)
+    return xp.where(n == 0, 0.0, found)
+
+
+def _jacobi(xp: Any, n: Any, alpha: Any, beta: Any, x: Any) -> Any:
+    """Return the derivative of the Jacobi polynomial, DLMF 18.9.15."""
+    n = xp.asarray(n)
+    below = xp.where(n == 0, 1, n) - 1.0
+    found = xp.special.eval_jacobi(below, alpha + 1.0, beta + 1.0, x)
+    return xp.where(n == 0, 0.0, 0.5 * (n + alpha + beta + 1.0) * found)
+
+
+def _chebyshev(xp: Any, n: Any, x: Any) -> Any:
+    """Return the derivative of the Chebyshev polynomial of the first kind, DLMF 18.7.3, 18.9.19."""
+    n = xp.asarray(n)
+    return n * xp.where(n == 0, 0.0, xp.special.eval_chebyu(xp.where(n == 0, 1, n) - 1.0, x))
+
+
+def _hermite(xp: Any, n: Any, x: Any) -> Any:
+    """Return n times the Hermite polynomial of degree n - 1, of which DLMF 18.9.25 is made."""
+    n = xp.asarray(n)
+    return n * xp.special.eval_hermite(xp.where(n == 0, 1, n) - 1, x)
+
+
+def _normal_hermite(xp: Any, n: Any, x: Any) -> Any:
+    """Return the derivative of the Hermite polynomial He, DLMF 18.9.27."""
+    n = xp.asarray(n)
+    return n * xp.special.eval_hermitenorm(xp.where(n == 0, 1, n) - 1, x)
+
+
+RULES = [
+    special(
+        "hyp0f1",
+        "v z",
+        lambda xp, g, v, z: g * xp.special.hyp0f1(v + 1.0, z) / v,  # DLMF 16.3.1
+        domain=POSITIVE,
+    ),
+    special(
+        "hyp1f1",
+        "a b x",
+        lambda xp, g, a, b, x: g * _confluent(xp, a, b, x, first=True),
+        lambda xp, g, a, b, x: g * _confluent(xp, a, b, x, first=False),
+        lambda xp, g, a, b, x: g * (a / b * xp.special.hyp1f1(a + 1.0, b + 1.0, x)),  # 13.3.15
+        domain=POSITIVE,
+        samples=("x(3), x(3), x(3)", "x(2, 1), x(3), -x(2, 3)", "1.5, 2.0, x(3)", "x(), 0.7, x()"),
+        convention="NaN in a and b where x is beyond 80",
+    ),
+    special(
+        "hyp2f1",
+        "a b c x",
+        lambda xp, g, a, b, c, x: (
+            g * (a * b / c * xp.special.hyp2f1(a + 1.0, b + 1.0, c + 1.0, x))  # 15.5.1
+        ),
+        domain=INNER,
+        samples=("1.5, 0.7, 2.3, x(3)", "0.5, 0.5, 2.0, -x(2, 3)", "1.5, 2.5, 3.0, x()"),
+    ),
+    special(
+        "hyperu",
+        "a b x",
+        lambda xp, g, a, b, x: -(g * a * xp.special.hyperu(a + 1.0, b + 1.0, x)),  # 13.3.22
+        domain=POSITIVE,
+        samples=("1.5, 0.7, x(3)", "0.5, 2.2, x(2, 3)"),
+    ),
+    special(
+        "wright_bessel",
+        "a b x",
+        lambda xp, g, a, b, x: g * xp.special.wright_bessel(a, a + b, x),  # DLMF 10.46.1
+        domain=POSITIVE,
+        samples=("1.5, 0.7, x(3)", "0.5, 2.2, x(2, 3)"),
+    ),
+    special(
+        "log_wright_bessel",
+        "a b x",
+        lambda xp, g, a, b, x, out: g * xp.exp(xp.special.log_wright_bessel(a, a + b, x) - out),
+        domain=POSITIVE,
+        samples=("1.5, 0.7, x(3)", "0.5, 2.2, x(2, 3)"),
+    ),
+    special(
+        "lpmv",
+        "m v x",
+        lambda xp, g, m, v, x, out: (
+            g * (v * x * out - (v + m) * xp.special.lpmv(m, v - 1.0, x)) / (x * x - 1.0)  # 14.10.5
+        ),
+        domain=INNER,
+        samples=("1, 2.0, x(3)", "2, 3.5, x(2, 3)"),
+    ),
+    # polynomials: DLMF 18.9.15 to 18.9.27
+    special(
+        "eval_jacobi",
+        "n alpha beta x",
+        lambda xp, g, n, alpha, beta, x: g * _jacobi(xp, n, alpha, beta, x),
+        domain=INNER,
+        samples=("3, 0.5, 1.5, x(3)", "i(0, 1, 4), 1.5, 0.5, x(2, 3)"),
+    ),
+    special(
+        "eval_sh_jacobi",
+        "n p q x",
+        lambda xp, g, n, p, q, x: (
+            g
+            * (
+                2.0
+                * _jacobi(xp, n, p - q, q - 1.0, 2.0 * x - 1.0)
+                / xp.special.binom(2.0 * n + p - 1.0, n)
+            )
+        ),
+        domain=INNER,
+        samples=("3, 2.5, 1.5, x(3)", "i(0, 1, 4), 1.5, 0.5, x(2, 3)"),
+    ),
+    special(
+        "eval_gegenbauer",
+        "n alpha x",
+        lambda xp, g, n, alpha, x: g * (2.0 * alpha * _gegenbauer(xp, n, alpha, x)),
+        domain=INNER,
+        samples=WITH_PARAMETER,
+    ),
+    special(
+        "eval_chebyt",
+        "n x",
+        lambda xp, g, n, x: g * _chebyshev(xp, n, x),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_chebyu",
+        "n x",
+        lambda xp, g, n, x: g * (2.0 * _gegenbauer(xp, n, 1.0, x)),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_chebyc",
+        "n x",
+        lambda xp, g, n, x: g * _chebyshev(xp, n, 0.5 * x),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_chebys",
+        "n x",
+        lambda xp, g, n, x: g * _gegenbauer(xp, n, 1.0, 0.5 * x),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_sh_chebyt",
+        "n x",
+        lambda xp, g, n, x: g * (2.0 * _chebyshev(xp, n, 2.0 * x - 1.0)),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_sh_chebyu",
+        "n x",
+        lambda xp, g, n, x: g * (4.0 * _gegenbauer(xp, n, 1.0, 2.0 * x - 1.0)),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_legendre",
+        "n x",
+        lambda xp, g, n, x: g * _gegenbauer(xp, n, 0.5, x),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_sh_legendre",
+        "n x",
+        lambda xp, g, n, x: g * (2.0 * _gegenbauer(xp, n, 0.5, 2.0 * x - 1.0)),
+        domain=INNER,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_laguerre",
+        "n x",
+        lambda xp, g, n, x: -(g * _laguerre(xp, n, 0.0, x)),
+        domain=POSITIVE,
+        samples=DEGREES,
+    ),
+    special(
+        "eval_genlaguerre",
+        "n alpha x",
+        lambda xp, g, n, alpha, x: -(g * _laguerre(xp, n, alpha, x)),
+        domain=POSITIVE,
+        samples=WITH_PARAMETER,
+    ),
+    special(
+        "eval_hermite",
+        "n x",
+        lambda xp, g, n, x: g * (2.0 * _hermite(xp, n, x)),
+        samples=DEGREES,
+    ),
+    special(
+        "eval_hermitenorm",
+        "n x",
+        lambda xp, g, n, x: g * _normal_hermite(xp, n, x),
+        samples=DEGREES,
+    ),
+]
+register(RULES)

@@ -1,0 +1,299 @@
+"""Special functions that are integrals: exponential, trigonometric, of Fresnel, Dawson, Owen ...
+
+Their derivatives are the integrands. Numbers of equations are those of DLMF, as in `special.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.table.kinds import elementwise, general
+from gradwrap.core.table.registry import register
+from gradwrap.rules.special import POSITIVE, near_zero, power_series, special
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
+
+ONE_ARGUMENT = ("x(3)", "x(2, 3)", "x()", "x(0)")
+SPENCE = [1 / (k + 1) for k in range(40)]
+
+
+def several(
+    name: str,
+    params: str,
+    count: int,
+    *formulas: FormulaFunction | None,
+    **options: Unpack[RuleOptions],
+) -> Rule:
+    """Build the row of an elementwise function of real numbers that has several outputs.
+
+    For each argument there are a formula of the cotangent and one of the tangents.
+    """
+    options.setdefault("samples", ONE_ARGUMENT)
+    options |= {"outputs": count, "batch": "align", "only_real": True, "jvp": formulas[1::2]}
+    signature = ", ".join(params.split()) + ", /"
+    return general(f"special.{name}", signature, *formulas[::2], **options)
+
+
+def combined(g: Any, slopes: tuple[Any, ...]) -> Any:
+    """Return the cotangent of an argument from those of the outputs and their derivatives.
+
+    In a pass that is recorded, an output that is not used has None.
+    """
+    total: Any = None
+    for cotangent, slope in zip(g, slopes, strict=True):
+        if cotangent is not None:
+            product = cotangent * slope
+            total = product if total is None else total + product
+    return total
+
+
+def spread(t: Any, slopes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the tangents of the outputs from that of an argument and their derivatives."""
+    return tuple(t * slope for slope in slopes)
+
+
+def _sine_over(xp: Any, x: Any) -> Any:
+    """Return sin(x)/x, by the power series near 0."""
+    near, small, large = near_zero(xp, x)
+    terms = [(-1) ** k / math.factorial(2 * k + 1) for k in range(12)]
+    return xp.where(near, power_series(small * small, terms), xp.sin(large) / large)
+
+
+def _hyperbolic_sine_over(xp: Any, x: Any) -> Any:
+    """Return sinh(x)/x, by the power series near 0."""
+    near, small, large = near_zero(xp, x)
+    terms = [1 / math.factorial(2 * k + 1) for k in range(12)]
+    return xp.where(near, power_series(small * small, terms), xp.sinh(large) / large)
+
+
+def _sici(xp: Any, x: Any) -> tuple[Any, ...]:
+    """Return the derivatives of Si and Ci, DLMF 6.2.9 and 6.2.11."""
+    return _sine_over(xp, x), xp.cos(x) / x
+
+
+def _shichi(xp: Any, x: Any) -> tuple[Any, ...]:
+    """Return the derivatives of Shi and Chi, DLMF 6.2.15 and 6.2.16."""
+    return _hyperbolic_sine_over(xp, x), xp.cosh(x) / x
+
+
+def _fresnel(xp: Any, x: Any) -> tuple[Any, ...]:
+    """Return the derivatives of S and C, DLMF 7.2.7 and 7.2.8."""
+    angle = (0.5 * math.pi) * x * x
+    return xp.sin(angle), xp.cos(angle)
+
+
+def _bessel_over(xp: Any, x: Any) -> tuple[Any, ...]:
+    return (1.0 - xp.special.j0(x)) / x, -xp.special.y0(x) / x
+
+
+def _modified_over(xp: Any, x: Any) -> tuple[Any, ...]:
+    return (xp.special.i0(x) - 1.0) / x, -xp.special.k0(x) / x
+
+
+def _bessel(xp: Any, x: Any) -> tuple[Any, ...]:
+    return xp.special.j0(x), xp.special.y0(x)
+
+
+def _modified(xp: Any, x: Any) -> tuple[Any, ...]:
+    return xp.special.i0(x), xp.special.k0(x)
+
+
+def _airy(xp: Any, x: Any) -> tuple[Any, ...]:
+    right, left = xp.special.airy(x), xp.special.airy(-x)
+    return right[0], right[2], left[0], left[2]
+
+
+def _of_order_zero(xp: Any, kind: Any, x: Any) -> Any:
+    """Return a function of SciPy's, in double precision only, in the dtype of x."""
+    return xp.astype(kind(0.0, x), x.dtype, copy=False)
+
+
+def _exponential_integral(xp: Any, n: Any, x: Any) -> Any:
+    """Return minus the derivative of expn(n, x), which is expn(n - 1, x), DLMF 8.19.13."""
+    n = xp.asarray(n)
+    first = xp.exp(-x) * (x + 1.0) / (x * x)  # of order -1, which SciPy's does not have
+    return xp.where(n == 0, first, xp.special.expn(xp.where(n == 0, 1, n) - 1, x))
+
+
+def _spence_slope(xp: Any, x: Any) -> Any:
+    """Return log(x)/(1 - x), DLMF 25.12.2, by a power series near 1."""
+    near = xp.abs(x - 1.0) < 0.3
+    series = power_series(xp.where(near, 1.0 - x, 0.0), SPENCE)
+    away = xp.where(near, 2.0, x)
+    return xp.where(near, -series, xp.log(away) / (1.0 - away))
+
+
+def _normal_density(xp: Any, x: Any) -> Any:
+    return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def _faddeeva(xp: Any, x: Any, sigma: Any, gamma: Any) -> Any:
+    """Return the imaginary part of w((x + i gamma)/(sigma sqrt(2))) over sigma sqrt(2 pi)."""
+    point = (x + 1j * gamma) / (sigma * math.sqrt(2))
+    return xp.imag(xp.special.wofz(point)) / (sigma * math.sqrt(2 * math.pi))
+
+
+def _voigt_by_x(xp: Any, x: Any, sigma: Any, gamma: Any, out: Any) -> Any:
+    """Return the derivative of Voigt's profile in x, from that of w, DLMF 7.10.2 and 7.19.3."""
+    return (gamma * _faddeeva(xp, x, sigma, gamma) - x * out) / (sigma * sigma)
+
+
+def _voigt_by_gamma(xp: Any, x: Any, sigma: Any, gamma: Any, out: Any) -> Any:
+    """Return the derivative of Voigt's profile in gamma, likewise."""
+    parts = x * _faddeeva(xp, x, sigma, gamma) + gamma * out - 1 / math.pi
+    return parts / (sigma * sigma)
+
+
+def _voigt_by_sigma(xp: Any, x: Any, sigma: Any, gamma: Any, out: Any) -> Any:
+    """Return the derivative in sigma: the profile is homogeneous, of degree -1."""
+    along = x * _voigt_by_x(xp, x, sigma, gamma, out)
+    along = along + gamma * _voigt_by_gamma(xp, x, sigma, gamma, out)
+    return -(out + along) / sigma
+
+
+def kolmogorov_slope(xp: Any, x: Any) -> Any:
+    """Return the derivative of Kolmogorov's function, the series of exponentials.
+
+    For small x it is that of the dual series, by the transformation of the theta function, DLMF
+    20.7.32.
+    """
+    low = x < 0.8
+    large, small = xp.where(low, 1.0, x), xp.where(low, xp.where(x > 0.03, x, 0.03), 0.8)
+    squares = large * large
+    direct, dual = 0.0 * x, 0.0 * x
+    for k in range(1, 7):
+        direct = direct + (-1) ** k * k * k * xp.exp(-2.0 * k * k * squares)
+        c = (2 * k - 1) ** 2 * math.pi**2 / 8
+        over = c / (small * small)
+        dual = dual + (2.0 * over - 1.0) * xp.exp(-over)
+    dual = dual * -math.sqrt(2 * math.pi) / (small * small)
+    return xp.where(low, xp.where(x > 0.03, dual, 0.0), 8.0 * large * direct)
+
+
+RULES = [
+    special("exp1", "x", lambda xp, g, x: -(g * xp.exp(-x) / x), domain=POSITIVE),  # DLMF 6.2.1
+    special("expi", "x", lambda xp, g, x: g * xp.exp(x) / x, domain=POSITIVE),  # DLMF 6.2.5
+    special(
+        "expn",
+        "n x",
+        lambda xp, g, n, x: -(g * _exponential_integral(xp, n, x)),
+        domain=POSITIVE,
+        samples=("2, x(3)", "i(0, 1, 3), x(2, 3)", "1, x()"),
+    ),
+    special("dawsn", "x", lambda xp, g, x, out: g * (1.0 - 2.0 * x * out)),  # DLMF 7.10.4
+    special("erfi", "x", lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(x * x))),
+    elementwise(
+        "special.wofz",
+        "x",
+        lambda xp, g, x, out: g * (2j / math.sqrt(math.pi) - 2.0 * x * out),  # DLMF 7.10.2
+        same=False,
+    ),
+    special("spence", "x", lambda xp, g, x: g * _spence_slope(xp, x), domain=POSITIVE),
+    several(
+        "sici",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _sici(xp, x)),
+        lambda xp, t, x: spread(t, _sici(xp, x)),
+        domain=POSITIVE,
+    ),
+    several(
+        "shichi",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _shichi(xp, x)),
+        lambda xp, t, x: spread(t, _shichi(xp, x)),
+        domain=POSITIVE,
+    ),
+    several(
+        "fresnel",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _fresnel(xp, x)),
+        lambda xp, t, x: spread(t, _fresnel(xp, x)),
+    ),
+    several(
+        "it2j0y0",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _bessel_over(xp, x)),
+        lambda xp, t, x: spread(t, _bessel_over(xp, x)),
+        domain=POSITIVE,
+    ),
+    several(
+        "it2i0k0",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _modified_over(xp, x)),
+        lambda xp, t, x: spread(t, _modified_over(xp, x)),
+        domain=POSITIVE,
+    ),
+    several(
+        "itj0y0",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _bessel(xp, x)),
+        lambda xp, t, x: spread(t, _bessel(xp, x)),
+        domain=POSITIVE,
+    ),
+    several(
+        "iti0k0",
+        "x",
+        2,
+        lambda xp, g, x: combined(g, _modified(xp, x)),
+        lambda xp, t, x: spread(t, _modified(xp, x)),
+        domain=POSITIVE,
+    ),
+    several(
+        "itairy",
+        "x",
+        4,
+        lambda xp, g, x: combined(g, _airy(xp, x)),
+        lambda xp, t, x: spread(t, _airy(xp, x)),
+        domain=(0.2, 1.0),  # SciPy's values are less exact further out
+    ),
+    special(
+        "itstruve0",
+        "x",
+        lambda xp, g, x: g * _of_order_zero(xp, xp.special.struve, x),
+        domain=POSITIVE,
+    ),
+    special(
+        "it2struve0",
+        "x",
+        lambda xp, g, x: -(g * _of_order_zero(xp, xp.special.struve, x) / x),
+        domain=POSITIVE,
+    ),
+    special(
+        "itmodstruve0",
+        "x",
+        lambda xp, g, x: g * _of_order_zero(xp, xp.special.modstruve, x),
+        domain=POSITIVE,
+    ),
+    special(
+        "owens_t",
+        "h a",
+        lambda xp, g, h, a: (
+            g * (-0.5 * _normal_density(xp, h) * xp.special.erf(a * h * math.sqrt(0.5)))
+        ),
+        lambda xp, g, h, a: (
+            g * (xp.exp(-0.5 * h * h * (1.0 + a * a)) / (2 * math.pi * (1.0 + a * a)))
+        ),
+    ),
+    special(
+        "voigt_profile",
+        "x sigma gamma",
+        lambda xp, g, x, sigma, gamma, out: g * _voigt_by_x(xp, x, sigma, gamma, out),
+        lambda xp, g, x, sigma, gamma, out: g * _voigt_by_sigma(xp, x, sigma, gamma, out),
+        lambda xp, g, x, sigma, gamma, out: g * _voigt_by_gamma(xp, x, sigma, gamma, out),
+        domain=POSITIVE,
+        samples=("x(3), x(3), x(3)", "x(2, 1), x(3), x(2, 3)", "x(3), 2.0, 0.7", "x(), x(), 0.7"),
+    ),
+    special("kolmogorov", "x", lambda xp, g, x: g * kolmogorov_slope(xp, x), domain=(0.3, 2.0)),
+    special("kolmogi", "p", lambda xp, g, out: g / kolmogorov_slope(xp, out), domain=(0.1, 0.9)),
+]
+register(RULES)

@@ -1,0 +1,72 @@
+"""SciPy's array-API paths, open to variables while a call with tracked arguments runs.
+
+SciPy asks a flag of one of its modules whether its functions may work in the namespace of their
+arguments. While at least one tracked call runs, that flag is an object whose truth is a context
+variable, so that other threads and all other calls see what they saw before.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from scipy._lib import _array_api_override as override
+
+from gradwrap.core.levels.wrapper import AnyWrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_is_open: ContextVar[bool] = ContextVar("gradwrap_scipy_array_api", default=False)
+_lock = threading.Lock()
+_NATIVE: Any = (override.SCIPY_ARRAY_API, override.array_api_compat)
+_users = 0
+
+
+class _Flag:
+    """True in a context that runs a tracked call; elsewhere what SciPy's own flag says."""
+
+    def __bool__(self) -> bool:
+        return _is_open.get() or bool(_NATIVE[0])
+
+
+class _Compat:
+    """SciPy's array_api_compat, whose namespace is that of the variables, if there are any."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_NATIVE[1], name)
+
+    def array_namespace(self, *arrays: Any, **options: Any) -> Any:
+        """Return the namespace of the first variable; plain arrays beside it are taken by it."""
+        for array in arrays:
+            if isinstance(array, AnyWrapper):
+                return array.__array_namespace__()
+        return _NATIVE[1].array_namespace(*arrays, **options)
+
+
+_OURS: Any = (_Flag(), _Compat())
+
+
+def are_open() -> bool:
+    """Tell if the paths are open in this context."""
+    return _is_open.get()
+
+
+@contextmanager
+def array_api_paths() -> Generator[None, None, None]:
+    """Open the array-API paths in this context."""
+    global _users  # noqa: PLW0603  counted under the lock
+    with _lock:
+        _users += 1
+        override.SCIPY_ARRAY_API, override.array_api_compat = _OURS
+    token = _is_open.set(True)
+    try:
+        yield
+    finally:
+        _is_open.reset(token)
+        with _lock:
+            _users -= 1
+            if not _users:
+                override.SCIPY_ARRAY_API, override.array_api_compat = _NATIVE

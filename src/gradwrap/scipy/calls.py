@@ -1,0 +1,298 @@
+"""One call of a function of SciPy's with tracked arguments: its value, level by level.
+
+The value comes from SciPy's own function on plain data. A call belongs to the highest level among
+its arguments; to that level the values of the levels below are data, of which the call is made
+again, until the data are plain.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.values.comparing import zeros_like
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE
+from gradwrap.errors import BatchedValueError, NoRuleError
+from gradwrap.scipy.results import float_parts, with_parts
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.calls import RefusedTangent
+from gradwrap.transforms.custom_calls import is_differentiated, perform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gradwrap.scipy.results import Path
+    from gradwrap.scipy.table import Row
+    from gradwrap.transforms.custom_calls import Pull
+
+NEVER_DEFAULT: Any = object()
+VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
+"""The types of arguments that are, or may hold, a variable."""
+
+
+class Derivative(Protocol):
+    """What a kind of rules gives: the two modes of one call."""
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Return what pulls the cotangents of the outputs back to the inputs that are needed."""
+        ...
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Return the tangents of the outputs; None for zero."""
+        ...
+
+
+class SciPyCall:
+    """A call: its arguments by name, the variables among them, and the parts of its result."""
+
+    materializes = False  # no cotangent is None, so that the use of a by-product is seen
+
+    def __init__(
+        self, row: Row, derivative: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.row = row
+        self.name = row.name
+        self.derivative = derivative
+        bound = row.signature.bind(*args, **kwargs)
+        self.given: dict[str, Any] = checked(row, bound.arguments)
+        bound.apply_defaults()
+        self.defaults: dict[str, Any] = dict(bound.arguments)
+        found = list(wrappers_in(self.given))
+        self.paths: list[Path] = [path for path, _ in found]
+        self.leaves: list[Any] = [leaf for _, leaf in found]
+        self.result: Any = None
+        self.out_paths: list[Path] = []
+
+    # What the function is given
+
+    def arguments(self, leaves: Sequence[Any]) -> dict[str, Any]:
+        """All arguments by name, defaults included, with other values for the variables."""
+        parts = dict(zip(self.paths, leaves, strict=True))
+        return self.defaults | {
+            name: with_parts(value, parts, (name,)) for name, value in self.given.items()
+        }
+
+    def words(self, leaves: Sequence[Any], wanted: frozenset[str], **more: Any) -> dict[str, Any]:
+        """The arguments that a formula names, arrays as arrays, and what else it may name."""
+        arguments = self.arguments(leaves)
+        for name in self.row.arrays:
+            if isinstance(arguments.get(name), LIST):
+                arguments[name] = np.asarray(arguments[name])
+        return {name: value for name, value in (arguments | more).items() if name in wanted}
+
+    def original(self, leaves: Sequence[Any]) -> Any:
+        """Call SciPy's function."""
+        parts = dict(zip(self.paths, leaves, strict=True))
+        given = {name: with_parts(value, parts, (name,)) for name, value in self.given.items()}
+        bound = inspect.BoundArguments(self.row.signature, given)
+        return self.row.original(*bound.args, **bound.kwargs)
+
+    # Its value
+
+    def answer(self) -> Any:
+        """The result, with its derivatives."""
+        outs = self.values(self.leaves)
+        outs = [wrapped_untracked(out) for out in outs]
+        return with_parts(self.result, dict(zip(self.out_paths, outs, strict=True)))
+
+    def values(self, leaves: Sequence[Any]) -> list[Any]:
+        """The floating-point parts of the result, for other values of the variables."""
+        if is_differentiated(leaves):
+            return perform(self, leaves)
+        if is_recorded(leaves):
+            return looped(self._natively, self.name, *leaves)  # type: ignore[no-any-return]  # the list that it returns
+        return self._natively(*leaves)
+
+    def _natively(self, *leaves: Any) -> list[Any]:
+        result = self.original([_as_number(native(leaf)) for leaf in leaves])
+        found = list(float_parts(result))
+        self.result = result
+        self.out_paths = [path for path, _ in found]
+        return [_as_array(part) for _, part in found]
+
+    # Its derivative, as `custom_calls` asks for it
+
+    def reverse(
+        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
+    ) -> tuple[list[Any], Pull]:
+        """The outputs, and what pulls their cotangents back."""
+        outs = self.values(inputs)
+        try:
+            pull = self.derivative.pull(self, inputs, needed, outs)
+        except BatchedValueError:
+            pull = functools.partial(self._pulled_singly, inputs, needed)
+
+        def checked_pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            for place, g in enumerate(cotangents):
+                if g is not None and self.is_byproduct(place):
+                    raise self.byproduct_error(place)
+            try:
+                return pull(cotangents)
+            except BatchedValueError:
+                return self._pulled_singly(inputs, needed, cotangents)
+
+        return outs, checked_pull
+
+    def forward(
+        self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
+    ) -> tuple[list[Any], Sequence[Any]]:
+        """The outputs and their tangents; that of a by-product refuses to be used."""
+        outs = self.values(inputs)
+        try:
+            pushed = list(self.derivative.push(self, inputs, tangents, outs))
+        except BatchedValueError:
+            pushed = self._pushed_singly(inputs, tangents)
+        for place in range(len(outs)):
+            if self.is_byproduct(place):
+                pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
+        return outs, pushed
+
+    # Under `vmap`, where a formula looks at values: one example after the other
+
+    def _pulled_singly(
+        self, inputs: Sequence[Any], needed: Sequence[bool], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        count = len(inputs)
+
+        def single(*values: Any) -> list[Any]:
+            xs, gs = values[:count], values[count:]
+            outs = self.values(xs)
+            found = self.derivative.pull(self, xs, needed, outs)(gs)
+            return [g for g, is_needed in zip(found, needed, strict=True) if is_needed]
+
+        if not is_innermost_batch([inputs, cotangents]):
+            raise BatchedValueError(
+                f"the derivative of {self.name} looks at values that vmap maps over. "
+                "Fix: call vmap inside the transform that differentiates, or loop."
+            )
+        found = iter(looped(single, self.name, *inputs, *cotangents))
+        return [next(found) if is_needed else None for is_needed in needed]
+
+    def _pushed_singly(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        count = len(inputs)
+
+        def single(*values: Any) -> list[Any]:
+            xs, ts = values[:count], values[count:]
+            outs = self.values(xs)
+            pushed = self.derivative.push(self, xs, ts, outs)
+            return [
+                zeros_like(out) if t is None else t for t, out in zip(pushed, outs, strict=True)
+            ]
+
+        return list(looped(single, self.name, *inputs, *tangents))
+
+    def is_byproduct(self, place: int) -> bool:
+        """Tell if a part of the result has no derivative."""
+        return self.row.is_byproduct(self.out_paths[place])
+
+    def byproduct_error(self, place: int) -> NoRuleError:
+        """The error for a by-product that a derivative was to be taken of."""
+        key = self.out_paths[place][-1]
+        part = f"item {key}" if isinstance(key, int) else f".{key}"
+        return NoRuleError(
+            f"{self.name}: {part} of its result has no derivative. "
+            "Fix: .detach() it, if it is to be a constant."
+        )
+
+
+def _as_number(value: Any) -> Any:
+    """An array without axes as an array scalar, which SciPy takes for a number."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
+def _as_array(part: Any) -> Any:
+    """A number as an array scalar."""
+    return (
+        np.float64(part)
+        if type(part) is float
+        else (np.complex128(part) if type(part) is complex else part)
+    )
+
+
+def wrappers_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the variables in nested lists, tuples and dictionaries, each with its path."""
+    if isinstance(value, AnyWrapper):
+        yield path, value
+    elif isinstance(value, SEQUENCE):
+        for index, part in enumerate(value):
+            yield from wrappers_in(part, (*path, index))
+    elif isinstance(value, DICT):
+        for key, part in value.items():
+            yield from wrappers_in(part, (*path, key))
+
+
+def holds_variable(value: Any) -> bool:
+    """Tell if a variable is in nested lists, tuples and dictionaries."""
+    if isinstance(value, AnyWrapper):
+        return True
+    parts: Any = value.values() if isinstance(value, DICT) else value
+    kinds = set(map(type, parts))
+    return any(issubclass(kind, SUSPECTS) for kind in kinds) and any(
+        isinstance(part, SUSPECTS) and holds_variable(part) for part in parts
+    )
+
+
+# The arguments, checked ---------------------------------------------------------------------------
+
+
+def checked(row: Row, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments by name; lists that hold variables are arrays where the row says so."""
+    parameters = row.signature.parameters
+    found: dict[str, Any] = {}
+    for name, value in arguments.items():
+        parameter = parameters[name]
+        if parameter.kind is parameter.VAR_KEYWORD and name not in row.arrays:
+            for key, option in value.items():
+                _check_option(row, key, option, NEVER_DEFAULT)
+        elif name in row.arrays:
+            is_group = name in row.groups or parameter.kind in VARIABLE_KINDS
+            if isinstance(value, SEQUENCE) and not is_group:
+                value = _joined(value)  # noqa: PLW2901  the same argument
+        else:
+            _check_option(row, name, value, parameter.default)
+        found[name] = value
+    return found
+
+
+def _joined(value: Any) -> Any:
+    """A nested list that holds variables as one variable."""
+    leaf = next((leaf for _, leaf in wrappers_in(value)), None)
+    return value if leaf is None else leaf.__array_namespace__().asarray(value)
+
+
+def _check_option(row: Row, name: str, value: Any, default: Any) -> None:
+    """Refuse an option that the row does not know, or that is tracked."""
+    if row.kind.takes(name) or name in row.neutral:
+        if not row.kind.tracks_all and is_recorded(value):
+            raise NoRuleError(
+                f"{row.name} has no derivative with respect to its argument {name}, which is "
+                "tracked. Fix: .detach() it if its gradient is not wanted."
+            )
+        return
+    if value is default or (_is_simple(value) and _is_simple(default) and value == default):
+        return
+    raise NoRuleError(
+        f"{row.name} has no derivative with {name}=. Fix: leave it out, or give the function a "
+        f"rule of your own with gradwrap.primitive and gradwrap.defvjp."
+    )
+
+
+def _is_simple(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def refuse_recorded(row: Row, args: Any, kwargs: Any, why: str) -> None:
+    """Raise for a tracked argument; what `vmap` alone maps over passes."""
+    found = [leaf for _, leaf in wrappers_in([args, kwargs])]
+    if is_differentiated(found):
+        raise NoRuleError(f"{row.name} {why}")

@@ -1,0 +1,153 @@
+"""Classes of SciPy's whose objects can hold variables.
+
+Such a class is a subclass of SciPy's, of which SciPy's own objects count as instances too.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
+from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.table import Kind, Row
+from gradwrap.transforms.arguments import wrapped_untracked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Class(Kind):
+    """A class: `make(original)` returns the subclass that stands for it."""
+
+    name = "class"
+    tracks_all = True
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self.make = make
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the class says itself what it refuses."""
+        return True
+
+    def stand_in(self, row: Row) -> Any:
+        """Return the subclass."""
+        return self.make(row.original)
+
+
+def meta_of(native: Any) -> Any:
+    """Make a metaclass for a subclass of which SciPy's own objects are instances too."""
+
+    class InstancesOfBoth(type(native)):  # type: ignore[misc]  # a class of SciPy's
+        def __instancecheck__(self, instance: Any) -> bool:
+            return isinstance(instance, native)
+
+        def __subclasscheck__(self, other: Any) -> bool:
+            return issubclass(other, native)
+
+    return InstancesOfBoth
+
+
+def in_namespace(  # noqa: C901  the parts of one class
+    constructors: Sequence[str], methods: Sequence[str], attributes: Sequence[str] = ()
+) -> Callable[[Any], Any]:
+    """Make the subclass of a class that SciPy writes in the namespace of its arrays.
+
+    Its constructors and methods run with SciPy's array-API paths open, and objects of plain data
+    among their arguments are made again in the namespace of the variables.
+    """
+
+    def make(native: Any) -> Any:  # noqa: C901  likewise
+        body: dict[str, Any] = {"__module__": native.__module__, "__doc__": native.__doc__}
+        made = meta_of(native)(native.__name__, (native,), body)
+
+        def opened(function: Any, args: Any, kwargs: Any) -> Any:
+            if not (holds_variable([args, kwargs]) or _holds_tracked([args, kwargs])):
+                return _adopted(function(*args, **kwargs), native, made)
+            with array_api_paths():
+                result = function(*_lifted(args), **_lifted(kwargs))
+            return _adopted(result, native, made)
+
+        def constructor(name: str) -> Any:
+            function = getattr(native, name)
+
+            @functools.wraps(function)
+            def construct(*args: Any, **kwargs: Any) -> Any:
+                return opened(function, args, kwargs)
+
+            return staticmethod(construct)
+
+        def method(name: str) -> Any:
+            function = getattr(native, name)
+
+            @functools.wraps(function)
+            def call(*args: Any, **kwargs: Any) -> Any:
+                return opened(function, args, kwargs)
+
+            return call
+
+        def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001, N807  a class's
+            return opened(native, args, kwargs)
+
+        def take_over(self: Any, *args: Any, **kwargs: Any) -> None:
+            with array_api_paths():
+                native.__init__(self, *_lifted(args), **_lifted(kwargs))
+            self.__class__ = made
+
+        made._take_over = staticmethod(take_over)
+        made._constructors = tuple(constructors)
+        for name in constructors:
+            setattr(made, name, constructor(name))
+        for name in methods:
+            setattr(made, name, method(name))
+        for name in attributes:
+            setattr(made, name, property(method_of_property(native, name, opened)))
+        if "__mul__" in methods:
+            made.__rmul__ = lambda self, other: opened(native.__mul__, (other, self), {})
+        made.__new__ = __new__
+        # Python calls it on what `__new__` returns
+        made.__init__ = lambda self, *args, **kwargs: None
+        return made
+
+    return make
+
+
+def method_of_property(native: Any, name: str, opened: Any) -> Any:
+    """Return the getter of a property, with the paths open."""
+    getter = getattr(native, name).fget
+    return lambda self: opened(getter, (self,), {})
+
+
+def _holds_tracked(value: Any) -> bool:
+    """Tell if an object that holds variables is in nested lists."""
+    if isinstance(value, SEQUENCE):
+        return any(map(_holds_tracked, value))
+    if isinstance(value, DICT):
+        return any(map(_holds_tracked, value.values()))
+    return hasattr(value, "__dict__") and holds_variable(list(vars(value).values()))
+
+
+def _lifted(value: Any) -> Any:
+    """The arguments with objects of plain data made again of variables, which are not tracked."""
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [_lifted(part) for part in value])
+    if isinstance(value, DICT):
+        return {key: _lifted(part) for key, part in value.items()}
+    if isinstance(value, AnyWrapper) or _holds_tracked(value):
+        return value
+    for public, make in (("as_quat", "from_quat"), ("as_dual_quat", "from_matrix")):
+        if hasattr(value, public) and hasattr(type(value), make):
+            data = value.as_quat() if make == "from_quat" else value.as_matrix()
+            return getattr(type(value), make)(wrapped_untracked(data))
+    return value
+
+
+def _adopted(result: Any, native: Any, made: Any) -> Any:
+    """Let a result of SciPy's class, made of variables, be one of the subclass."""
+    if isinstance(result, SEQUENCE):
+        return rebuilt(result, [_adopted(part, native, made) for part in result])
+    if type(result) is native:
+        result.__class__ = made
+    return result

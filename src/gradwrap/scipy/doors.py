@@ -1,0 +1,116 @@
+"""The modules that stand for SciPy's: its own objects, and dispatchers where there are rows."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from importlib import import_module
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.scipy.kinds import Untried, dispatching
+from gradwrap.scipy.table import Row, row_of, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_lock = threading.RLock()
+_dispatchers: dict[str, Any] = {}
+
+
+def dispatcher(path: str) -> Any:
+    """Return the dispatcher of a public path: SciPy's function, or the row's where it is asked."""
+    found = _dispatchers.get(path)
+    if found is None:
+        row = row_of(path)
+        assert row is not None, path
+        with _lock:
+            found = _dispatchers.setdefault(path, _made(row))
+    return found
+
+
+def _made(row: Row) -> Any:
+    original = row.original
+    return row.kind.stand_in(row) or dispatching(row, original)
+
+
+def is_function(found: Any) -> bool:
+    """Tell if an object is a function in Python or C; a ufunc asks its arguments itself."""
+    return isinstance(found, (FunctionType, BuiltinFunctionType))
+
+
+UNTRIED = Untried()
+
+
+# Modules ------------------------------------------------------------------------------------------
+
+
+def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
+    native: Any = import_module(f"scipy.{module}" if module else "scipy")
+    ours = f"gradwrap.scipy.{module}".rstrip(".")
+    public: frozenset[str] = frozenset(getattr(native, "__all__", ()) if module else ())
+
+    def __getattr__(name: str) -> Any:  # noqa: N807  a module's
+        path = f"{module}.{name}".lstrip(".")
+        found = getattr(native, name)
+        if isinstance(found, ModuleType):
+            found = _submodule(path, found)
+        elif name in rows_of(module):
+            found = dispatcher(path)
+        elif name in public and is_function(found):
+            found = dispatching(Row(path, UNTRIED), found)
+        vars(sys.modules[ours])[name] = found
+        return found
+
+    def __dir__() -> list[str]:  # noqa: N807  a module's
+        return dir(native)
+
+    return __getattr__, __dir__
+
+
+def _submodule(path: str, native: ModuleType) -> ModuleType:
+    """The door of a submodule, if there is one."""
+    try:
+        return import_module(f"gradwrap.scipy.{path}")
+    except ModuleNotFoundError:
+        return native
+
+
+# For packages that are adapted --------------------------------------------------------------------
+
+
+def stand_in(found: object) -> object | None:
+    """Return what stands for a module, a function or a class of SciPy's; None for anything else.
+
+    >>> import scipy.linalg, gradwrap.scipy
+    >>> gradwrap.scipy.stand_in(scipy.linalg.inv) is gradwrap.scipy.linalg.inv
+    True
+    """
+    if isinstance(found, ModuleType):
+        name, _, rest = found.__name__.partition(".")
+        if name != "scipy":
+            return None
+        made = import_module("gradwrap.scipy") if not rest else _submodule(rest, found)
+        return None if made is found else made
+    try:
+        path = _paths().get(found)
+    except TypeError:  # not hashable
+        return None
+    return None if path is None else dispatcher(path)
+
+
+def _paths() -> dict[Any, str]:
+    """The public paths of SciPy's objects that have rows, of the modules that are loaded."""
+    for name in [name for name in tuple(sys.modules) if name.startswith("scipy.")]:
+        module = name.removeprefix("scipy.")
+        if module not in _known and not any(part.startswith("_") for part in name.split(".")):
+            with _lock:
+                for row in rows_of(module).values():
+                    _path_of.setdefault(row.original, row.path)
+                _known.add(module)
+    return _path_of
+
+
+_known: set[str] = set()
+_path_of: dict[Any, str] = {}

@@ -1,0 +1,590 @@
+"""The kinds of rules: how the derivative of a call of SciPy's follows from what a row says.
+
+===============  ================================================================================
+kind             its derivative
+===============  ================================================================================
+`Formula`        that of a function in NumPy of the same arguments; the value stays SciPy's
+`ArrayApi`       that of SciPy's own array-API path; the value stays that of its NumPy path
+`Tangent`        a formula for the tangent, from the value; reverse mode transposes it
+`Adjoint`        a formula for the cotangent of each argument; the tangent is the function itself
+`AxisLinear`     the function itself; the adjoint of the matrix that it is along an axis
+`Composed`       none of its own: a function that calls others, in place of SciPy's
+`Constant`       none: the result is piecewise constant
+`Refused`        none: a tracked argument is an error, which says why
+===============  ================================================================================
+
+A formula's parameters are named as those of SciPy's function; it is given those that it names.
+`out` is SciPy's value.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from gradwrap.core.calls.loop import looped
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwrapped_key
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.values.comparing import namespace_of, zeros_like
+from gradwrap.core.values.space import fit_cotangent, fit_tangent
+from gradwrap.errors import GradwrapError, NoRuleError, TrackedValueError
+from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.calls import SUSPECTS, SciPyCall, holds_variable, refuse_recorded, wrappers_in
+from gradwrap.scipy.results import float_parts, part_at, with_parts
+from gradwrap.scipy.table import Kind, Row, row_of
+from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
+from gradwrap.transforms.custom_calls import (
+    is_differentiated,
+    pull_by_transposing,
+    push_by_transposing,
+)
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.reverse import vjp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gradwrap.transforms.custom_calls import Pull
+
+
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+class Derived(Kind):
+    """A call whose value is SciPy's and whose derivative is a formula's."""
+
+    tracks_all = False
+    wanted: frozenset[str] = frozenset()
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return SciPy's value with the derivative of the row."""
+        return SciPyCall(row, self, args, kwargs).answer()
+
+    def takes(self, parameter: str) -> bool:
+        """Tell if a formula names the parameter."""
+        return parameter in self.wanted
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Reverse mode: forward mode, transposed."""
+
+        def forward(tangents: Sequence[Any]) -> tuple[list[Any], Sequence[Any]]:
+            return list(outs), self.push(call, inputs, tangents, outs)
+
+        return pull_by_transposing(forward, inputs, needed, call.name)[1]
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Forward mode: reverse mode, transposed."""
+        needed = [tangent is not None for tangent in tangents]
+        return push_by_transposing(self.pull(call, inputs, needed, outs), outs, tangents)
+
+
+class Formula(Derived):
+    """The derivative of a function in NumPy of the same arguments.
+
+    It returns what SciPy's function does, or the parts of it that have a derivative: a tuple, or a
+    dictionary. `out` is SciPy's value as data, for choices that are piecewise constant.
+    """
+
+    name = "formula"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.wanted = _parameters(function)
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Record the formula."""
+        places = [place for place, is_needed in enumerate(needed) if is_needed]
+        formula, kept = self._of_leaves(call, inputs, places, outs)
+        _, pull = vjp(formula, *(inputs[place] for place in places))
+
+        def pull_all(cotangents: Sequence[Any]) -> Sequence[Any]:
+            given = [_or_zeros(cotangents[place], outs[place]) for place in kept]
+            found: list[Any] = [None] * len(inputs)
+            for place, cotangent in zip(places, pull(given), strict=True):
+                found[place] = cotangent
+            return found
+
+        return pull_all
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Run the formula forward."""
+        places = [place for place, tangent in enumerate(tangents) if tangent is not None]
+        formula, kept = self._of_leaves(call, inputs, places, outs)
+        primals, directions = ([list_[place] for place in places] for list_ in (inputs, tangents))
+        _, found = jvp(formula, primals, directions)
+        pushed: list[Any] = [None] * len(outs)
+        for place, tangent in zip(kept, found, strict=True):
+            pushed[place] = tangent
+        return pushed
+
+    def _of_leaves(
+        self, call: SciPyCall, inputs: Sequence[Any], places: Sequence[int], outs: Sequence[Any]
+    ) -> tuple[Callable[..., Any], list[int]]:
+        """The formula as a function of the tracked arguments, to what of the result they move.
+
+        Which parts these are is noted in a list when the formula runs.
+        """
+        kept: list[int] = []
+
+        def formula(*leaves: Any) -> list[Any]:
+            full = list(inputs)
+            for place, leaf in zip(places, leaves, strict=True):
+                full[place] = leaf
+            made = self.evaluate(call, full, outs)
+            level = level_of(leaves[0])
+            found: list[Any] = []
+            for place, path in enumerate(call.out_paths):
+                if not call.is_byproduct(place):
+                    part = part_at(made, path)
+                    if level_of(part) == level:
+                        kept.append(place)
+                        found.append(_aligned(part, outs[place]))
+            return found
+
+        return formula, kept
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Call the formula."""
+        out = None
+        if "out" in self.wanted:
+            out = part_of(call, [stop_gradient(one) for one in outs])
+        return self.function(**call.words(leaves, self.wanted, out=out))
+
+
+class ArrayApi(Formula):
+    """The derivative of SciPy's own array-API path, which is made of operations of the table."""
+
+    name = "array-API path"
+    tracks_all = True
+
+    def __init__(self) -> None:
+        pass
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the function is SciPy's own."""
+        return True
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Call SciPy's function in the namespace of the variables."""
+        with array_api_paths():
+            return call.original([wrapped_untracked(leaf) for leaf in leaves])
+
+
+class Untried(ArrayApi):
+    """A function without a row: its array-API path, if it has one for variables."""
+
+    name = "array-API path, untested"
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Try the path; whatever it raises, the message is about the public function."""
+        leaves = [leaf for _, leaf in wrappers_in([args, kwargs])]
+        if not is_differentiated(leaves):
+            return Constant.answer(Constant(""), row, args, kwargs)
+        error: Exception
+        try:
+            call = SciPyCall(row, self, args, kwargs)
+            made = call.answer()
+            if not call.out_paths or is_recorded([part for _, part in float_parts(made)]):
+                return made
+            error = ValueError("its result does not depend on what is tracked")
+        except (GradwrapError, TypeError, ValueError, AttributeError, IndexError) as raised:
+            error = raised
+        raise NoRuleError(
+            f"{row.name} has no derivative in gradwrap. Fix: make it one operation with "
+            f"gradwrap.primitive({row.name}), and give that a rule with gradwrap.defvjp; or give "
+            "it .detach() if no gradient is wanted."
+        ) from error
+
+
+class Tangent(Derived):
+    """A formula for the tangent: `function(t, out, ...)`.
+
+    `t` has the tangent of each array argument by its name, zeros where it is not tracked, None
+    where it is not given. It returns the tangent of the result in its structure.
+    """
+
+    name = "tangent"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.wanted = _parameters(function)
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Call the formula."""
+        full = [zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)]
+        arguments = call.arguments(inputs)
+        moved = {name: call.given.get(name) for name in call.row.arrays}
+        parts = dict(zip(call.paths, full, strict=True))
+        t = {
+            name: None
+            if arguments.get(name) is None
+            else parts[(name,)]
+            if (name,) in parts
+            else np.zeros(np.shape(arguments[name]))
+            for name in moved
+        }
+        made = self.function(**call.words(inputs, self.wanted, t=t, out=part_of(call, outs)))
+        return [
+            None if call.is_byproduct(place) else _aligned(part_at(made, path), outs[place])
+            for place, path in enumerate(call.out_paths)
+        ]
+
+
+class Adjoint(Derived):
+    """A formula for the cotangent of each array argument: `function(g, ...)`.
+
+    The function is linear in each of these arguments by itself, so its tangent is the function
+    itself; otherwise `push` gives a formula `function(t, out, ...)` for each.
+    """
+
+    name = "adjoint"
+
+    def __init__(
+        self,
+        pull: Mapping[str, Callable[..., Any]],
+        push: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        self.pulls = dict(pull)
+        self.pushes = push
+        functions = [*self.pulls.values(), *(push or {}).values()]
+        self.wanted = frozenset().union(*map(_parameters, functions))
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Call the formula of each argument that is needed."""
+
+        def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            given = [_or_zeros(g, out) for g, out in zip(cotangents, outs, strict=True)]
+            more = {"g": part_of(call, given), "out": part_of(call, outs)}
+            found: list[Any] = []
+            for x, path, is_needed in zip(inputs, call.paths, needed, strict=True):
+                if not is_needed:
+                    found.append(None)
+                    continue
+                function = self.pulls[str(path[0])]
+                made = function(**call.words(inputs, _parameters(function), **more))
+                made = part_at(made, path[1:])
+                backend = backend_of(x)
+                found.append(fit_cotangent(namespace_of([made, x]), made, backend.meta(x, 0)))
+            return found
+
+        return pull
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Sum what the tangent of each argument contributes."""
+        total: list[Any] = [None] * len(outs)
+        for place, (path, tangent) in enumerate(zip(call.paths, tangents, strict=True)):
+            if tangent is None:
+                continue
+            if self.pushes is None:
+                moved = [*inputs[:place], tangent, *inputs[place + 1 :]]
+                parts = SciPyCall.values(call, moved)
+            else:
+                function = self.pushes[str(path[0])]
+                t = with_parts(call.arguments(inputs)[str(path[0])], {path[1:]: tangent})
+                more = {"t": t, "out": part_of(call, outs)}
+                made = function(**call.words(inputs, _parameters(function), **more))
+                parts = [part_at(made, path) for path in call.out_paths]
+            total = [b if a is None else a + b for a, b in zip(total, parts, strict=True)]
+        return [_aligned(part, out) for part, out in zip(total, outs, strict=True)]
+
+
+class AxisLinear(Derived):
+    """A function that is linear in one array, along one axis: the tangent is the function itself.
+
+    Its adjoint is `adjoint(g, ...)`, where one is known; otherwise that of the matrix of the map,
+    which is the function of unit vectors. The matrix is kept in sparse form for some calls.
+    """
+
+    name = "linear along an axis"
+
+    def __init__(
+        self,
+        array: str = "x",
+        axis: str = "axis",
+        adjoint: Callable[..., Any] | None = None,
+        *,
+        singly: bool = False,
+        holds: Callable[[dict[str, Any]], str] | None = None,
+    ) -> None:
+        self.array = array
+        self.axis = axis
+        self.adjoint = adjoint
+        self.singly = singly
+        """The function takes one vector at a time."""
+        self.holds = holds
+        """The option with which the function is not linear, of the arguments; empty if it is."""
+        self._matrices: dict[Any, Any] = {}
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the map is SciPy's own."""
+        return True
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Call the function on the tangent."""
+        self._check(call)
+        return call.values(
+            [zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)]
+        )
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Apply the adjoint."""
+        self._check(call)
+        arguments = call.arguments(inputs)
+        x = arguments[self.array]
+        axis = arguments.get(self.axis, -1)
+
+        def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            g = cotangents[0]
+            if self.adjoint is not None:
+                words = call.words(inputs, _parameters(self.adjoint), g=g)
+                made = self.adjoint(**words)
+            else:
+                matrix = self._matrix(call, x.shape[axis])
+                made = applied(matrix.conj().T, g, axis)
+            backend = backend_of(x)
+            fitted = fit_cotangent(namespace_of([made, x]), made, backend.meta(x, 0))
+            return [fitted if path == (self.array,) else None for path in call.paths]
+
+        return pull
+
+    def _check(self, call: SciPyCall) -> None:
+        option = "" if self.holds is None else self.holds(call.defaults)
+        if option:
+            raise NoRuleError(
+                f"{call.name} has no derivative with {option}, with which it is not linear. "
+                "Fix: use another value of the option."
+            )
+
+    def _matrix(self, call: SciPyCall, n: int) -> Any:
+        """The matrix of the map for vectors of length n, as SciPy's function of unit vectors."""
+        options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
+        key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
+        found = self._matrices.get(key)
+        if found is None:
+            blocks: list[Any] = []
+            for start in range(0, n, BLOCK):
+                units = np.eye(n, min(BLOCK, n - start), -start)
+                if self.singly:
+                    columns = [call.row.original(**options, **{self.array: u}) for u in units.T]
+                    made = np.stack(columns, axis=1)
+                else:
+                    made = call.row.original(**options, **{self.array: units, self.axis: 0})
+                blocks.append(scipy.sparse.csr_array(made))
+            found = scipy.sparse.hstack(blocks, format="csr")
+            while len(self._matrices) >= KEPT:
+                self._matrices.pop(next(iter(self._matrices)))
+            self._matrices[key] = found
+        return found
+
+
+BLOCK = 256
+"""So many unit vectors are transformed at once."""
+KEPT = 16
+"""So many matrices are kept."""
+
+
+def _frozen(value: Any) -> Any:
+    """An option as a part of a key."""
+    return (value.tobytes(), value.shape) if isinstance(value, np.ndarray) else repr(value)
+
+
+_natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False)
+
+
+def scipys(path: str) -> Callable[..., Any]:
+    """Return SciPy's own function, also where `install` has given that a rule.
+
+    What it calls of SciPy's in its turn runs on plain data as well.
+    """
+    row = row_of(path)
+    assert row is not None, path
+    original = row.original
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        token = _natively.set(True)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _natively.reset(token)
+
+    return call
+
+
+class Composed(Kind):
+    """A function that does all by itself, in place of SciPy's: `function(...)`.
+
+    It calls SciPy's on plain data, and attaches a derivative to what that returns.
+    """
+
+    name = "composed"
+    tracks_all = True
+
+    def __init__(self, function: Callable[..., Any], *, calls_back: bool = False) -> None:
+        self.function = function
+        self.calls_back = calls_back
+        """It takes a function, which may have closed over what is tracked."""
+
+    def takes(self, parameter: str) -> bool:
+        """Tell if the function has the parameter."""
+        return parameter in _parameters(self.function)
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function in the place of SciPy's."""
+        return self.function(*args, **kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return a dispatcher that also asks what functions among the arguments have closed over.
+
+        Outside of a transform only the tape can be in a closure; then SciPy's own function stops
+        at the first value that it is given.
+        """
+        if not self.calls_back:
+            return None
+        original = row.original
+
+        @functools.wraps(original)
+        def dispatch(*args: Any, **kwargs: Any) -> Any:
+            is_quiet = _natively.get() or not is_differentiating()
+            if is_quiet and not holds_variable([args, kwargs]):
+                try:
+                    return original(*args, **kwargs)
+                except TrackedValueError:
+                    pass
+            return self.answer(row, args, kwargs)
+
+        return dispatch
+
+
+class Constant(Kind):
+    """A function whose result is piecewise constant, or does not depend on floats."""
+
+    name = "no derivative"
+    tracks_all = True
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the function is SciPy's own."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call SciPy's function on the data."""
+        if is_recorded([args, kwargs]) and not is_differentiated(
+            [leaf for _, leaf in wrappers_in([args, kwargs])]
+        ):
+            return looped(row.original, row.name, *args, **kwargs)
+        options = {name: unwrapped_key(value) for name, value in kwargs.items()}
+        return wrapped_untracked(row.original(*unwrapped_key(args), **options))
+
+
+class Refused(Kind):
+    """A function that has no derivative here: the reason, or the way out, in words."""
+
+    name = "refused"
+    tracks_all = True
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the function is SciPy's own."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Refuse what is tracked; call SciPy's function on anything else."""
+        refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
+        return Constant.answer(Constant(self.why), row, args, kwargs)
+
+
+def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's function, unless a variable is among the arguments."""
+    answer = row.kind.answer
+
+    @functools.wraps(original)
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        for value in args:
+            if isinstance(value, SUSPECTS) and holds_variable(value):
+                return answer(row, args, kwargs)
+        if kwargs:
+            for value in kwargs.values():
+                if isinstance(value, SUSPECTS) and holds_variable(value):
+                    return answer(row, args, kwargs)
+        return original(*args, **kwargs)
+
+    return dispatch
+
+
+# Products with sparse matrices --------------------------------------------------------------------
+
+
+def _product(matrix: Any, x: Any) -> Any:
+    return matrix @ x
+
+
+PRODUCT = Row(
+    "sparse product",
+    Adjoint({"x": lambda g, matrix: product(matrix.conj().T, g)}),
+    arrays="x",
+    original=_product,
+)
+
+
+def product(matrix: Any, x: Any) -> Any:
+    """Multiply a constant matrix, which may be sparse, with an array of one or two axes."""
+    if isinstance(x, AnyWrapper):
+        return PRODUCT.kind.answer(PRODUCT, (matrix, x), {})
+    return matrix @ x
+
+
+def applied(matrix: Any, x: Any, axis: int) -> Any:
+    """Apply a constant matrix along an axis of an array."""
+    moved = np.moveaxis(x, axis, 0)
+    made = product(matrix, np.reshape(moved, (moved.shape[0], -1)))
+    return np.moveaxis(np.reshape(made, (-1, *moved.shape[1:])), 0, axis)
+
+
+# Parts of a result --------------------------------------------------------------------------------
+
+
+def part_of(call: SciPyCall, parts: Sequence[Any]) -> Any:
+    """SciPy's result with other values for its floating-point parts."""
+    return with_parts(call.result, dict(zip(call.out_paths, parts, strict=True)))
+
+
+def _or_zeros(cotangent: Any, out: Any) -> Any:
+    return zeros_like(out) if cotangent is None else cotangent
+
+
+def _aligned(part: Any, out: Any) -> Any:
+    """A part of what a formula returned, of the shape and dtype of SciPy's."""
+    if part is None:
+        return zeros_like(out)
+    if not is_array(part):
+        part = np.asarray(part)
+    return fit_tangent(namespace_of([part, out]), part, out)

@@ -1,0 +1,251 @@
+"""The public names of SciPy that have no row, by what they are.
+
+A test compares them, and the rows, with the SciPy that is installed. A name that a new SciPy has,
+and that is neither here nor in a row, fails it.
+"""
+
+NAMES: dict[str, dict[str, str]] = {
+    "linalg": {
+        "errors and warnings": "LinAlgError LinAlgWarning",
+        "modules": (
+            "basic blas cython_blas cython_lapack decomp decomp_cholesky decomp_lu "
+            "decomp_qr decomp_schur decomp_svd lapack matfuncs misc special_matrices"
+        ),
+        "no rule: tried by its array-API path": (
+            "dft find_best_blas_type get_blas_funcs get_lapack_funcs hadamard helmert "
+            "hilbert invhilbert invpascal pascal qr_delete qr_insert qr_update "
+            "solve_lyapunov"
+        ),
+    },
+    "special": {
+        "ufuncs with a rule of gradwrap's own table": (
+            "agm airy airye bdtr bdtrc bdtri beta betainc betaincc betainccinv betaincinv "
+            "betaln binom boxcox boxcox1p btdtria btdtrib cbrt chdtr chdtrc chdtri chdtriv "
+            "chndtr chndtrinc chndtrix cosdg cosm1 cotdg dawsn digamma ellipe ellipeinc "
+            "ellipj ellipk ellipkinc ellipkm1 elliprc elliprd elliprf entr erf erfc erfcinv "
+            "erfcx erfi erfinv eval_chebyc eval_chebys eval_chebyt eval_chebyu "
+            "eval_gegenbauer eval_genlaguerre eval_hermite eval_hermitenorm eval_jacobi "
+            "eval_laguerre eval_legendre eval_sh_chebyt eval_sh_chebyu eval_sh_jacobi "
+            "eval_sh_legendre exp1 exp10 exp2 expi expit expm1 expn exprel fdtr fdtrc fdtri "
+            "fdtridfd fresnel gamma gammainc gammaincc gammainccinv gammaincinv gammaln "
+            "gammasgn gdtr gdtrc gdtria gdtrib gdtrix hankel1 hankel1e hankel2 hankel2e "
+            "huber hyp0f1 hyp1f1 hyp2f1 hyperu i0 i0e i1 i1e inv_boxcox inv_boxcox1p "
+            "it2i0k0 it2j0y0 it2struve0 itairy iti0k0 itj0y0 itmodstruve0 itstruve0 iv ive "
+            "j0 j1 jn jv jve k0 k0e k1 k1e kl_div kn kolmogi kolmogorov kv kve log1p "
+            "log_expit log_ndtr log_wright_bessel loggamma logit lpmv modstruve nbdtr "
+            "nbdtrc nbdtri ndtr ndtri ndtri_exp nrdtrimn nrdtrisd owens_t pbdv pbvv pbwa "
+            "pdtr pdtrc pdtri poch powm1 pseudo_huber psi radian rel_entr rgamma round "
+            "shichi sici sindg spence stdtr stdtridf stdtrit struve tandg tklmbda "
+            "voigt_profile wofz wright_bessel wrightomega xlog1py xlogy y0 y1 yn yv yve "
+            "zetac"
+        ),
+        "ufuncs without a rule: refused": (
+            "bdtrik bdtrin bei beip ber berp besselpoly chndtridf elliprg elliprj kei keip "
+            "kelvin ker kerp mathieu_a mathieu_b mathieu_cem mathieu_modcem1 "
+            "mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 mathieu_sem modfresnelm "
+            "modfresnelp nbdtrik nbdtrin ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc "
+            "nctdtr nctdtridf nctdtrinc nctdtrit obl_ang1 obl_ang1_cv obl_cv obl_rad1 "
+            "obl_rad1_cv obl_rad2 obl_rad2_cv pdtrik pro_ang1 pro_ang1_cv pro_cv pro_rad1 "
+            "pro_rad1_cv pro_rad2 pro_rad2_cv smirnov smirnovi"
+        ),
+        "no rule: tried by its array-API path": (
+            "ai_zeros assoc_laguerre bei_zeros beip_zeros ber_zeros bernoulli berp_zeros "
+            "bi_zeros c_roots cg_roots chebyc chebys chebyt chebyu ellip_harm ellip_harm_2 "
+            "ellip_normal erf_zeros euler fresnel_zeros fresnelc_zeros fresnels_zeros "
+            "gegenbauer genlaguerre geterr h1vp h2vp h_roots he_roots hermite hermitenorm "
+            "ivp j_roots jacobi jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros js_roots jvp "
+            "kei_zeros keip_zeros kelvin_zeros ker_zeros kerp_zeros kvp l_roots la_roots "
+            "laguerre lambertw legendre lmbda lqmn lqn mathieu_even_coef mathieu_odd_coef "
+            "obl_cv_seq p_roots pbdn_seq pbdv_seq pbvv_seq pro_cv_seq ps_roots riccati_jn "
+            "riccati_yn roots_chebyc roots_chebys roots_chebyt roots_chebyu "
+            "roots_gegenbauer roots_genlaguerre roots_hermite roots_hermitenorm "
+            "roots_jacobi roots_laguerre roots_legendre roots_sh_chebyt roots_sh_chebyu "
+            "roots_sh_jacobi roots_sh_legendre s_roots seterr sh_chebyt sh_chebyu sh_jacobi "
+            "sh_legendre softplus stirling2 t_roots ts_roots u_roots us_roots y0_zeros "
+            "y1_zeros y1p_zeros yn_zeros ynp_zeros yvp zeta"
+        ),
+        "classes of plain data": "errstate",
+        "functions of NumPy": "sinc",
+        "objects of plain data": (
+            "assoc_legendre_p_all legendre_p_all sph_harm_y_all sph_legendre_p sph_legendre_p_all"
+        ),
+        "errors and warnings": "SpecialFunctionError SpecialFunctionWarning",
+    },
+    "stats": {
+        "classes of plain data": (
+            "Binomial BootstrapMethod CensoredData Covariance Logistic Mixture "
+            "MonteCarloMethod Normal PermutationMethod Uniform"
+        ),
+        "errors and warnings": (
+            "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning"
+        ),
+        "no rule: tried by its array-API path": (
+            "abs anderson anderson_ksamp barnard_exact bayes_mvs binned_statistic "
+            "binned_statistic_2d binned_statistic_dd binomtest bootstrap boschloo_exact "
+            "boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq "
+            "directional_stats dunnett ecdf exp expectile fisher_exact fit goodness_of_fit "
+            "ks_1samp kstest log logrank make_distribution mode monte_carlo_test "
+            "multiscale_graphcorr mvsdist obrientransform order_statistic permutation_test "
+            "pmean poisson_means_test power ppcc_max ppcc_plot probplot quantile_test "
+            "relfreq shapiro siegelslopes sigmaclip sobol_indices spearmanrho theilslopes "
+            "trim1 trimboth truncate tukey_hsd wasserstein_distance_nd yeojohnson_normmax "
+            "yeojohnson_normplot"
+        ),
+        "modules": (
+            "biasedurn contingency distributions kde morestats mstats mstats_basic "
+            "mstats_extras mvn qmc stats"
+        ),
+        "objects of plain data": (
+            "dirichlet_multinomial matrix_t multivariate_hypergeom normal_inverse_gamma "
+            "ortho_group random_correlation random_table special_ortho_group "
+            "uniform_direction unitary_group vonmises_fisher"
+        ),
+    },
+    "signal": {
+        "errors and warnings": "BadCoefficients",
+        "classes of plain data": (
+            "CZT ShortTimeFFT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti"
+        ),
+        "no rule: tried by its array-API path": (
+            "abcd_normalize band_stop_obj bessel besselap bode buttap butter buttord "
+            "cheb1ap cheb1ord cheb2ap cheb2ord cheby1 cheby2 closest_STFT_dual_window "
+            "cont2discrete cspline2d czt_points dbode dfreqresp dimpulse dlsim dstep ellip "
+            "ellipap ellipord find_peaks findfreqs firls firwin2 firwin_2d freqresp "
+            "gammatone get_window iircomb iirdesign iirfilter iirnotch iirpeak impulse "
+            "invres invresz kaiser_atten kaiser_beta kaiserord lsim peak_prominences "
+            "peak_widths place_poles qspline2d remez residue residuez savgol_coeffs "
+            "sawtooth spline_filter square ss2zpk step symiirorder1 symiirorder2 "
+            "unique_roots unit_impulse zpk2ss"
+        ),
+        "modules": "windows",
+    },
+    "fft": {
+        "no rule: tried by its array-API path": (
+            "get_workers register_backend set_backend set_global_backend set_workers skip_backend"
+        ),
+    },
+    "integrate": {
+        "classes of plain data": (
+            "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode ode"
+        ),
+        "errors and warnings": "IntegrationWarning ODEintWarning",
+        "modules": "dop lsoda odepack quadpack vode",
+    },
+    "interpolate": {
+        "classes of plain data": (
+            "AAA BPoly BivariateSpline CloughTocher2DInterpolator LSQBivariateSpline "
+            "LSQSphereBivariateSpline NdBSpline NdPPoly Rbf RectSphereBivariateSpline "
+            "SmoothBivariateSpline SmoothSphereBivariateSpline interp2d"
+        ),
+        "modules": ("fitpack fitpack2 interpnd interpolate ndgriddata polyint rbf"),
+    },
+    "optimize": {
+        "classes of plain data": (
+            "BFGS Bounds BroydenFirst HessianUpdateStrategy InverseJacobian KrylovJacobian "
+            "LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult "
+            "RootResults SR1"
+        ),
+        "errors and warnings": "NoConvergence OptimizeWarning",
+        "modules": (
+            "cobyla lbfgsb linesearch minpack minpack2 moduleTNC nonlin optimize slsqp tnc zeros"
+        ),
+        "no rule: tried by its array-API path": "linprog_verbose_callback show_options",
+    },
+    "spatial": {
+        "errors and warnings": "QhullError",
+        "classes of plain data": "Rectangle",
+        "modules": "ckdtree distance kdtree qhull transform",
+        "no rule: tried by its array-API path": (
+            "convex_hull_plot_2d delaunay_plot_2d voronoi_plot_2d"
+        ),
+    },
+    "sparse": {
+        "errors and warnings": "SparseEfficiencyWarning SparseWarning",
+        "modules": (
+            "base bsr compressed construct coo csc csgraph csr data dia dok extract lil "
+            "linalg sparsetools sputils"
+        ),
+        "no rule: tried by its array-API path": (
+            "block_array block_diag bmat diags diags_array expand_dims eye eye_array find "
+            "get_index_dtype hstack identity issparse isspmatrix isspmatrix_bsr "
+            "isspmatrix_coo isspmatrix_csc isspmatrix_csr isspmatrix_dia isspmatrix_dok "
+            "isspmatrix_lil kron kronsum load_npz permute_dims rand random random_array "
+            "safely_cast_index_arrays save_npz spdiags swapaxes tril triu vstack"
+        ),
+        "classes of plain data": (
+            "bsr_array bsr_matrix coo_array coo_matrix csc_array csc_matrix csr_array "
+            "csr_matrix dia_array dia_matrix dok_array dok_matrix lil_array lil_matrix "
+            "sparray spmatrix"
+        ),
+    },
+    "cluster": {
+        "modules": "hierarchy vq",
+    },
+    "constants": {
+        "numbers": (
+            "Avogadro Boltzmann Btu Btu_IT Btu_th G Julian_year N_A Planck R Rydberg "
+            "Stefan_Boltzmann Wien acre alpha angstrom arcmin arcminute arcsec arcsecond "
+            "astronomical_unit atm atmosphere atomic_mass atto au bar barrel bbl blob c "
+            "calorie calorie_IT calorie_th carat centi day deci degree degree_Fahrenheit "
+            "deka dyn dyne e eV electron_mass electron_volt elementary_charge epsilon_0 erg "
+            "exa exbi femto fermi fine_structure fluid_ounce fluid_ounce_US fluid_ounce_imp "
+            "foot g gallon gallon_US gallon_imp gas_constant gibi giga golden golden_ratio "
+            "grain gram gravitational_constant h hbar hectare hecto horsepower hour hp inch "
+            "k kgf kibi kilo kilogram_force kmh knot lb lbf light_year liter litre long_ton "
+            "m_e m_n m_p m_u mach mebi mega metric_ton micro micron mil mile milli minute "
+            "mmHg mph mu_0 nano nautical_mile neutron_mass ounce oz parsec pebi peta "
+            "physical_constants pi pico point pound pound_force proton_mass psi pt quecto "
+            "quetta ronna ronto short_ton sigma slinch slug speed_of_light speed_of_sound "
+            "stone survey_foot survey_mile tebi tera ton_TNT torr troy_ounce troy_pound u "
+            "week yard year yobi yocto yotta zebi zepto zero_Celsius zetta"
+        ),
+        "errors and warnings": "ConstantWarning",
+        "modules": "codata constants",
+        "no rule: tried by its array-API path": "find precision unit value",
+    },
+    "sparse.linalg": {
+        "errors and warnings": "ArpackError ArpackNoConvergence MatrixRankWarning",
+        "classes of plain data": "LaplacianNd LinearOperator SuperLU",
+        "no rule: tried by its array-API path": (
+            "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply factorized "
+            "funm_multiply_krylov gcrotmk gmres inv is_sptriangular lgmres lobpcg lsmr lsqr "
+            "matrix_power minres norm onenormest qmr spbandwidth spilu splu spsolve "
+            "spsolve_triangular svds tfqmr use_solver"
+        ),
+        "modules": "dsolve eigen interface isolve matfuncs",
+    },
+    "sparse.csgraph": {
+        "no rule: tried by its array-API path": (
+            "bellman_ford breadth_first_order breadth_first_tree connected_components "
+            "construct_dist_matrix csgraph_from_dense csgraph_from_masked "
+            "csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked depth_first_order "
+            "depth_first_tree dijkstra floyd_warshall johnson laplacian "
+            "maximum_bipartite_matching maximum_flow min_weight_full_bipartite_matching "
+            "minimum_spanning_tree reconstruct_path reverse_cuthill_mckee shortest_path "
+            "structural_rank yen"
+        ),
+        "errors and warnings": "NegativeCycleError",
+    },
+    "cluster.hierarchy": {
+        "classes of plain data": "ClusterNode DisjointSet",
+        "no rule: tried by its array-API path": (
+            "dendrogram from_mlab_linkage set_link_color_palette to_mlab_linkage"
+        ),
+    },
+    "signal.windows": {
+        "no rule: tried by its array-API path": (
+            "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine dpss "
+            "exponential flattop gaussian general_cosine general_gaussian general_hamming "
+            "get_window hamming hann kaiser kaiser_bessel_derived lanczos nuttall parzen "
+            "taylor triang tukey"
+        ),
+    },
+    "stats.qmc": {
+        "no rule: tried by its array-API path": (
+            "discrepancy geometric_discrepancy scale update_discrepancy"
+        ),
+        "classes of plain data": (
+            "Halton LatinHypercube MultinomialQMC MultivariateNormalQMC PoissonDisk QMCEngine Sobol"
+        ),
+    },
+}

@@ -1,0 +1,10 @@
+"""Optimisation: `scipy.optimize`, with derivatives where a rule is known."""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from gradwrap.scipy.doors import door as _door
+
+if _TYPE_CHECKING:
+    from scipy.optimize import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
+else:
+    __getattr__, __dir__ = _door("optimize")

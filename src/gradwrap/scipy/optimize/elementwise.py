@@ -1,0 +1,10 @@
+"""Elementwise root finding: `scipy.optimize.elementwise`, with derivatives."""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from gradwrap.scipy.doors import door as _door
+
+if _TYPE_CHECKING:
+    from scipy.optimize.elementwise import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
+else:
+    __getattr__, __dir__ = _door("optimize.elementwise")

@@ -1,0 +1,87 @@
+"""The floating-point parts of a result, taken out by their paths and put back in.
+
+SciPy returns arrays, numbers, tuples, named tuples, and result objects that are dictionaries.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Path = tuple[Any, ...]
+
+
+def is_float(value: Any) -> bool:
+    """Tell if a value is a floating-point or complex array, wrapped or not, or such a number."""
+    if isinstance(value, (np.ndarray, np.generic, AnyWrapper)):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (float, complex))
+
+
+def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the floating-point parts of a result, each with its path."""
+    if isinstance(result, SEQUENCE):
+        for index, part in enumerate(result):
+            yield from float_parts(part, (*path, index))
+        for name in _more_fields(result):
+            yield from float_parts(getattr(result, name), (*path, name))
+    elif isinstance(result, DICT):
+        for key, part in result.items():
+            yield from float_parts(part, (*path, key))
+    elif is_float(result):
+        yield path, result
+    elif dataclasses.is_dataclass(result):
+        for name, part in vars(result).items():
+            if is_float(part):
+                yield (*path, name), part
+
+
+def part_at(result: Any, path: Path) -> Any:
+    """Return the part of a result at a path."""
+    for key in path:
+        is_item = isinstance(result, DICT) or not isinstance(key, str)
+        result = result[key] if is_item else getattr(result, key)
+    return result
+
+
+def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
+    """Return a copy of a result with other parts at some paths."""
+    if path in parts:
+        return parts[path]
+    if isinstance(result, SEQUENCE):
+        changed = [with_parts(part, parts, (*path, i)) for i, part in enumerate(result)]
+        more = {
+            name: with_parts(getattr(result, name), parts, (*path, name))
+            for name in _more_fields(result)
+        }
+        if not hasattr(result, "__dict__"):
+            return rebuilt(result, changed)
+        made = tuple.__new__(type_of(result), changed)  # whose constructor may ask for more
+        vars(made).update(vars(result) | more)
+        return made
+    if isinstance(result, DICT):
+        made = copy.copy(result)
+        for key, part in result.items():
+            made[key] = with_parts(part, parts, (*path, key))
+        return made
+    if dataclasses.is_dataclass(result) and parts:
+        made = copy.copy(result)
+        for name in vars(result):
+            if (*path, name) in parts:
+                setattr(made, name, parts[*path, name])
+        return made
+    return result
+
+
+def _more_fields(result: Any) -> tuple[str, ...]:
+    """Return the names of the attributes that SciPy's named tuples have besides their items."""
+    return tuple(getattr(result, "_extra_fields", ()))

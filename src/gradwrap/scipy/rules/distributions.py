@@ -1,0 +1,672 @@
+"""The distributions of scipy.stats: one rule for all, through the methods of their classes.
+
+A public method such as `pdf` standardises its argument, and calls the class's own `_pdf`, which is
+written in NumPy and special functions. The formula here does so too, with tracked arguments. Where
+a class has no such method, or one that cannot be differentiated, it follows from another:
+
+- a density from its logarithm, and the other way round;
+- a distribution function from 1 minus the other, or as an integral of the density;
+- a quantile from the distribution function and the density, by two of Newton's steps from SciPy's
+  value, which have the derivatives of the root up to the third.
+
+The values are SciPy's.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.wrapper import is_recorded, native
+from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
+from gradwrap.rules.incomplete import half_line
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
+from gradwrap.scipy.table import Kind, Row
+from gradwrap.transforms.arguments import stop_gradient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from gradwrap.scipy.calls import SciPyCall
+
+stats: Any = import_module("scipy.stats")
+CONTINUOUS: Any = stats.rv_continuous
+DISCRETE: Any = stats.rv_discrete
+FUNCTIONS = ("logcdf", "cdf", "logsf", "sf", "ppf", "isf")
+DENSITIES = {"pdf", "logpdf", "pmf", "logpmf"}
+SIDES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cdf", "sf"), ("cdf", "sf")),
+    **dict.fromkeys(("ppf", "isf"), ("ppf", "isf")),
+    **{name: (name,) for name in ("pdf", "pmf", "entropy", "stats", "munp")},
+}
+MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
+WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
+CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
+"""What the body of a method raises that does not take variables."""
+
+
+class Distribution(Kind):
+    """A distribution of SciPy's, whose methods take tracked arguments."""
+
+    name = "distribution"
+    tracks_all = True
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the methods check them."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Freeze the distribution."""
+        return self.stand_in(row)(*args, **kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return an object of a class derived from that of SciPy's, with the same attributes."""
+        original = row.original
+        kind: Any = type(original)
+        made: Any = object.__new__(differentiable(kind))
+        made.__dict__.update(original.__dict__)
+        made._path = row.path
+        return made
+
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = differentiable(kind)
+        original._path = row.path
+
+        def undo() -> None:
+            original.__class__ = kind
+            del original._path
+
+        return undo
+
+
+class DistributionClass(Kind):
+    """A class of distributions to derive others from, whose methods take tracked arguments."""
+
+    name = "class of distributions"
+    tracks_all = True
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the methods check them."""
+        return True
+
+    def stand_in(self, row: Row) -> Any:
+        """Return the derived class."""
+        return differentiable(row.original)
+
+
+# The classes --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def differentiable(kind: Hashable) -> Any:
+    """Derive from a class of distributions one whose methods take tracked arguments."""
+    base: Any = kind
+    names = [
+        name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
+    ]
+    methods = {name: _method(base, name) for name in names}
+    more = {"_path": "", "_native": base, "__reduce__": _reduced, "__module__": base.__module__}
+    return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
+
+
+def _method(base: Any, name: str) -> Callable[..., Any]:
+    original = getattr(base, name)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not holds_variable((args, kwargs)):
+            return original(self, *args, **kwargs)
+        if name in WITHOUT:
+            raise NoRuleError(
+                f"{_named(self, name)} has no derivative. "
+                "Fix: .detach() its arguments, if the result is to be a constant."
+            )
+        if name in MOMENTS:
+            return _moment_call(self, name, args, kwargs)
+        return _answered(self, name, args, kwargs)
+
+    return method
+
+
+def _reduced(self: Any) -> Any:
+    """Pickle the distribution by its public path, or as SciPy does."""
+    if self._path:
+        from gradwrap.scipy.doors import dispatcher
+
+        return dispatcher, (self._path,)
+    return _made_anew, (self._native, self._updated_ctor_param())
+
+
+def _made_anew(native: Any, options: dict[str, Any]) -> Any:
+    return differentiable(native)(**options)
+
+
+def _named(dist: Any, name: str) -> str:
+    return f"scipy.stats.{dist.name}.{name}"
+
+
+# One call -----------------------------------------------------------------------------------------
+
+
+def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Perform a call with tracked arguments, which are `x, shapes, loc, scale`."""
+    kwargs = dict(kwargs)
+    if args:
+        x, args = args[0], args[1:]
+    else:
+        x = kwargs.pop(next(k for k in ("x", "k", "q") if k in kwargs))
+    shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    _refuse_integers(dist, name, shapes)
+    is_discrete = isinstance(dist, DISCRETE)
+    if is_discrete and name in DENSITIES and (is_recorded(x) or is_recorded(loc)):
+        argument = "k" if is_recorded(x) else "loc"
+        raise NoRuleError(
+            f"{_named(dist, name)} has no derivative with respect to its argument {argument}, "
+            "which is tracked: it is positive at integers only. Fix: .detach() it."
+        )
+    return _row(dist, name).kind.answer(_row(dist, name), (x, tuple(shapes), loc, scale), {})
+
+
+def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
+    """Raise an error for a tracked shape that has to be an integer."""
+    known = dist._shape_info() if hasattr(dist, "_shape_info") else ()
+    for place, (value, info) in enumerate(zip(shapes, known, strict=False)):
+        if not info.integrality or not is_recorded(value):
+            continue
+        fixed = [np.asarray(native(shape)) for shape in shapes]
+        between = [shape + (0.25 if i == place else 0) for i, shape in enumerate(fixed)]
+        if not np.any(dist._argcheck(*between)):
+            raise NoRuleError(
+                f"{_named(dist, name)} has no derivative with respect to its argument "
+                f"{info.name}, which is tracked: it is an integer. Fix: .detach() it."
+            )
+
+
+def _row(dist: Any, name: str) -> Row:
+    """Return the row of a method of one distribution."""
+    rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
+    if name not in rows:
+        native = getattr(dist._native, name)
+        is_discrete = isinstance(dist, DISCRETE)
+
+        def original(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+            options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
+            return native(dist, x, *shapes, **options)
+
+        body = _discrete if is_discrete else _continuous
+        function = functools.partial(body, dist, name)
+        rows[name] = Row(
+            _named(dist, name).removeprefix("scipy."),
+            _Method(function),
+            arrays="x shapes loc scale",
+            groups="shapes",
+            original=original,
+        )
+    return rows[name]
+
+
+class _Method(Formula):
+    """The formula of a method."""
+
+    rtol = 1e-6
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.wanted = frozenset(("x", "shapes", "loc", "scale", "out"))
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Call the formula, and compare its value with SciPy's."""
+        made = super().evaluate(call, leaves, outs)
+        found, wanted = native(made), native(outs[0])
+        close = np.isclose(found, wanted, rtol=self.rtol, atol=1e-3 * self.rtol, equal_nan=True)
+        if not np.all(close | ~np.isfinite(wanted)):
+            raise NoRuleError(
+                f"{call.name}: the formula for its derivative is not exact at these arguments "
+                f"({np.asarray(found)[~close][:1]} instead of {np.asarray(wanted)[~close][:1]}). "
+                "Fix: .detach() them, or give the function a rule of your own with "
+                "gradwrap.primitive and gradwrap.defvjp."
+            )
+        return made
+
+
+# Continuous distributions -------------------------------------------------------------------------
+
+
+def _continuous(
+    dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
+) -> Any:
+    """Return what a method of a continuous distribution returns, by its class's own methods."""
+    shape = np.broadcast_shapes(*map(np.shape, (x, *shapes))) or (1,)
+    x, *shapes = (_spread(value, shape) for value in (x, *shapes))
+    loc, scale = (np.reshape(value, np.shape(value) or (1,)) for value in (loc, scale))
+    lower, upper, valid = _support(dist, shapes)
+    if name in ("ppf", "isf"):
+        inside = valid & (stop_gradient(x) > 0) & (stop_gradient(x) < 1)
+        x = np.where(inside, x, 0.5)
+        found = quantile(dist, name, x, shapes, (out - loc) / scale) * scale + loc
+        edge = (out - stop_gradient(loc)) / stop_gradient(scale)
+        at_edge = np.where(np.isfinite(out), edge * scale + loc, out)
+        return np.reshape(np.where(inside, found, at_edge), np.shape(out))
+    y = (x - loc) / scale
+    place = stop_gradient(y)
+    if name in DENSITIES:
+        inside = valid & (place >= lower) & (place <= upper)
+    else:
+        inside = valid & (place > lower) & (place < upper)
+    y = np.where(inside, y, _interior(lower, upper))
+    if name == "pdf":
+        found = density(dist, y, shapes) / scale
+    elif name == "logpdf":
+        found = log_density(dist, y, shapes) - np.log(scale)
+    else:
+        found = distribution_function(dist, name, y, shapes, out, inside)
+    return np.reshape(np.where(inside, found, out), np.shape(out))
+
+
+def _spread(value: Any, shape: tuple[int, ...]) -> Any:
+    """Repeat an argument to a shape, as the methods of the classes get it."""
+    return value if np.shape(value) == shape else np.broadcast_to(value, shape)
+
+
+def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Return the bounds of the support, and where the shapes are valid, as data."""
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    lower, upper = dist._get_support(*fixed)
+    return lower, upper, dist._argcheck(*fixed)
+
+
+def _interior(lower: Any, upper: Any) -> Any:
+    """Return a point between two bounds, of which each may be infinite."""
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    below, above = np.where(low, lower, 0.0), np.where(high, upper, 0.0)
+    one_sided = np.where(low, below + 1.0, np.where(high, above - 1.0, 0.3))
+    return np.where(low & high, 0.5 * (below + above), one_sided)
+
+
+def _own(dist: Any, name: str) -> Any:
+    """Return the private method of a class: ours, its own, or None where it is the general one."""
+    bodies = BODIES.get(dist._native.__name__, {})
+    if name in bodies:
+        return bodies[name]
+    stem = name.removeprefix("_").removeprefix("log")
+    if any(one.removeprefix("_").removeprefix("log") in SIDES[stem] for one in bodies):
+        return None  # it follows from ours
+    general = getattr(CONTINUOUS if isinstance(dist, CONTINUOUS) else DISCRETE, name, None)
+    found = getattr(type(dist), name, None)
+    return None if found is None or found is general else getattr(dist, name)
+
+
+def _is_ours(dist: Any, name: str) -> bool:
+    return name in BODIES.get(dist._native.__name__, {})
+
+
+def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
+    """Return what the first choice that can be differentiated returns."""
+    error: Exception | None = None
+    with np.errstate(all="ignore"):
+        for choice in choices:
+            if choice is not None:
+                try:
+                    return choice()
+                except BatchedValueError:
+                    raise  # the examples are then taken one by one
+                except CAUSES as raised:
+                    error = error or raised
+    raise NoRuleError(
+        f"{what} has no derivative with respect to an argument that is tracked. "
+        "Fix: .detach() the argument if its gradient is not wanted, or give the function a rule "
+        "of your own with gradwrap.primitive and gradwrap.defvjp."
+    ) from error
+
+
+def density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
+    """Return the standard density inside of the support."""
+    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
+    return _first(
+        [
+            plain and (lambda: plain(y, *shapes)),
+            logarithm and (lambda: np.exp(logarithm(y, *shapes))),
+        ],
+        _named(dist, "pdf"),
+    )
+
+
+def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
+    """Return the logarithm of the standard density inside of the support."""
+    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
+    return _first(
+        [
+            logarithm and (lambda: logarithm(y, *shapes)),
+            plain and (lambda: np.log(plain(y, *shapes))),
+        ],
+        _named(dist, "logpdf"),
+    )
+
+
+def distribution_function(
+    dist: Any, name: str, y: Any, shapes: Sequence[Any], out: Any = None, inside: Any = True
+) -> Any:
+    """Return `cdf`, `sf`, `logcdf` or `logsf` of the standard distribution, inside."""
+    plain = name.removeprefix("log")
+    mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
+    logarithm = _own(dist, f"_log{plain}")
+    here, there = _own(dist, mine), _own(dist, other)
+    choices = [
+        here and (lambda: here(y, *shapes)),
+        there and (lambda: 1.0 - there(y, *shapes)),
+        lambda: _integral(dist, plain, y, shapes),
+    ]
+    if name != plain:
+        logs = [one and _log_of(one, out, inside) for one in choices]
+        return _first([logarithm and (lambda: logarithm(y, *shapes)), *logs], _named(dist, name))
+    if logarithm is not None:
+        choices.insert(2, lambda: np.exp(logarithm(y, *shapes)))
+    return _first(choices, _named(dist, name))
+
+
+def _log_of(choice: Callable[[], Any], out: Any, inside: Any) -> Callable[[], Any]:
+    return lambda: _logarithm(choice(), out, inside)
+
+
+def _logarithm(value: Any, out: Any, inside: Any) -> Any:
+    """Return the logarithm of a probability, which is more exact in SciPy's `out`."""
+    close = np.isclose(native(value), np.exp(native(out)), rtol=1e-5, atol=1e-9)
+    if np.any(native(inside) & ~close):
+        raise NoRuleError("the formula for its derivative is not exact at these arguments.")
+    return np.log(np.exp(out) + (value - stop_gradient(value)))
+
+
+def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], start: Any) -> Any:
+    """Return `ppf` or `isf` of the standard distribution between 0 and 1."""
+    mine, other = ("_ppf", "_isf") if name == "ppf" else ("_isf", "_ppf")
+    here, there = _own(dist, mine), _own(dist, other)
+    function, sign = ("cdf", 1.0) if name == "ppf" else ("sf", -1.0)
+
+    def newton() -> Any:
+        y = stop_gradient(start)
+        for _ in range(2):
+            miss = distribution_function(dist, function, y, shapes) - q
+            y = y - sign * miss / density(dist, y, shapes)
+        return y
+
+    return _first(
+        [
+            here and (lambda: here(q, *shapes)),
+            there and (lambda: there(1.0 - q, *shapes)),
+            newton,
+        ],
+        _named(dist, name),
+    )
+
+
+def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
+    """Integrate the density on the side of a point that has less of the probability.
+
+    By the rule of Takahasi and Mori on a bounded or unbounded interval, as in `rules/incomplete`.
+    """
+    place = np.asarray(stop_gradient(y))
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    lower, upper = dist._get_support(*fixed)
+    values = {one: getattr(dist._native, one)(dist, place, *fixed) for one in ("cdf", "sf")}
+    above = values["cdf"] > 0.5
+    halves = [
+        dist._native.isf(dist, 0.5 * values["sf"], *fixed),
+        dist._native.ppf(dist, 0.5 * values["cdf"], *fixed),
+    ]
+    sign = np.where(above, 1.0, -1.0)
+    end = np.where(above, upper, lower)
+    bounded = np.isfinite(end)
+    # of a bounded interval the nodes move with both ends; else they keep their distance
+    ends = dist._get_support(*shapes)
+    moving = np.where(above, *ends[::-1]) - y if np.any(bounded) else 0.0
+    half = np.where(above, halves[0], halves[1]) - place
+    wide = tuple(shape[..., None] if np.ndim(shape) else shape for shape in shapes)
+    total: Any = 0.0
+    near, _, near_weights = unit_rule()
+    far, far_weights = (np.asarray(values) for values in half_line())
+    for chosen, size, nodes, weights in (
+        (bounded, moving, near, near_weights),
+        (~bounded, half, far, far_weights),
+    ):
+        if np.any(chosen):
+            size = np.where(chosen, size, 0.0)  # noqa: PLW2901  elsewhere the integral is 0
+            t = y[..., None] + size[..., None] * nodes
+            data = stop_gradient(t)
+            inside = (data > np.asarray(lower)[..., None]) & (data < np.asarray(upper)[..., None])
+            t = np.where(inside, t, y[..., None])
+            parts = np.where(inside, density(dist, t, wide), 0.0)
+            total = total + sign * size * np.sum(parts * weights, axis=-1)
+    return np.where(above == (name == "sf"), total, 1.0 - total)
+
+
+# Discrete distributions ---------------------------------------------------------------------------
+
+
+def _discrete(
+    dist: Any,
+    name: str,
+    x: Any,
+    shapes: Sequence[Any],
+    loc: Any,
+    scale: Any,  # always 1: a word of both kinds
+    out: Any,
+) -> Any:
+    """Return what a method of a discrete distribution returns, by its class's own methods."""
+    if name in ("ppf", "isf"):  # an integer, and `loc`
+        return loc + (out - stop_gradient(loc))
+    k = np.asarray(stop_gradient(x)) - np.asarray(stop_gradient(loc))
+    shape = np.broadcast_shapes(*map(np.shape, (k, *shapes))) or (1,)
+    k, *shapes = (_spread(value, shape) for value in (k, *shapes))
+    lower, upper, valid = _support(dist, shapes)
+    if name in DENSITIES:
+        inside = valid & (k >= lower) & (k <= upper) & (np.floor(k) == k)
+    else:
+        k = np.floor(k)
+        inside = valid & (k >= lower) & (k < upper)
+    k = np.where(inside, k, np.where(np.isfinite(lower), lower, 0.0))
+    if name in DENSITIES:
+        found = mass(dist, k, shapes, logarithm=name == "logpmf")
+    else:
+        found = sum_of_masses(dist, name, k, shapes, out, inside)
+    return np.reshape(np.where(inside, found, out), np.shape(out))
+
+
+def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
+    """Return the probability of integers, or its logarithm."""
+    plain, log = _own(dist, "_pmf"), _own(dist, "_logpmf")
+    direct = [plain and (lambda: plain(k, *shapes)), log and (lambda: np.exp(log(k, *shapes)))]
+    logs = [log and (lambda: log(k, *shapes)), plain and (lambda: np.log(plain(k, *shapes)))]
+    return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
+
+
+def sum_of_masses(
+    dist: Any, name: str, k: Any, shapes: Sequence[Any], out: Any, inside: Any
+) -> Any:
+    """Return a distribution function at integers, by the class's own or as a sum."""
+    plain = name.removeprefix("log")
+    mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
+    logarithm = _own(dist, f"_log{plain}")
+    here, there = _own(dist, mine), _own(dist, other)
+    choices = [
+        here and (lambda: here(k, *shapes)),
+        there and (lambda: 1.0 - there(k, *shapes)),
+        lambda: _summed(dist, plain, k, shapes),
+    ]
+    if name != plain:
+        logs = [one and _log_of(one, out, inside) for one in choices]
+        return _first([logarithm and (lambda: logarithm(k, *shapes)), *logs], _named(dist, name))
+    return _first(choices, _named(dist, name))
+
+
+TERMS = 2_000
+"""So many terms of a distribution function are summed at most."""
+
+
+def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
+    """Sum the probabilities on the side that is bounded."""
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    lower = dist._get_support(*fixed)[0]
+    low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(dist, 1e-17, *fixed)))
+    count = int(np.max(k) - low) + 1
+    if count > TERMS:
+        raise NoRuleError(f"{_named(dist, name)}: a sum of {count} terms is too long. Fix: fewer.")
+    places = low + np.arange(count)
+    wide = tuple(shape[..., None] if np.ndim(shape) else shape for shape in shapes)
+    inside = (places <= k[..., None]) & (places >= np.asarray(lower)[..., None])
+    safe = np.where(inside, places, np.asarray(k)[..., None])
+    total = np.sum(np.where(inside, mass(dist, safe, wide, logarithm=False), 0.0), axis=-1)
+    return total if name == "cdf" else 1.0 - total
+
+
+# Moments ------------------------------------------------------------------------------------------
+
+
+def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a moment for tracked arguments."""
+    kwargs = dict(kwargs)
+    if name == "median":
+        return dist.ppf(0.5, *args, **kwargs)
+    if name == "interval":
+        if args:
+            level, args = args[0], args[1:]
+        else:
+            level = kwargs.pop("confidence")
+        return tuple(
+            dist.ppf(q, *args, **kwargs) for q in (0.5 * (1.0 - level), 0.5 * (1.0 + level))
+        )
+    if name not in ("mean", "var", "std", "entropy"):
+        raise NoRuleError(
+            f"{_named(dist, name)} has no derivative. Fix: mean, var, std, entropy, median and "
+            "interval have one."
+        )
+    shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    _refuse_integers(dist, name, shapes)
+    row = _moment_row(dist, name)
+    return row.kind.answer(row, (tuple(shapes), loc, scale), {})
+
+
+def _moment_row(dist: Any, name: str) -> Row:
+    rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
+    if name not in rows:
+        native = getattr(dist._native, name)
+
+        def original(shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+            is_discrete = isinstance(dist, DISCRETE)
+            options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
+            return native(dist, *shapes, **options)
+
+        rows[name] = Row(
+            _named(dist, name).removeprefix("scipy."),
+            _Moment(functools.partial(_moment, dist, name)),
+            arrays="shapes loc scale",
+            groups="shapes",
+            original=original,
+        )
+    return rows[name]
+
+
+class _Moment(_Method):
+    """The formula of a moment."""
+
+    rtol = 1e-9  # the derivative of an integral is less exact than the integral
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.wanted = frozenset(("shapes", "loc", "scale", "out"))
+
+
+def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any) -> Any:
+    """Return a moment by the class's own formulas."""
+    shape = np.broadcast_shapes(*map(np.shape, shapes)) or (1,)
+    shapes = [_spread(value, shape) for value in shapes]
+    standard = functools.partial(_standard, dist, shapes)
+    if name == "entropy":
+        found = standard("entropy") + np.log(scale) + 0.0 * loc
+    elif name == "mean":
+        found = standard("mean") * scale + loc
+    else:
+        found = standard("var") * scale * scale + 0.0 * loc
+        found = found if name == "var" else np.sqrt(found)
+    return np.reshape(found, np.shape(out))
+
+
+def _standard(dist: Any, shapes: Sequence[Any], name: str) -> Any:
+    """Return a moment of the standard distribution."""
+    entropy, stats_, powers = (_own(dist, one) for one in ("_entropy", "_stats", "_munp"))
+
+    def by_stats() -> Any:
+        options = (
+            {"moments": "mv"} if dist._stats_has_moments and not _is_ours(dist, "_stats") else {}
+        )
+        found = stats_(*shapes, **options)[name == "var"]
+        if found is None:
+            raise NotImplementedError
+        return found
+
+    def by_powers() -> Any:
+        mean = powers(1, *shapes)
+        return mean if name == "mean" else powers(2, *shapes) - mean * mean
+
+    def by_integral() -> Any:
+        if name == "entropy":
+            return _expectation(dist, shapes, lambda _, log: -log)
+        mean = _expectation(dist, shapes, lambda x, _: x)
+        if name == "mean":
+            return mean
+        return _expectation(dist, shapes, lambda x, _: (x - mean[..., None]) ** 2)
+
+    if name == "entropy":
+        choices = [entropy and (lambda: entropy(*shapes)), by_integral]
+    else:
+        choices = [stats_ and by_stats, powers and by_powers, by_integral]
+    return _first(choices, _named(dist, name))
+
+
+def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any], Any]) -> Any:
+    """Integrate, or sum, a function of the value and the logarithm of its probability."""
+    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    wide = [shape[..., None] if np.ndim(shape) else shape for shape in shapes]
+    if isinstance(dist, DISCRETE):
+        ends = (dist._native.ppf(dist, 1e-15, *fixed), dist._native.isf(dist, 1e-15, *fixed))
+        low, high = np.min(ends[0]), np.max(ends[1])
+        if not high - low < TERMS:
+            raise NotImplementedError
+        k = np.broadcast_to(np.arange(low, high + 1.0), (*np.shape(ends[0]), int(high - low) + 1))
+        inside = (k >= ends[0][..., None]) & (k <= ends[1][..., None])
+        k = np.where(inside, k, ends[0][..., None])
+        log = mass(dist, k, wide, logarithm=True)
+        return np.sum(np.where(inside, np.exp(log) * function(k, log), 0.0), axis=-1)
+    middle = dist._native.median(dist, *fixed)
+    ends = dist._get_support(*shapes)
+    total: Any = 0.0
+    for sign, end, quarter in ((-1.0, ends[0], 0.25), (1.0, ends[1], 0.75)):
+        bounded = np.all(np.isfinite(native(end)))
+        if not bounded and np.any(np.isfinite(native(end))):
+            raise NotImplementedError
+        if bounded:
+            nodes, _, weights = unit_rule()
+            size = end - middle
+        else:
+            nodes, weights = (np.asarray(values) for values in half_line())
+            size = dist._native.ppf(dist, quarter, *fixed) - middle
+        size = np.broadcast_to(size, np.shape(middle))
+        t = middle[..., None] + size[..., None] * nodes
+        data = np.asarray(stop_gradient(t))
+        columns = [one[..., None] for one in fixed]
+        edges = dist._get_support(*columns)
+        inside = (data > edges[0]) & (data < edges[1])
+        log = log_density(dist, np.where(inside, data, middle[..., None]), columns)
+        inside = inside & (log > -300.0)
+        t = np.where(inside, t, middle[..., None])
+        log = log_density(dist, t, wide)
+        parts = np.where(inside, np.exp(log) * function(t, log), 0.0)
+        total = total + sign * size * np.sum(parts * weights, axis=-1)
+    return total

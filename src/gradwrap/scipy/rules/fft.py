@@ -1,0 +1,286 @@
+"""The rows of `scipy.fft`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import AxisLinear, Constant, Formula
+from gradwrap.scipy.table import Row, call, register
+
+NEUTRAL = "overwrite_x workers plan"
+SWAPPED: dict[Any, Any] = {
+    None: "forward",
+    "backward": "forward",
+    "forward": "backward",
+    "ortho": "ortho",
+}
+
+
+def _numpys(name: str) -> Any:
+    """NumPy's function of the same name, along one axis or several."""
+    function: Any = getattr(np.fft, name)
+    if name.endswith(("2", "n")):
+        return lambda x, s, axes, norm: function(x, s=s, axes=_axes(x, s, axes), norm=norm)
+    return lambda x, n, axis, norm: function(x, n=n, axis=axis, norm=norm)
+
+
+def _hfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
+    return np.fft.irfftn(np.conj(x), s=s, axes=_axes(x, s, axes), norm=SWAPPED[norm])
+
+
+def _ihfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
+    return np.conj(np.fft.rfftn(x, s=s, axes=_axes(x, s, axes), norm=SWAPPED[norm]))
+
+
+def _axes(x: Any, s: Any, axes: Any) -> Any:
+    return list(range(-len(s), 0)) if axes is None and s is not None else axes
+
+
+# Cosine and sine transforms -----------------------------------------------------------------------
+
+INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
+
+
+def _real_adjoint(kind: str) -> Any:
+    """The adjoint of `dct` or `dst`: the transform of the other type, with other end points."""
+
+    def adjoint(g: Any, x: Any, type: Any, n: Any, axis: Any, norm: Any, orthogonalize: Any) -> Any:
+        full = x.shape[axis] if n is None else n
+        norm = "backward" if norm is None else norm
+        if orthogonalize is None:
+            orthogonalize = norm == "ortho"
+        g = np.moveaxis(g, axis, -1)
+        size = {("dct", 1): 2 * (full - 1), ("dst", 1): 2 * (full + 1)}.get((kind, type), 2 * full)
+        scale = {"backward": 1.0, "ortho": size**-0.5, "forward": 1.0 / size}[norm]
+        if orthogonalize:
+            made = dispatcher(f"fft.i{kind}")(g, type=type, norm="ortho") * (scale * size**0.5)
+        else:
+            made = _transposed(kind, type, g) * scale
+        made = made[..., : x.shape[axis]]
+        missing = x.shape[axis] - made.shape[-1]
+        if missing > 0:
+            made = np.concatenate([made, np.zeros((*made.shape[:-1], missing))], axis=-1)
+        return np.moveaxis(made, -1, axis)
+
+    return adjoint
+
+
+def _transposed(kind: str, type: int, g: Any) -> Any:
+    """The transpose of the transform without a norm, along the last axis."""
+    n = g.shape[-1]
+    weights = np.ones(n)
+    end = 0 if kind == "dct" else n - 1
+    function = dispatcher(f"fft.{kind}")
+    if type == 1 and kind == "dct":
+        weights[1:-1] = 2.0
+        return weights * function(g / weights, type=1)
+    if type == 2:
+        weights[end] = 2.0
+        return function(g * weights, type=3)
+    if type == 3:
+        weights[end] = 0.5
+        return weights * function(g, type=2)
+    return function(g, type=type)
+
+
+def _inverse_adjoint(kind: str) -> Any:
+    """The inverse is the transform of the other type, with the other norm."""
+    forward = _real_adjoint(kind)
+
+    def adjoint(g: Any, x: Any, type: Any, n: Any, axis: Any, norm: Any, orthogonalize: Any) -> Any:
+        return forward(g, x, INVERSE[type], n, axis, SWAPPED[norm], orthogonalize)
+
+    return adjoint
+
+
+def _over_axes(name: str) -> Any:
+    function = name[:-1]
+
+    def formula(x: Any, type: Any, s: Any, axes: Any, norm: Any, orthogonalize: Any) -> Any:
+        if axes is None:
+            axes = range(-(x.ndim if s is None else len(np.atleast_1d(s))), 0)
+        axes = np.atleast_1d(list(axes) if np.iterable(axes) else axes)
+        sizes = [None] * len(axes) if s is None else np.atleast_1d(s).tolist()
+        for axis, n in zip(axes.tolist(), sizes, strict=True):
+            x = dispatcher(f"fft.{function}")(
+                x, type=type, n=n, axis=axis, norm=norm, orthogonalize=orthogonalize
+            )
+        return x
+
+    return formula
+
+
+# The fast Hankel transform ------------------------------------------------------------------------
+
+
+def _coefficients(n: int, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
+    """Those of A. J. S. Hamilton, MNRAS 312 (2000) 257, eq. 174."""
+    y = np.pi * np.arange(n // 2 + 1) / (n * dln)
+    lower = special.loggamma((mu + 1 - bias) / 2 + np.asarray(1j) * y)
+    upper = special.loggamma((mu + 1 + bias) / 2 + np.asarray(1j) * y)
+    size = np.real(upper) - np.real(lower) + np.log(2) * bias
+    angle = np.imag(lower) + np.imag(upper) + 2 * (np.log(2) - offset) * y
+    u = np.exp(size) * np.exp(1j * angle)
+    return np.concatenate([u[:-1], np.real(u[-1:]) + 0j]) if n % 2 == 0 else u
+
+
+def _hankel(a: Any, u: Any) -> Any:
+    made = np.fft.irfft(np.fft.rfft(a) * u, a.shape[-1])
+    return made[..., ::-1]
+
+
+def _fht(a: Any, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
+    n = a.shape[-1]
+    tilt = np.exp(-bias * (np.arange(n) - (n - 1) / 2) * dln)
+    u = _coefficients(n, dln, mu, offset, bias)
+    return _hankel(a * tilt, u) * tilt * np.exp(-bias * offset)
+
+
+def _ifht(A: Any, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
+    n = A.shape[-1]
+    tilt = np.exp(bias * ((np.arange(n) - (n - 1) / 2) * dln))
+    u = _coefficients(n, dln, mu, offset, bias)
+    return _hankel(A * tilt * np.exp(bias * offset), 1 / np.conj(u)) * tilt
+
+
+def _offset(dln: Any, mu: Any, initial: Any, bias: Any) -> Any:
+    y = np.pi / (2 * dln)
+    lower = special.loggamma((mu + 1 - bias) / 2 + np.asarray(1j) * y)
+    upper = special.loggamma((mu + 1 + bias) / 2 + np.asarray(1j) * y)
+    turns = (np.log(2) - initial) / dln + (np.imag(lower) + np.imag(upper)) / np.pi
+    return initial + (turns - np.round(turns)) * dln
+
+
+COMPLEX_ONES = (
+    "fft",
+    "ifft",
+    "irfft",
+    "hfft",
+    "fft2",
+    "ifft2",
+    "irfft2",
+    "fftn",
+    "ifftn",
+    "irfftn",
+)
+
+
+def _samples(name: str) -> Any:
+    is_complex = name in COMPLEX_ONES or name in ("hfft2", "hfftn")
+
+    def samples(r: Any) -> Any:
+        make = r.complex if is_complex else r.normal
+        if name.endswith(("2", "n")):
+            return [call(make(3, 4)), call(make(3, 4), s=(4, 3), norm="ortho")]
+        return [call(make(5)), call(make(2, 5), n=4, axis=0), call(make(5), norm="ortho")]
+
+    return samples
+
+
+def _real_samples(r: Any) -> Any:
+    return [
+        call(r.normal(5)),
+        *(call(r.normal(5), type=type) for type in (1, 3, 4)),
+        *(call(r.normal(5), type=type, norm="ortho") for type in (1, 2, 3, 4)),
+        call(r.normal(5), type=2, norm="forward"),
+        call(r.normal(5), type=3, norm="ortho", orthogonalize=False),
+        call(r.normal(5), type=2, orthogonalize=True),
+        call(r.normal(5, 2), n=4, axis=0),
+        call(r.normal(5, 2), n=7, axis=0),
+    ]
+
+
+ROWS = [
+    *(
+        Row(
+            f"fft.{name}",
+            Formula(_numpys(name)),
+            arrays="x",
+            neutral=NEUTRAL,
+            samples=_samples(name),
+        )
+        for name in (*COMPLEX_ONES, "ihfft", "rfft", "rfft2", "rfftn")
+    ),
+    *(
+        Row(f"fft.{name}", Formula(function), arrays="x", neutral=NEUTRAL, samples=_samples(name))
+        for name, function in (
+            *(("hfft2", _hfftn), ("hfftn", _hfftn)),
+            *(("ihfft2", _ihfftn), ("ihfftn", _ihfftn)),
+        )
+    ),
+    *(
+        Row(
+            f"fft.{name}",
+            AxisLinear(adjoint=make(name.removeprefix("i"))),
+            arrays="x",
+            neutral=NEUTRAL,
+            samples=_real_samples,
+        )
+        for name, make in (
+            *(("dct", _real_adjoint), ("dst", _real_adjoint)),
+            *(("idct", _inverse_adjoint), ("idst", _inverse_adjoint)),
+        )
+    ),
+    *(
+        Row(
+            f"fft.{name}",
+            Formula(_over_axes(name)),
+            arrays="x",
+            neutral=NEUTRAL,
+            samples=lambda r: [
+                call(r.normal(3, 4)),
+                call(r.normal(3, 4), type=3, axes=0, norm="ortho"),
+            ],
+        )
+        for name in ("dctn", "idctn", "dstn", "idstn")
+    ),
+    *(
+        Row(
+            f"fft.{name}",
+            Formula(function),
+            arrays=f"{array} dln mu offset bias",
+            samples=lambda r: [
+                call(r.normal(6), 0.7, 0.3, 0.05, 0.02, upto=1),
+                call(r.normal(2, 5), 0.7, 0.3, 0.05, upto=1),
+            ],
+        )
+        for name, array, function in (("fht", "a", _fht), ("ifht", "A", _ifht))
+    ),
+    Row(
+        "fft.fhtoffset",
+        Formula(_offset),
+        arrays="dln mu initial bias",
+        samples=lambda r: [call(0.7, 0.3, 0.2, 0.1, upto=1)],
+    ),
+    *(
+        Row(
+            f"fft.{name}",
+            Formula(function),
+            arrays="x",
+            samples=lambda r: [call(r.normal(5)), call(r.normal(3, 4), axes=1)],
+        )
+        for name, function in (
+            ("fftshift", lambda x, axes: np.fft.fftshift(x, axes)),
+            ("ifftshift", lambda x, axes: np.fft.ifftshift(x, axes)),
+        )
+    ),
+    *(
+        Row(
+            f"fft.{name}",
+            Formula(function),
+            arrays="d",
+            neutral="xp device",
+            samples=lambda r: [call(5, 0.7)],
+        )
+        for name, function in (
+            ("fftfreq", lambda n, d: np.fft.fftfreq(n) / d),
+            ("rfftfreq", lambda n, d: np.fft.rfftfreq(n) / d),
+        )
+    ),
+    *(Row(f"fft.{name}", Constant("a length")) for name in ("next_fast_len", "prev_fast_len")),
+]
+register(ROWS)

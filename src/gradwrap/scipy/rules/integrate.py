@@ -1,0 +1,828 @@
+"""The rows of `scipy.integrate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.integrate
+
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.kinds import Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.solving import (
+    as_args,
+    as_array,
+    attached,
+    plain,
+    quiet,
+    refuse,
+    refuse_failure,
+)
+from gradwrap.scipy.table import Row, call, register
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.implicit import custom_root
+
+# Of samples ---------------------------------------------------------------------------------------
+
+
+def _spacing(y: Any, x: Any, dx: Any, axis: int) -> Any:
+    """The distances of the samples, along the last axis."""
+    n = y.shape[axis]
+    if x is None:
+        return np.ones(n - 1) * dx
+    return np.diff(x if x.ndim == 1 else np.moveaxis(x, axis, -1))
+
+
+def _trapezoid(y: Any, x: Any, dx: Any, axis: Any) -> Any:
+    h = _spacing(y, x, dx, axis)
+    y = np.moveaxis(y, axis, -1)
+    return np.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+
+
+def _cumulative_trapezoid(y: Any, x: Any, dx: Any, axis: Any, initial: Any) -> Any:
+    h = _spacing(y, x, dx, axis)
+    y = np.moveaxis(y, axis, -1)
+    made = np.cumsum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    if initial is not None:
+        made = np.concatenate([initial * np.ones((*made.shape[:-1], 1)), made], axis=-1)
+    return np.moveaxis(made, -1, axis)
+
+
+def _simpson(y: Any, x: Any, dx: Any, axis: Any) -> Any:
+    h = np.broadcast_to(
+        _spacing(y, x, dx, axis), (*np.moveaxis(y, axis, -1).shape[:-1], y.shape[axis] - 1)
+    )
+    y = np.moveaxis(y, axis, -1)
+    n = y.shape[-1]
+    if n == 2:
+        return h[..., 0] * (y[..., 0] + y[..., 1]) / 2
+    last = n if n % 2 else n - 1
+    h0, h1 = h[..., 0 : last - 1 : 2], h[..., 1 : last - 1 : 2]
+    y0, y1, y2 = y[..., 0 : last - 2 : 2], y[..., 1 : last - 1 : 2], y[..., 2:last:2]
+    total = h0 + h1
+    parts = y0 * (2 - h1 / h0) + y1 * total * total / (h0 * h1) + y2 * (2 - h0 / h1)
+    made = np.sum(total / 6 * parts, axis=-1)
+    if n % 2 == 0:  # the last interval, by the parabola through the last three
+        g0, g1 = h[..., -2], h[..., -1]
+        alpha = (2 * g1**2 + 3 * g0 * g1) / (6 * (g0 + g1))
+        beta = (g1**2 + 3 * g0 * g1) / (6 * g0)
+        eta = g1**3 / (6 * g0 * (g0 + g1))
+        made = made + alpha * y[..., -1] + beta * y[..., -2] - eta * y[..., -3]
+    return made
+
+
+def _half_intervals(y: Any, h: Any) -> Any:
+    """The integrals over the first of each two intervals."""
+    x21, x32 = h[..., :-1], h[..., 1:]
+    ratio = x21 / (x21 + x32)
+    third = ratio * x21 / x32
+    return (
+        x21
+        / 6
+        * ((3 - ratio) * y[..., :-2] + (3 + third + ratio) * y[..., 1:-1] - third * y[..., 2:])
+    )
+
+
+def _cumulative_simpson(y: Any, x: Any, dx: Any, axis: Any, initial: Any) -> Any:
+    if y.shape[axis] < 3:
+        made = _cumulative_trapezoid(y, x, dx, axis, None)
+        made = np.moveaxis(made, axis, -1)
+    else:
+        h = _spacing(y, x, dx, axis)
+        y = np.moveaxis(y, axis, -1)
+        h = np.broadcast_to(h, (*y.shape[:-1], y.shape[-1] - 1))
+        first = _half_intervals(y, h)
+        second = _half_intervals(y[..., ::-1], h[..., ::-1])[..., ::-1]
+        count = y.shape[-1] - 1
+        parts: list[Any] = []
+        for k in range(count):
+            take_first = k % 2 == 0 and k < count - 1
+            parts.append(first[..., k] if take_first else second[..., k - 1])
+        made = np.cumsum(np.stack(parts, axis=-1), axis=-1)
+    if initial is not None:
+        made = (
+            made + np.expand_dims(initial, -1) if np.ndim(initial) < made.ndim else made + initial
+        )
+        start = initial * np.ones((*made.shape[:-1], 1))
+        made = np.concatenate([start, made], axis=-1)
+    return np.moveaxis(made, -1, axis)
+
+
+def _romb(y: Any, dx: Any, axis: Any) -> Any:
+    y = np.moveaxis(y, axis, -1)
+    n = y.shape[-1] - 1
+    rows = [[dx * n * (y[..., 0] + y[..., -1]) / 2]]
+    step = n
+    while step > 1:
+        half = step // 2
+        level = [rows[-1][0] / 2 + dx * half * np.sum(y[..., half::step], axis=-1)]
+        for j in range(1, len(rows) + 1):
+            level.append(level[-1] + (level[-1] - rows[-1][j - 1]) / (4**j - 1))
+        rows.append(level)
+        step = half
+    return rows[-1][-1]
+
+
+# Of functions -------------------------------------------------------------------------------------
+
+GAUSS_21 = np.polynomial.legendre.leggauss(21)
+
+
+def _line(t: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """A point of a range, which may be infinite, for t from 0 to 1, and its rate."""
+    is_low, is_high = np.isinf(plain(a)), np.isinf(plain(b))
+    if not is_low and not is_high:
+        return a + (b - a) * t, b - a
+    far = (1 - t) / t
+    if is_high and not is_low:
+        return a + far, 1 / t**2
+    return b - far, 1 / t**2
+
+
+def _summed(function: Any, a: Any, b: Any, intervals: Any) -> Any:
+    """An integral by Gauss's rule in each of some intervals of 0 to 1."""
+    points, weights = GAUSS_21
+    total: Any = 0.0
+    for low, high in intervals:
+        middle, half = (low + high) / 2, (high - low) / 2
+        for p, w in zip(points, weights, strict=True):
+            x, rate = _line(middle + half * p, a, b)
+            total = total + half * w * rate * function(x)
+    return total
+
+
+def _subdivision(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
+    """The intervals that QUADPACK has chosen, as parts of 0 to 1."""
+    made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
+    count = made[2]["last"]
+    parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
+    return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
+
+
+def _integrated(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
+    """An integral in the intervals that QUADPACK chooses."""
+    native = quiet(function)
+    low, high = float(plain(a)), float(plain(b))
+    if low == high:
+        return (b - a) * function(a)
+    if np.isinf(low) and np.isinf(high):  # in two halves
+        middle = 0.0
+        return _integrated(function, middle, np.inf, options) + _integrated(
+            function, -np.inf, middle, options
+        )
+    return _summed(function, a, b, _subdivision(native, low, high, options))
+
+
+def _quad(func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
+    weight = options.pop("weight", None)
+    refuse("scipy.integrate.quad", weight=weight, complex_func=options.pop("complex_func", None))
+    args = as_args(args)
+    native = quiet(func)
+    result = scipys("integrate.quad")(
+        native, plain(a), plain(b), args=plain(args), full_output=full_output, **options
+    )
+    value = _integrated(lambda x: func(x, *args), a, b, options)
+    return attached("integrate.quad", result, {(0,): value})
+
+
+def _nquad(
+    func: Any, ranges: Any, args: Any = None, opts: Any = None, full_output: Any = False
+) -> Any:
+    refuse("scipy.integrate.nquad", opts=opts, full_output=full_output)
+    args = () if args is None else as_args(args)
+    native_ranges = [quiet(one) if callable(one) else plain(one) for one in ranges]
+    result = scipys("integrate.nquad")(quiet(func), native_ranges, args=plain(args))
+
+    def over(depth: int, inner: tuple[Any, ...]) -> Any:
+        """The integral over the first `depth` variables; the others are given."""
+        if depth == 0:
+            return func(*inner, *args)
+        one: Any = ranges[depth - 1]
+        ends: Any = one(*inner, *args) if callable(one) else one
+        low, high = ends
+        return _integrated(lambda x: over(depth - 1, (x, *inner)), low, high, {})
+
+    return attached("integrate.nquad", result, {(0,): over(len(ranges), ())})
+
+
+def _between(*pairs: Any) -> list[Any]:
+    """The ranges of `dblquad` and `tplquad` as `nquad` takes them, the innermost first."""
+    made: list[Any] = []
+    for count, (low, high) in enumerate(reversed(pairs)):
+        depth = len(pairs) - 1 - count
+
+        def one(*values: Any, low: Any = low, high: Any = high, depth: int = depth) -> Any:
+            outer = values[:depth][::-1]
+            return [end(*outer) if callable(end) else end for end in (low, high)]
+
+        made.append(one if callable(low) or callable(high) else (low, high))
+    return made
+
+
+def _dblquad(
+    func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), **options: Any
+) -> Any:
+    args = as_args(args)
+    given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun)]
+    result = scipys("integrate.dblquad")(
+        quiet(func), plain(a), plain(b), *given, args=plain(args), **options
+    )
+    ranges = _between((a, b), (gfun, hfun))
+    return attached("integrate.dblquad", result, {(0,): _nested(func, ranges, args)})
+
+
+def _tplquad(
+    func: Any,
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    qfun: Any,
+    rfun: Any,
+    args: Any = (),
+    **options: Any,
+) -> Any:
+    args = as_args(args)
+    given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun, qfun, rfun)]
+    result = scipys("integrate.tplquad")(
+        quiet(func), plain(a), plain(b), *given, args=plain(args), **options
+    )
+    ranges = _between((a, b), (gfun, hfun), (qfun, rfun))
+    return attached("integrate.tplquad", result, {(0,): _nested(func, ranges, args)})
+
+
+def _nested(func: Any, ranges: list[Any], args: Any) -> Any:
+    """An integral over some ranges, the first of which is the innermost."""
+
+    def over(depth: int, inner: tuple[Any, ...]) -> Any:
+        if depth == 0:
+            return func(*inner, *args)
+        one: Any = ranges[depth - 1]
+        ends: Any = one(*inner) if callable(one) else one
+        low, high = ends
+        return _integrated(lambda x: over(depth - 1, (x, *inner)), low, high, {})
+
+    return over(len(ranges), ())
+
+
+def _fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
+    args = as_args(args)
+    result = scipys("integrate.fixed_quad")(quiet(func), plain(a), plain(b), plain(args), n)
+    points, weights = np.polynomial.legendre.leggauss(n)
+    y = (b - a) * (points + 1) / 2 + a
+    value = (b - a) / 2 * np.sum(weights * as_array(func(y, *args)), axis=-1)
+    return attached("integrate.fixed_quad", result, {(0,): value})
+
+
+def _quad_vec(
+    f: Any, a: Any, b: Any, *, args: Any = (), full_output: Any = False, **options: Any
+) -> Any:
+    args = as_args(args)
+    native = quiet(f)
+    low, high = plain(a), plain(b)
+    options.pop("workers", None)
+    result = scipys("integrate.quad_vec")(
+        native, low, high, args=plain(args), full_output=True, **options
+    )
+    shown = result if full_output else result[:2]
+    if np.isinf(low) or np.isinf(high):
+        value = _integrated_vector(f, args, a, b)
+    else:
+        intervals = (np.asarray(result[2].intervals) - low) / (high - low)
+        value = _summed(lambda x: as_array(f(x, *args)), a, b, intervals)
+    return attached("integrate.quad_vec", shown, {(0,): value})
+
+
+def _integrated_vector(f: Any, args: Any, a: Any, b: Any) -> Any:
+    low, high = plain(a), plain(b)
+    if np.isinf(low) and np.isinf(high):
+        return _integrated_vector(f, args, 0.0, b) + _integrated_vector(f, args, a, 0.0)
+    edges = np.linspace(0.0, 1.0, 17)
+    return _summed(lambda x: as_array(f(x, *args)), a, b, np.stack([edges[:-1], edges[1:]], axis=1))
+
+
+def _through(name: str, part: Any, *wrapped: str) -> Any:
+    """The rule of a function that SciPy writes in the namespace of its arguments."""
+
+    def composed(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
+        args = as_args(args)
+        options.pop("workers", None)
+        result = scipys(f"integrate.{name}")(
+            quiet(f), plain(a), plain(b), args=plain(args), **options
+        )
+        with array_api_paths():
+            a, b = (
+                wrapped_untracked(
+                    np.asarray(one, dtype=float) if not hasattr(one, "dtype") else one
+                )
+                for one in (a, b)
+            )
+            args = tuple(
+                wrapped_untracked(np.asarray(one)) if isinstance(one, float) else one
+                for one in args
+            )
+            made = scipys(f"integrate.{name}")(f, a, b, args=args, **options)
+        return attached(f"integrate.{name}", result, {(part,): getattr(made, part)})
+
+    return composed
+
+
+def _qmc_quad(
+    func: Any,
+    a: Any,
+    b: Any,
+    *,
+    n_estimates: Any = 8,
+    n_points: Any = 1024,
+    qrng: Any = None,
+    log: Any = False,
+) -> Any:
+    refuse("scipy.integrate.qmc_quad", log=log)
+    import copy
+
+    from scipy.stats import qmc
+
+    dim = np.atleast_1d(plain(a)).shape[0]
+    qrng = qmc.Halton(dim, rng=np.random.default_rng()) if qrng is None else qrng
+    again = copy.deepcopy(qrng)
+    result = scipys("integrate.qmc_quad")(
+        quiet(func), plain(a), plain(b), n_estimates=n_estimates, n_points=n_points, qrng=qrng
+    )
+    low, high = (np.reshape(as_array(one), (-1,)) for one in (a, b))
+    volume = np.prod(high - low)
+    # SciPy draws the numbers of each estimate from a generator of its own
+    rngs = [again] if n_estimates == 1 else _spawned(again, n_estimates)
+    total: Any = 0.0
+    for one in rngs:
+        sample = one.random(n_points)
+        x = low + sample * (high - low)
+        total = total + volume * np.mean(as_array(func(x.T)))
+    return attached("integrate.qmc_quad", result, {(0,): total / n_estimates})
+
+
+def _spawned(qrng: Any, count: int) -> Any:
+    rngs = qrng.rng.spawn(count)
+    return [type(qrng)(seed=rng, **qrng._init_quad) for rng in rngs]
+
+
+# Differential equations ---------------------------------------------------------------------------
+
+
+def _recorded(method: Any, steps: list[Any]) -> Any:
+    """A solver of SciPy's that notes the times of its steps."""
+
+    class Recorder(method):  # type: ignore[misc]  # a class of SciPy's
+        def step(self) -> Any:
+            message = super().step()
+            if self.status != "failed":
+                steps.append((self.t_old, self.t))
+            return message
+
+    Recorder.__name__ = method.__name__
+    return Recorder
+
+
+METHODS = {
+    name: getattr(scipy.integrate, name)
+    for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+}
+EXPLICIT = ("RK23", "RK45", "DOP853")
+
+
+def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any, Any, list[Any]]:
+    """One step of an explicit method: the new state, its rate, and the rates of the stages."""
+    rates = [f]
+    for a, c in zip(tableau.A[1:], tableau.C[1:], strict=True):
+        moved = sum(a[j] * rates[j] for j in range(len(rates)) if a[j])
+        rates.append(fun(t + c * h, y + h * moved))
+    y = y + h * sum(b * k for b, k in zip(tableau.B, rates, strict=True) if b)
+    f = fun(t + h, y)
+    return y, f, [*rates, f]
+
+
+def _within_step(
+    tableau: Any, fun: Any, t: Any, y: Any, y_new: Any, h: Any, rates: list[Any]
+) -> Any:
+    """The state inside of a step, as a function of the part of it."""
+    if tableau is not METHODS["DOP853"]:
+        columns = [
+            sum(p * k for p, k in zip(column, rates, strict=True) if p) for column in tableau.P.T
+        ]
+        return lambda x: y + h * sum(q * x ** (i + 1) for i, q in enumerate(columns))
+    rates = list(rates)
+    for a, c in zip(tableau.A_EXTRA, tableau.C_EXTRA, strict=True):
+        moved = sum(a[j] * rates[j] for j in range(len(rates)) if a[j])
+        rates.append(fun(t + c * h, y + h * moved))
+    change, last = y_new - y, rates[tableau.n_stages]
+    parts = [change, h * rates[0] - change, 2 * change - h * (last + rates[0])]
+    parts += [h * sum(d * k for d, k in zip(row, rates, strict=True) if d) for row in tableau.D]
+
+    def inside(x: Any) -> Any:
+        total: Any = 0.0
+        for i, part in enumerate(reversed(parts)):
+            total = (total + part) * (x if i % 2 == 0 else 1 - x)
+        return y + total
+
+    return inside
+
+
+S6 = 6**0.5
+RADAU_C = np.array([(4 - S6) / 10, (4 + S6) / 10, 1.0])
+RADAU_A = np.array(
+    [
+        [(88 - 7 * S6) / 360, (296 - 169 * S6) / 1800, (-2 + 3 * S6) / 225],
+        [(296 + 169 * S6) / 1800, (88 + 7 * S6) / 360, (-2 - 3 * S6) / 225],
+        [(16 - S6) / 36, (16 + S6) / 36, 1 / 9],
+    ]
+)
+
+
+def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
+    """One step of Radau's method of order 5, whose stages are a root."""
+
+    def residual(z: Any) -> Any:
+        rates = np.stack([fun(t + c * h, y + z[i]) for i, c in enumerate(RADAU_C)])
+        return z - h * (RADAU_A @ rates)
+
+    def solve(f: Any, z: Any) -> Any:
+        def flat(v: Any) -> Any:
+            return np.asarray(plain(f(np.reshape(v, z.shape)))).reshape(-1)
+
+        return np.reshape(
+            scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13), z.shape
+        )
+
+    guess = np.zeros((3, *y.shape), dtype=np.asarray(plain(y)).dtype)
+    return y + custom_root(residual, guess, solve)[2]
+
+
+def _solve_ivp(
+    fun: Any,
+    t_span: Any,
+    y0: Any,
+    method: Any = "RK45",
+    t_eval: Any = None,
+    dense_output: Any = False,
+    events: Any = None,
+    vectorized: Any = False,
+    args: Any = None,
+    **options: Any,
+) -> Any:
+    name = "scipy.integrate.solve_ivp"
+    refuse(name, dense_output=dense_output, events=events)
+    args = () if args is None else as_args(args)
+    solver = METHODS.get(method.upper() if isinstance(method, str) else "", method)
+    if not isinstance(solver, type) or solver not in METHODS.values():
+        raise NoRuleError(f"{name} has no derivative with this method=. Fix: method='RK45'.")
+    steps: list[Any] = []
+    given = {key: quiet(plain(value)) for key, value in options.items()}
+    result = scipys("integrate.solve_ivp")(
+        quiet(fun),
+        plain(as_array(t_span)),
+        plain(as_array(y0)),
+        method=_recorded(solver, steps),
+        t_eval=None if t_eval is None else plain(as_array(t_eval)),
+        vectorized=vectorized,
+        args=plain(args) or None,
+        **given,
+    )
+
+    def rate(t: Any, y: Any) -> Any:
+        if vectorized:
+            return np.reshape(as_array(fun(t, y[:, None], *args)), (-1,))
+        return as_array(fun(t, y, *args))
+
+    start, y = as_array(y0), None
+    ends = (t_span[0], t_span[1])
+    asked = None if t_eval is None else as_array(t_eval)
+    y = np.reshape(start, (-1,))
+    with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
+    columns = with_steps(solver, rate, y, steps, ends, asked, result)
+    if not is_recorded(columns):
+        return result
+    refuse_failure(name, result.success, result.message)
+    parts = {("y",): np.stack(columns, axis=1)}
+    if asked is not None and is_recorded(asked):
+        parts["t",] = asked
+    return attached("integrate.solve_ivp", result, parts)
+
+
+def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
+    """The ends of the steps: data, except the first and the last of them."""
+    times: list[Any] = [one for one, _ in steps] + [steps[-1][1]]
+    times[0] = ends[0]
+    if result.status == 0:
+        times[-1] = ends[1]
+    return times
+
+
+def _explicit(
+    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
+) -> list[Any]:
+    """The states at the times that are asked for, by the steps that SciPy has accepted."""
+    times = _times(steps, ends, result)
+    f = rate(times[0], y)
+    columns: list[Any] = [] if asked is not None else [y]
+    wanted = [] if asked is None else list(range(len(asked)))
+    times_asked: Any = asked
+    points: Any = None if asked is None else np.asarray(plain(asked))
+    forward = steps[-1][1] >= steps[0][0]
+    for i, (_, high) in enumerate(steps):
+        h = times[i + 1] - times[i]
+        y_new, f_new, rates = _stages(solver, rate, times[i], y, f, h)
+        if points is None:
+            columns.append(y_new)
+        else:
+            inside: Any = None
+            while wanted and (points[wanted[0]] <= high if forward else points[wanted[0]] >= high):
+                k = wanted.pop(0)
+                if inside is None:
+                    inside = _within_step(solver, rate, times[i], y, y_new, h, rates)
+                columns.append(inside((times_asked[k] - times[i]) / h))
+        y, f = y_new, f_new
+    return columns
+
+
+def _implicit(
+    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
+) -> list[Any]:
+    """The same for implicit methods: by Radau's method with the same steps."""
+    del solver
+    times = _times(steps, ends, result)
+    if asked is None:
+        targets = list(enumerate(times))
+    else:
+        targets = [(-1, t) for t in times] + [(k, asked[k]) for k in range(len(asked))]
+        forward = steps[-1][1] >= steps[0][0]
+        targets.sort(key=lambda one: float(plain(one[1])) * (1 if forward else -1))
+    columns: list[Any] = []
+    now = times[0]
+    for k, t in targets:
+        if float(plain(t)) != float(plain(now)):
+            y = _collocated(rate, now, y, t - now)
+        now = t
+        if k >= 0:
+            columns.append(y)
+    return columns
+
+
+def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **options: Any) -> Any:
+    args = as_args(args)
+    refuse("scipy.integrate.odeint", full_output=options.get("full_output"))
+    given = {key: quiet(plain(value)) for key, value in options.items()}
+    native = quiet(func)
+    points = np.asarray(plain(as_array(t)))
+    start = np.asarray(plain(as_array(y0)), dtype=float)
+    result = scipys("integrate.odeint")(
+        native, start, points, args=plain(args), tfirst=tfirst, **given
+    )
+
+    def rate(s: Any, y: Any) -> Any:
+        return as_array(func(s, y, *args) if tfirst else func(y, s, *args))
+
+    def plain_rate(s: Any, y: Any) -> Any:
+        return native(s, y, *plain(args)) if tfirst else native(y, s, *plain(args))
+
+    y, times = np.reshape(as_array(y0) * 1.0, (-1,)), as_array(t)
+    columns = [y]
+    state = np.reshape(start, (-1,))
+    for k in range(1, len(points)):
+        length = times[k] - times[k - 1]
+        steps: list[Any] = []
+        found = scipys("integrate.solve_ivp")(
+            plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["RK45"], steps),
+            rtol=1e-9, atol=1e-11, max_step=np.inf,
+        )  # fmt: skip
+        state = np.asarray(result[k]).reshape(-1)
+        del found
+        f = rate(times[k - 1], y)
+        span = points[k] - points[k - 1]
+        for low, high in steps:  # parts of the interval, whose ends may be tracked
+            h = length * ((high - low) / span)
+            at = times[k - 1] + length * ((low - points[k - 1]) / span)
+            y, f, _ = _stages(METHODS["RK45"], rate, at, y, f, h)
+        columns.append(y)
+    return attached("integrate.odeint", result, {(): np.stack(columns)})
+
+
+# Samples ------------------------------------------------------------------------------------------
+
+
+def _decay(t: Any, y: Any, k: Any) -> Any:
+    return [-k * y[0], k * y[0] - 0.3 * y[1] * y[1] + np.sin(t)]
+
+
+def _decay_y(y: Any, t: Any, k: Any) -> Any:
+    return _decay(t, y, k)
+
+
+def _damped(x: Any, k: Any) -> Any:
+    return np.exp(-k * x) * np.cos(x)
+
+
+def _bell(x: Any, k: Any) -> Any:
+    return np.exp(-k * x * x)
+
+
+def _plane(y: Any, x: Any, k: Any) -> Any:
+    return np.exp(-k * x) * y * y
+
+
+def _damped_many(x: Any, k: Any) -> Any:
+    return np.exp(-k * x)
+
+
+def _over_rows(x: Any, k: Any) -> Any:
+    return np.exp(-k * x[:, 0]) * x[:, 1]
+
+
+TOLERANCE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
+
+
+def _sampled(r: Any) -> Any:
+    return [
+        call(r.normal(7)),
+        call(r.normal(6), r.rising(6)),
+        call(r.normal(3, 6), r.rising(6), axis=1),
+        call(r.normal(6, 2), dx=0.3, axis=0),
+    ]
+
+
+def _sampled_by_name(r: Any) -> Any:
+    return [
+        call(r.normal(7)),
+        call(r.normal(6), x=r.rising(6)),
+        call(r.normal(3, 6), x=r.rising(6), axis=1, initial=0.0),
+        call(r.normal(6, 2), dx=0.3, axis=0),
+        call(r.normal(2), dx=0.3),
+    ]
+
+
+def _composed(name: str, function: Any, samples: Any, note: str = "") -> Row:
+    return Row(f"integrate.{name}", Composed(function, calls_back=True), samples=samples, note=note)
+
+
+ROWS = [
+    Row("integrate.trapezoid", Formula(_trapezoid), arrays="y x dx", samples=_sampled),
+    Row(
+        "integrate.cumulative_trapezoid",
+        Formula(_cumulative_trapezoid),
+        arrays="y x dx initial",
+        samples=lambda r: [*_sampled(r), call(r.normal(6), initial=0)],
+    ),
+    Row(
+        "integrate.simpson",
+        Formula(_simpson),
+        arrays="y x dx",
+        samples=lambda r: [*_sampled(r), call(r.normal(7), r.rising(7))],
+    ),
+    Row(
+        "integrate.cumulative_simpson",
+        Formula(_cumulative_simpson),
+        arrays="y x dx initial",
+        samples=_sampled_by_name,
+    ),
+    Row(
+        "integrate.romb",
+        Formula(_romb),
+        arrays="y dx",
+        neutral="show",
+        samples=lambda r: [call(r.normal(9)), call(r.normal(5, 2), 0.3, axis=0)],
+    ),
+    _composed(
+        "quad",
+        _quad,
+        lambda r: [
+            call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0]),
+            call(_damped, 0.2, np.inf, (0.8,), take=lambda made: made[0]),
+            call(_bell, -np.inf, np.inf, (0.8,), take=lambda made: made[0]),
+        ],
+    ),
+    _composed(
+        "dblquad",
+        _dblquad,
+        lambda r: [
+            call(
+                _plane,
+                0.1,
+                0.9,
+                lambda x: x,
+                lambda x: 2 * x + 1,
+                (0.7,),
+                take=lambda made: made[0],
+                upto=1,
+            )
+        ],
+    ),
+    _composed("tplquad", _tplquad, None),
+    _composed(
+        "nquad",
+        _nquad,
+        lambda r: [
+            call(_plane, [[0.0, 1.0], [0.2, 0.7]], (0.7,), take=lambda made: made[0], upto=1)
+        ],
+    ),
+    _composed(
+        "fixed_quad",
+        _fixed_quad,
+        lambda r: [call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0])],
+    ),
+    _composed(
+        "quad_vec",
+        _quad_vec,
+        lambda r: [
+            call(_damped_many, 0.2, 1.7, args=(np.array([0.8, 0.3]),), take=lambda made: made[0]),
+            call(
+                _damped_many,
+                0.2,
+                np.inf,
+                args=(np.array([0.8, 0.3]),),
+                take=lambda made: made[0],
+                upto=1,
+            ),
+        ],
+    ),
+    _composed(
+        "tanhsinh",
+        _through("tanhsinh", "integral"),
+        lambda r: [call(_damped, 0.2, 1.7, args=(0.8,), take=lambda made: made.integral, upto=1)],
+    ),
+    _composed(
+        "cubature",
+        _through("cubature", "estimate"),
+        lambda r: [
+            call(
+                _over_rows,
+                np.array([0.1, 0.2]),
+                np.array([1.0, 0.9]),
+                args=(0.8,),
+                take=lambda made: made.estimate,
+                upto=1,
+            )
+        ],
+    ),
+    _composed("qmc_quad", _qmc_quad, None),
+    _composed(
+        "solve_ivp",
+        _solve_ivp,
+        lambda r: [
+            *(
+                call(
+                    _decay,
+                    (0.0, 2.0),
+                    r.uniform(2),
+                    method,
+                    args=(0.7,),
+                    upto=1,
+                    take=lambda made: made.y[:, -1],
+                    **TOLERANCE,
+                )
+                for method in EXPLICIT
+            ),
+            *(
+                call(
+                    _decay,
+                    (0.0, 2.0),
+                    r.uniform(2),
+                    method,
+                    np.array([0.3, 1.1, 1.9]),
+                    args=(0.7,),
+                    upto=1,
+                    take=lambda made: made.y,
+                    **TOLERANCE,
+                )
+                for method in EXPLICIT
+            ),
+        ],
+        note="by the accepted steps; implicit methods by collocation at them",
+    ),
+    _composed(
+        "odeint",
+        _odeint,
+        lambda r: [
+            call(
+                _decay_y,
+                r.uniform(2),
+                np.array([0.0, 0.4, 1.0]),
+                (0.7,),
+                upto=1,
+                rtol=1e-10,
+                atol=1e-11,
+            )
+        ],
+    ),
+    Row("integrate.newton_cotes", Constant("weights")),
+    Row("integrate.lebedev_rule", Constant("points and weights")),
+    Row(
+        "integrate.nsum", Refused("it sums a series of the caller's. Fix: np.sum of enough terms.")
+    ),
+    Row(
+        "integrate.solve_bvp",
+        Refused("it has no rule. Fix: gradwrap.custom_root of the collocation's residual."),
+    ),
+]
+
+
+register(ROWS)

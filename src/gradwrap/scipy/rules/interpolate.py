@@ -1,0 +1,905 @@
+"""The rows of `scipy.interpolate`."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+import scipy.interpolate
+from scipy.spatial import Delaunay, KDTree
+
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.interpolants import differentiated, interpolant_class
+from gradwrap.scipy.kinds import Composed, Formula, Refused, scipys
+from gradwrap.scipy.solving import as_array, attached, plain
+from gradwrap.scipy.table import Row, call, register
+
+# Shapes -------------------------------------------------------------------------------------------
+
+
+def _rows(y: Any, axis: int) -> tuple[Any, Any]:
+    """Values with the axis of the points first, as a matrix, and the shape of the other axes."""
+    moved = np.moveaxis(as_array(y), axis, 0)
+    return np.reshape(moved, (moved.shape[0], -1)), moved.shape[1:]
+
+
+def _placed(value: Any, x: Any, trailing: Any, axis: int) -> Any:
+    """Values at points, whose axes take the place of the axis."""
+    made = np.reshape(value, (*x.shape, *trailing))
+    places = list(range(x.ndim))
+    return np.moveaxis(made, places, [axis % (len(trailing) + 1) + i for i in places])
+
+
+# Piecewise polynomials ----------------------------------------------------------------------------
+
+
+def _interval(x: Any, points: Any) -> Any:
+    """The interval that each point is in; the first and the last go on for ever."""
+    data, at = np.asarray(plain(x)), np.asarray(plain(points))
+    if data[0] > data[-1]:
+        return np.clip(
+            len(data) - 1 - np.searchsorted(data[::-1], at, side="left"), 0, len(data) - 2
+        )
+    return np.clip(np.searchsorted(data, at, side="right") - 1, 0, len(data) - 2)
+
+
+def _wrapped_around(x: Any, points: Any, extrapolate: Any) -> Any:
+    if extrapolate != "periodic":
+        return points
+    low, period = x[0], x[-1] - x[0]
+    turns = np.floor((np.asarray(plain(points)) - plain(low)) / plain(period))
+    return points - turns * period
+
+
+def _polynomial(x: Any, c: Any, points: Any) -> Any:
+    """Polynomials in the distance from the left end of each interval, the highest power first."""
+    at = _interval(x, points)
+    distance = (points - x[at])[:, None]
+    total: Any = 0.0
+    for row in range(c.shape[0]):
+        total = total * distance + c[row][at]
+    return total
+
+
+def _hermite(x: Any, y: Any, s: Any) -> Any:
+    h = np.diff(x)[:, None]
+    m = np.diff(y, axis=0) / h
+    t = (s[:-1] + s[1:] - 2 * m) / h
+    return np.stack([t / h, (m - s[:-1]) / h - t, s[:-1], y[:-1]])
+
+
+def _spline(slopes: Any) -> Any:
+    """The formula of an interpolant with slopes at its points."""
+
+    def formula(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
+        x, axis = as_array(given["x"]), given["axis"]
+        y, trailing = _rows(given["y"], axis)
+        flat = np.reshape(
+            _wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate),
+            (-1,),
+        )
+        s = slopes(given, x, y)
+        return _placed(_polynomial(x, _hermite(x, y, s), flat), points, trailing, axis)
+
+    return formula
+
+
+ENDS: dict[Any, Any] = {"clamped": (1, 0.0), "natural": (2, 0.0)}
+
+
+def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
+    """Those for which the second derivative is continuous."""
+    n = x.shape[0]
+    bc = given["bc_type"]
+    if (isinstance(bc, str) and bc == "periodic") or n < 4:
+        if holds_variable([x]):
+            raise NoRuleError(
+                "scipy.interpolate.CubicSpline has no derivative with respect to x with fewer than "
+                "four points, or bc_type='periodic'. Fix: .detach() it."
+            )
+        units = (
+            scipy.interpolate.CubicSpline(plain(x), np.eye(n), bc_type="not-a-knot")
+            if n < 4
+            else None
+        )
+        if units is not None:
+            return units(plain(x), 1) @ y
+        return _periodic_slopes(x, y)
+    ends: list[Any] = [bc, bc] if isinstance(bc, str) else list(bc)
+    h = np.diff(x)
+    m = np.diff(y, axis=0) / h[:, None]
+    eye = np.eye(n)
+    rows: list[Any] = []
+    right: list[Any] = []
+    for side, end in enumerate(ends):
+        i, j, k = (0, 1, 0) if side == 0 else (n - 1, n - 2, n - 2)
+        if isinstance(end, str) and end == "not-a-knot":
+            a, b = (h[0], h[1]) if side == 0 else (h[-1], h[-2])
+            p, q = (m[0], m[1]) if side == 0 else (m[-1], m[-2])
+            rows.append(b * eye[i] + (a + b) * eye[j])
+            right.append(((a + 2 * (a + b)) * b * p + a * a * q) / (a + b))
+            continue
+        order, value = ENDS.get(end, end) if isinstance(end, str) else end
+        value = np.reshape(as_array(value) * np.ones(y.shape[1:]), y.shape[1:])
+        if order == 1:
+            rows.append(eye[i] * np.ones(1))
+            right.append(value)
+        else:
+            rows.append(2 * eye[i] + eye[j])
+            right.append(3 * m[k] + (1 if side else -1) * value * h[k] / 2)
+    for i in range(1, n - 1):
+        rows.append(h[i] * eye[i - 1] + 2 * (h[i - 1] + h[i]) * eye[i] + h[i - 1] * eye[i + 1])
+        right.append(3 * (h[i] * m[i - 1] + h[i - 1] * m[i]))
+    return np.linalg.solve(_stacked(rows), _stacked(right))
+
+
+def _periodic_slopes(x: Any, y: Any) -> Any:
+    n = len(plain(x))
+    units = np.eye(n)[:, : n - 1].copy()
+    units[-1, 0] = 1.0
+    slopes = scipy.interpolate.CubicSpline(plain(x), units, bc_type="periodic")(plain(x), 1)
+    return slopes @ y[:-1]
+
+
+def _stacked(parts: list[Any]) -> Any:
+    return np.stack([part if hasattr(part, "detach") else np.asarray(part) for part in parts])
+
+
+def _pchip_slopes(given: Any, x: Any, y: Any) -> Any:
+    """Those of F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984)."""
+    h = np.diff(x)[:, None]
+    m = np.diff(y, axis=0) / h
+    if x.shape[0] == 2:
+        return np.concatenate([m, m])
+    w1, w2 = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    data = np.sign(np.asarray(plain(m)))
+    flat = (data[1:] != data[:-1]) | (data[1:] == 0) | (data[:-1] == 0)
+    safe = [np.where(flat, 1.0, one) for one in (m[:-1], m[1:])]
+    mean = (w1 / safe[0] + w2 / safe[1]) / (w1 + w2)
+    inner = np.where(flat, 0.0, 1 / mean)
+    ends = [_pchip_end(h[0], h[1], m[0], m[1]), _pchip_end(h[-1], h[-2], m[-1], m[-2])]
+    return np.concatenate([ends[0][None], inner, ends[1][None]])
+
+
+def _pchip_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
+    d = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
+    data, first, second = (np.asarray(plain(one)) for one in (d, m0, m1))
+    turned = np.sign(data) != np.sign(first)
+    steep = (np.sign(first) != np.sign(second)) & (np.abs(data) > 3 * np.abs(first))
+    return np.where(turned, 0.0, np.where(~turned & steep, 3 * m0, d))
+
+
+def _akima_slopes(given: Any, x: Any, y: Any) -> Any:
+    """Those of H. Akima, J. ACM 17 (1970), or modified for flat stretches."""
+    h = np.diff(x)[:, None]
+    inner = np.diff(y, axis=0) / h
+    if x.shape[0] == 2:
+        return np.concatenate([inner, inner])
+    before = 2 * inner[0] - inner[1]
+    after = 2 * inner[-1] - inner[-2]
+    m = _stacked([2 * before - inner[0], before])
+    m = np.concatenate([m, inner, _stacked([after, 2 * after - inner[-1]])])
+    change = np.abs(np.diff(m, axis=0))
+    if given["method"] == "makima":
+        change = change + np.abs(m[1:] + m[:-1]) / 2
+    f1, f2 = change[2:], change[:-2]
+    total = f1 + f2
+    data = np.asarray(plain(total))
+    some = data > 1e-9 * np.max(data, initial=-np.inf)
+    weighted = (f1 * m[1:-2] + f2 * m[2:-1]) / np.where(some, total, 1.0)
+    return np.where(some, weighted, (m[3:] + m[:-3]) / 2)
+
+
+def _ppoly(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
+    x, c, axis = as_array(given["x"]), as_array(given["c"]), given["axis"]
+    c = np.moveaxis(c, (axis, axis + 1), (0, 1)) if axis else c
+    trailing = c.shape[2:]
+    flat = np.reshape(
+        _wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate), (-1,)
+    )
+    value = _polynomial(x, np.reshape(c, (*c.shape[:2], -1)), flat)
+    return _placed(value, points, trailing, axis)
+
+
+# B-splines ----------------------------------------------------------------------------------------
+
+
+def basis(t: Any, k: int, points: Any, count: int) -> tuple[Any, list[Any]]:
+    """The first of the k + 1 basis functions that are not zero at each point, and their values."""
+    data = np.asarray(plain(t))
+    at = np.clip(np.searchsorted(data, np.asarray(plain(points)), side="right") - 1, k, count - 1)
+    values: list[Any] = [np.ones(points.shape)]
+    for d in range(1, k + 1):
+        following: list[Any] = []
+        saved: Any = 0.0
+        for r in range(d):
+            right, left = t[at + r + 1], t[at + r + 1 - d]
+            share = values[r] / (right - left)
+            following.append(saved + (right - points) * share)
+            saved = (points - left) * share
+        values = [*following, saved]
+    return at - k, values
+
+
+def _bspline_at(t: Any, c: Any, k: int, points: Any) -> Any:
+    first, values = basis(t, k, points, c.shape[0])
+    return sum(c[first + j] * value[:, None] for j, value in enumerate(values))
+
+
+def _collocation(t: Any, k: int, points: Any, count: int) -> Any:
+    """The matrix of the basis functions at points."""
+    first, values = basis(t, k, points, count)
+    eye = np.eye(count)
+    return sum(value[:, None] * eye[first + j] for j, value in enumerate(values))
+
+
+def _not_a_knot(x: Any, k: int) -> Any:
+    inner = x if k % 2 else (x[1:] + x[:-1]) / 2
+    cut = (k + 1) // 2 if k % 2 else k // 2
+    ends = [x[:1] * np.ones(k + 1), x[-1:] * np.ones(k + 1)]
+    return np.concatenate([ends[0], inner[cut : inner.shape[0] - cut], ends[1]])
+
+
+def _bspline(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
+    t, k, axis = as_array(given["t"]), int(given["k"]), given["axis"]
+    c, trailing = _rows(given["c"], axis)
+    count = t.shape[0] - k - 1
+    if (made.extrapolate if extrapolate is None else extrapolate) == "periodic":
+        points = _wrapped_around(t[k : count + 1], points, "periodic")
+    flat = np.reshape(points, (-1,))
+    return _placed(_bspline_at(t, c[:count], k, flat), points, trailing, axis)
+
+
+def _as_bspline(name: str, made: Any, t: Any, c: Any) -> Any:
+    """SciPy's B-spline with derivatives in its knots and coefficients."""
+    knots = attached(name, made.t, {(): t}) if holds_variable([t]) else made.t
+    coefficients = attached(name, made.c, {(): np.reshape(c, made.c.shape)})
+    moved = np.moveaxis(coefficients, 0, made.axis)
+    return dispatcher("interpolate.BSpline")(knots, moved, made.k, made.extrapolate, made.axis)
+
+
+def _make_interp_spline(
+    x: Any, y: Any, k: Any = 3, t: Any = None, bc_type: Any = None, axis: Any = 0, **options: Any
+) -> Any:
+    name = "interpolate.make_interp_spline"
+    made = scipys("interpolate.make_interp_spline")(
+        plain(as_array(x)), plain(as_array(y)), k, plain(t), bc_type, axis, **options
+    )
+    rows, _ = _rows(y, axis)
+    if bc_type is not None or k == 0:
+        _refuse_points(name, x, t)
+        units = _units_of(
+            lambda unit: (
+                scipys("interpolate.make_interp_spline")(
+                    plain(x), unit, k, plain(t), bc_type, **options
+                ).c
+            ),
+            rows.shape[0],
+            bc_type,
+        )
+        return _as_bspline(name, made, made.t, units @ rows)
+    x = as_array(x)
+    knots = _not_a_knot(x, k) if t is None else as_array(t)
+    matrix = _collocation(knots, k, x, rows.shape[0])
+    return _as_bspline(name, made, knots, np.linalg.solve(matrix, rows))
+
+
+def _units_of(function: Any, n: int, bc_type: Any) -> Any:
+    """The matrix of a linear map of the values, whose ends have no values of their own."""
+    if isinstance(bc_type, tuple) and any(
+        not isinstance(end, str) and end is not None and any(np.any(plain(v)) for _, v in end)
+        for end in bc_type
+    ):
+        raise NoRuleError(
+            "scipy.interpolate.make_interp_spline has no derivative with values in bc_type=. "
+            "Fix: use 'natural' or 'clamped'."
+        )
+    if bc_type == "periodic":
+        units = np.eye(n)[:, : n - 1].copy()
+        units[-1, 0] = 1.0
+        made = function(units)
+        return np.concatenate([made, np.zeros((made.shape[0], 1))], axis=1)
+    return function(np.eye(n))
+
+
+def _refuse_points(name: str, *points: Any) -> None:
+    if holds_variable(list(points)):
+        raise NoRuleError(
+            f"scipy.{name} has no derivative with respect to its points with these options. "
+            "Fix: .detach() them, or leave the options out."
+        )
+
+
+def _make_lsq_spline(
+    x: Any, y: Any, t: Any, k: Any = 3, w: Any = None, axis: Any = 0, **options: Any
+) -> Any:
+    given = [None if one is None else plain(as_array(one)) for one in (x, y, t, w)]
+    made = scipys("interpolate.make_lsq_spline")(
+        given[0], given[1], given[2], k, given[3], axis, **options
+    )
+    x, t = as_array(x), as_array(t)
+    rows, _ = _rows(y, axis)
+    matrix = _collocation(t, k, x, t.shape[0] - k - 1)
+    w = np.ones(x.shape) if w is None else as_array(w)
+    c = np.linalg.pinv(matrix * w[:, None]) @ (rows * w[:, None])
+    return _as_bspline("interpolate.make_lsq_spline", made, t, c)
+
+
+def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: Any = 0) -> Any:
+    name = "interpolate.make_smoothing_spline"
+    made = scipys("interpolate.make_smoothing_spline")(
+        plain(as_array(x)), plain(as_array(y)), plain(w), plain(lam), axis=axis
+    )
+    if lam is None:
+        raise NoRuleError(
+            f"scipy.{name} without lam= has no derivative: it chooses lam from y. Fix: give lam."
+        )
+    _refuse_points(name, x, w, lam)
+    rows, _ = _rows(y, axis)
+    units = scipys("interpolate.make_smoothing_spline")(
+        plain(x), np.eye(rows.shape[0]), plain(w), plain(lam)
+    )
+    return _as_bspline(name, made, made.t, units.c @ rows)
+
+
+# FITPACK ------------------------------------------------------------------------------------------
+
+
+def _splrep(x: Any, y: Any, w: Any, k: Any, s: Any, task: Any, t: Any, out: Any) -> Any:
+    knots = out[0]
+    n = len(knots) - k - 1
+    if task == 0 and ((s is None and w is None) or s == 0):
+        knots = _not_a_knot(x, k)
+        c = np.linalg.solve(_collocation(knots, k, x, n), y[:, None])[:, 0]
+    elif task == -1:
+        inner = as_array(t)
+        knots = np.concatenate([x[:1] * np.ones(k + 1), inner, x[-1:] * np.ones(k + 1)])
+        matrix = _collocation(knots, k, x, n)
+        weights = np.ones(x.shape) if w is None else w
+        c = np.linalg.pinv(matrix * weights[:, None]) @ (y * weights)
+    else:
+        raise NoRuleError(
+            "scipy.interpolate.splrep with s > 0 has no derivative: it chooses knots from y. "
+            "Fix: s=0, or task=-1 with knots t."
+        )
+    return knots, np.concatenate([c, np.zeros(k + 1)]), None
+
+
+def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
+    t, c, k = tck
+    t, c, x = as_array(t), as_array(c), as_array(x)
+    if ext == 3:
+        x = np.clip(x, t[k], t[t.shape[0] - k - 1])
+    flat = np.reshape(x, (-1,))
+    n = t.shape[0] - k - 1
+    value = differentiated(lambda at: _bspline_at(t, c[:n, None], k, at)[:, 0], flat, der)
+    if ext == 1:
+        data = np.asarray(plain(flat))
+        value = np.where((data < plain(t[k])) | (data > plain(t[n])), 0.0, value)
+    return np.reshape(value, x.shape)
+
+
+def _splint(a: Any, b: Any, tck: Any) -> Any:
+    t, c, k = tck
+    t, c = as_array(t), as_array(c)
+    n = t.shape[0] - k - 1
+    ends = np.stack([as_array(a), as_array(b)])
+    ends = np.clip(ends, t[k], t[n])
+    knots = np.unique(np.asarray(plain(t)))
+    low, high = (float(one) for one in np.asarray(plain(ends)))
+    inner = knots[(knots > min(low, high)) & (knots < max(low, high))]
+    stops = [ends[0], *(inner if low < high else inner[::-1]), ends[1]]
+    points, weights = np.polynomial.legendre.leggauss(4)
+    total: Any = 0.0
+    for one, other in itertools.pairwise(stops):
+        half = (other - one) / 2
+        at = one + half + half * points
+        total = total + half * np.sum(weights * _bspline_at(t, c[:n, None], k, at)[:, 0])
+    return total
+
+
+def _splder(tck: Any, n: Any) -> Any:
+    t, c, k = tck
+    t, c = as_array(t), as_array(c)
+    for _ in range(n):
+        count = t.shape[0] - k - 1
+        gaps = t[k + 1 : count + k] - t[1:count]
+        inner = (c[1:count] - c[: count - 1]) * k / gaps
+        c = np.concatenate([inner, np.zeros(k)])
+        t, k = t[1:-1], k - 1
+    return t, c, None
+
+
+def _from_knots(name: str) -> Any:
+    """The formula of one of FITPACK's classes, whose knots SciPy has found."""
+
+    def formula(made: Any, given: Any, points: Any, ext: Any = None, **options: Any) -> Any:
+        x, y, k = as_array(given["x"]), as_array(given["y"]), int(given["k"])
+        t = made._eval_args[0]
+        n = len(t) - k - 1
+        w = given.get("w")
+        if name == "LSQUnivariateSpline":
+            inner = as_array(given["t"])
+            knots = np.concatenate([x[:1] * np.ones(k + 1), inner, x[-1:] * np.ones(k + 1)])
+            matrix = _collocation(knots, k, x, n)
+            weights = (np.ones(x.shape) if w is None else as_array(w))[:, None]
+            c = np.linalg.pinv(matrix * weights) @ (y[:, None] * weights)
+        elif n == x.shape[0]:
+            knots = _not_a_knot(x, k)
+            c = np.linalg.solve(_collocation(knots, k, x, n), y[:, None])
+        else:
+            raise NoRuleError(
+                "scipy.interpolate.UnivariateSpline with s > 0 has no derivative: it chooses knots "
+                "from y. Fix: s=0, or LSQUnivariateSpline, whose knots are given."
+            )
+        return _splev(
+            points,
+            (knots, np.concatenate([c[:, 0], np.zeros(k + 1)]), k),
+            0,
+            made.ext if ext is None else ext,
+        )
+
+    return formula
+
+
+def _rect(
+    made: Any, given: Any, points: Any, y: Any = None, dx: Any = 0, dy: Any = 0, grid: Any = True
+) -> Any:
+    if given["s"]:
+        raise NoRuleError(
+            "scipy.interpolate.RectBivariateSpline with s > 0 has no derivative. Fix: s=0."
+        )
+    u, v, z = (as_array(given[name]) for name in ("x", "y", "z"))
+    kx, ky = given["kx"], given["ky"]
+    s, t = _not_a_knot(u, kx), _not_a_knot(v, ky)
+    c = np.linalg.solve(_collocation(s, kx, u, u.shape[0]), z)
+    c = np.linalg.solve(_collocation(t, ky, v, v.shape[0]), c.T).T
+    points, y = as_array(points) * 1.0, as_array(y) * 1.0
+    shape: Any = ()
+    if not grid:
+        shape = np.broadcast_shapes(points.shape, y.shape)
+        points, y = (np.broadcast_to(one, shape) for one in (points, y))
+    across, along = np.reshape(points, (-1,)), np.reshape(y, (-1,))
+    left = differentiated(lambda at: _collocation(s, kx, at, u.shape[0]), across, dx)
+    right = differentiated(lambda at: _collocation(t, ky, at, v.shape[0]), along, dy)
+    if grid:
+        return left @ c @ right.T
+    return np.reshape(np.sum((left @ c) * right, axis=-1), shape)
+
+
+# Grids --------------------------------------------------------------------------------------------
+
+
+def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
+    """Values at points between those of a grid: by the axes, one after the other."""
+    axes = [as_array(one) * 1.0 for one in points]
+    values = as_array(values)
+    xi = as_array(xi)
+    shape = xi.shape[:-1]
+    flat = np.reshape(xi, (-1, len(axes)))
+    trailing = values.shape[len(axes) :]
+    weights: list[tuple[Any, list[Any]]] = []
+    for i, axis in enumerate(axes):
+        at = flat[:, i]
+        if method in ("linear", "slinear"):
+            low = _interval(axis, at)
+            share = (at - axis[low]) / (axis[low + 1] - axis[low])
+            weights.append((low, [1 - share, share]))
+        elif method == "nearest":
+            low = _interval(axis, at)
+            share = (at - axis[low]) / (axis[low + 1] - axis[low])
+            near = low + (np.asarray(plain(share)) > 0.5)
+            weights.append((near, [np.ones(at.shape)]))
+        elif method in ("cubic", "quintic"):
+            k = 3 if method == "cubic" else 5
+            knots = _not_a_knot(axis, k)
+            matrix = _collocation(knots, k, axis, axis.shape[0])
+            moved = np.moveaxis(values, i, 0)
+            solved = np.linalg.solve(matrix, np.reshape(moved, (moved.shape[0], -1)))
+            values = np.moveaxis(np.reshape(solved, moved.shape), 0, i)
+            weights.append(basis(knots, k, at, axis.shape[0]))
+        else:
+            raise NoRuleError(
+                f"Interpolation on a grid with method={method!r} has no derivative. "
+                "Fix: 'linear', 'cubic', 'quintic' or 'nearest'."
+            )
+    total: Any = 0.0
+    for steps in np.ndindex(*(len(parts) for _, parts in weights)):
+        index = tuple(first + step for (first, _), step in zip(weights, steps, strict=True))
+        share = functools.reduce(
+            lambda a, b: a * b,
+            [parts[step] for (_, parts), step in zip(weights, steps, strict=True)],
+        )
+        total = total + values[index] * np.reshape(share, (-1, *(1,) * len(trailing)))
+    return np.reshape(total, (*shape, *trailing))
+
+
+def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -> Any:
+    return _on_grid(given["points"], given["values"], points, method or given["method"])
+
+
+def _interpn(
+    points: Any, values: Any, xi: Any, method: Any, fill_value: Any, bounds_error: Any
+) -> Any:
+    xi = np.stack([as_array(one) for one in xi], axis=-1) if isinstance(xi, tuple) else xi
+    if method == "splinef2d":
+        raise NoRuleError(
+            "scipy.interpolate.interpn with method='splinef2d' has no derivative. Fix: 'cubic'."
+        )
+    return _on_grid(points, values, xi, method)
+
+
+def _barycentric(points: Any, values: Any, xi: Any) -> Any:
+    """Linear in each triangle, or simplex of more dimensions."""
+    data, at = np.asarray(plain(points)), np.asarray(plain(xi))
+    tri = Delaunay(data)
+    n = data.shape[1]
+    flat = np.reshape(xi, (-1, n))
+    simplex = tri.find_simplex(np.reshape(at, (-1, n)))
+    corners = tri.simplices[np.maximum(simplex, 0)]
+    places = points[corners]
+    edges = np.swapaxes(places[:, :-1] - places[:, -1:], -1, -2)
+    shares = np.linalg.solve(edges, (flat - places[:, -1])[..., None])[..., 0]
+    shares = np.concatenate([shares, 1 - np.sum(shares, axis=-1, keepdims=True)], axis=-1)
+    found = values[corners]
+    weights = np.reshape(shares, (*shares.shape, *(1,) * (found.ndim - 2)))
+    total = np.sum(found * weights, axis=1)
+    outside = np.reshape(simplex < 0, (-1, *(1,) * (total.ndim - 1)))
+    return np.reshape(np.where(outside, 0.0, total), (*xi.shape[:-1], *values.shape[1:]))
+
+
+def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> Any:
+    points, values = as_array(points), as_array(values)
+    if isinstance(xi, tuple):
+        xi = np.stack(np.broadcast_arrays(*[as_array(one) for one in xi]), axis=-1)
+    xi = as_array(xi) * 1.0
+    if points.ndim == 1:
+        points = points[:, None]
+    if xi.ndim == 0 or xi.shape[-1] != points.shape[1]:
+        xi = xi[..., None]
+    if method == "nearest":
+        _, at = KDTree(np.asarray(plain(points))).query(np.asarray(plain(xi)))
+        return values[at]
+    if method == "linear" and points.shape[1] > 1 and not rescale:
+        return _barycentric(points, values, xi)
+    if method == "linear" and points.shape[1] == 1:
+        order = np.argsort(np.asarray(plain(points))[:, 0])
+        x, y = points[order, 0], values[order]
+        return _on_grid([x], y, xi, "linear")
+    raise NoRuleError(
+        "Interpolation of scattered points has a derivative with method='linear' or 'nearest', and "
+        "without rescale=. Fix: use these, or scipy.interpolate.RBFInterpolator."
+    )
+
+
+def _griddata(points: Any, values: Any, xi: Any, method: Any, rescale: Any) -> Any:
+    if isinstance(points, tuple):
+        points = np.stack([as_array(one) for one in points], axis=-1)
+    return _scattered(method, points, values, xi, rescale)
+
+
+def _scattered_class(method: str, x: str, y: str) -> Any:
+    def formula(made: Any, given: Any, points: Any, **options: Any) -> Any:
+        return _scattered(method, given[x], given[y], points, given.get("rescale"))
+
+    return formula
+
+
+# Radial functions ---------------------------------------------------------------------------------
+
+
+def _radial(kernel: str, r2: Any) -> Any:
+    """The kernel, of the square of the distance; what it is at zero has no slope."""
+    zero = np.asarray(plain(r2)) == 0
+    safe = np.where(zero, 1.0, r2)
+    r = np.sqrt(safe)
+    table: dict[str, Any] = {
+        "linear": lambda: np.where(zero, 0.0, -r),
+        "thin_plate_spline": lambda: np.where(zero, 0.0, safe * np.log(safe) / 2),
+        "cubic": lambda: np.where(zero, 0.0, safe * r),
+        "quintic": lambda: np.where(zero, 0.0, -(safe**2) * r),
+        "multiquadric": lambda: -np.sqrt(r2 + 1),
+        "inverse_multiquadric": lambda: 1 / np.sqrt(r2 + 1),
+        "inverse_quadratic": lambda: 1 / (r2 + 1),
+        "gaussian": lambda: np.exp(-r2),
+    }
+    return table[kernel]()
+
+
+def _rbf(made: Any, given: Any, points: Any) -> Any:
+    if given["neighbors"] is not None:
+        raise NoRuleError(
+            "scipy.interpolate.RBFInterpolator with neighbors= has no derivative. "
+            "Fix: leave it out."
+        )
+    y, d = as_array(given["y"]) * 1.0, as_array(given["d"])
+    trailing = d.shape[1:]
+    d = np.reshape(d, (d.shape[0], -1))
+    epsilon, kernel = (
+        made.epsilon if not holds_variable([given["epsilon"]]) else given["epsilon"],
+        given["kernel"],
+    )
+    powers = np.asarray(made.powers)
+    low, high = np.min(np.asarray(plain(y)), axis=0), np.max(np.asarray(plain(y)), axis=0)
+    shift, scale = (low + high) / 2, (high - low) / 2
+    scale = np.where(scale == 0, 1.0, scale)
+
+    def squares(a: Any, b: Any) -> Any:
+        return np.sum((a[:, None, :] - b[None, :, :]) ** 2, axis=-1) * epsilon**2
+
+    def polynomials(x: Any) -> Any:
+        hat = (x - shift) / scale
+        return (
+            np.stack([np.prod(_raised(hat, power), axis=-1) for power in powers], axis=-1)
+            if len(powers)
+            else np.zeros((x.shape[0], 0))
+        )
+
+    n, m = y.shape[0], len(powers)
+    smoothing = as_array(given["smoothing"]) * np.ones(n)
+    p = polynomials(y)
+    kernel_part = _radial(kernel, squares(y, y)) + smoothing[:, None] * np.eye(n)
+    matrix = np.concatenate(
+        [np.concatenate([kernel_part, p], axis=1), np.concatenate([p.T, np.zeros((m, m))], axis=1)]
+    )
+    c = np.linalg.solve(matrix, np.concatenate([d, np.zeros((m, d.shape[1]))]))
+    x = points * 1.0
+    values = np.concatenate([_radial(kernel, squares(x, y)), polynomials(x)], axis=1) @ c
+    return np.reshape(values, (x.shape[0], *trailing))
+
+
+def _raised(x: Any, powers: Any) -> Any:
+    columns: list[Any] = []
+    for j, power in enumerate(powers):
+        column: Any = np.ones(x.shape[0])
+        for _ in range(int(power)):
+            column = column * x[:, j]
+        columns.append(column)
+    return np.stack(columns, axis=-1)
+
+
+# Polynomials --------------------------------------------------------------------------------------
+
+
+def _through_points(xi: Any, yi: Any, points: Any) -> Any:
+    """The polynomial through points, in Newton's form."""
+    data = np.asarray(plain(xi))
+    if len(np.unique(data)) < len(data):
+        raise NoRuleError(
+            "Interpolation by a polynomial has no derivative where points are repeated. "
+            "Fix: scipy.interpolate.CubicHermiteSpline takes slopes."
+        )
+    table = [yi[i] for i in range(yi.shape[0])]
+    n = len(table)
+    for depth in range(1, n):
+        for i in range(n - 1, depth - 1, -1):
+            table[i] = (table[i] - table[i - 1]) / (xi[i] - xi[i - depth])
+    total: Any = table[-1] * np.ones((points.shape[0], 1))
+    for i in range(n - 2, -1, -1):
+        total = total * (points - xi[i])[:, None] + table[i]
+    return total
+
+
+def _polynomial_class(made: Any, given: Any, points: Any, **options: Any) -> Any:
+    axis = given["axis"]
+    y, trailing = _rows(given["yi"], axis)
+    flat = np.reshape(points, (-1,)) * 1.0
+    value = _through_points(as_array(given["xi"]) * 1.0, y, flat)
+    return _placed(value, points, trailing, axis)
+
+
+def _polynomial_function(xi: Any, yi: Any, x: Any, axis: Any, der: Any) -> Any:
+    y, trailing = _rows(yi, axis)
+    x = as_array(x) * 1.0
+    orders = [der] if np.ndim(der) == 0 else list(der)
+    flat = np.reshape(x, (-1,))
+    made = [
+        _placed(
+            differentiated(lambda at: _through_points(xi, y, at), flat, order), x, trailing, axis
+        )
+        for order in orders
+    ]
+    return made[0] if np.ndim(der) == 0 else np.stack(made)
+
+
+def _pchip_function(xi: Any, yi: Any, x: Any, axis: Any, der: Any) -> Any:
+    y, trailing = _rows(yi, axis)
+    x = as_array(x) * 1.0
+    c = _hermite(xi, y, _pchip_slopes({}, xi, y))
+    flat = np.reshape(x, (-1,))
+    return _placed(differentiated(lambda at: _polynomial(xi, c, at), flat, der), x, trailing, axis)
+
+
+def _rational(made: Any, given: Any, points: Any) -> Any:
+    """The rational function of Floater and Hormann, whose weights are those of the points."""
+    _refuse_points("interpolate.FloaterHormannInterpolator", given["points"])
+    z = np.asarray(given["points"])
+    values, trailing = _rows(given["values"], 0)
+    flat = np.reshape(points, (-1,)) * 1.0
+    distance = flat[:, None] - z
+    hit = np.asarray(plain(distance)) == 0
+    any_hit = np.any(hit, axis=1, keepdims=True)
+    shares = np.asarray(made.weights).reshape(-1) / np.where(hit, 1.0, distance)
+    shares = np.where(any_hit, hit.astype(float), shares)
+    return _placed((shares @ values) / np.sum(shares, axis=1, keepdims=True), points, trailing, 0)
+
+
+def _interp1d(made: Any, given: Any, points: Any) -> Any:
+    kind = given["kind"]
+    x, axis = as_array(given["x"]) * 1.0, given["axis"]
+    y, trailing = _rows(given["y"], axis)
+    if not given["assume_sorted"]:
+        order = np.argsort(np.asarray(plain(x)), kind="mergesort")
+        x, y = x[order], y[order]
+    flat = np.reshape(points, (-1,)) * 1.0
+    data, at = np.asarray(plain(x)), np.asarray(plain(flat))
+    if kind in ("linear", "slinear", 1):
+        value = _on_grid([x], y, flat[:, None], "linear")
+    elif kind in ("nearest", "nearest-up", "previous", "next", "zero", 0):
+        value = y[_steps(kind, data, at)]
+    else:
+        k = int({"quadratic": 2, "cubic": 3}.get(kind) or kind)
+        knots = _not_a_knot(x, k)
+        c = np.linalg.solve(_collocation(knots, k, x, y.shape[0]), y)
+        value = _bspline_at(knots, c, k, flat)
+    outside = (at < data[0]) | (at > data[-1])
+    if np.any(outside) and not isinstance(given["fill_value"], str):
+        value = np.where(outside[:, None], 0.0, value)  # constant there
+    return _placed(value, points, trailing, axis)
+
+
+def _steps(kind: Any, x: Any, at: Any) -> Any:
+    if kind in ("previous", "zero", 0):
+        return np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 1)
+    if kind == "next":
+        return np.clip(np.searchsorted(x, at, side="left"), 0, len(x) - 1)
+    middle = (x[1:] + x[:-1]) / 2
+    if kind == "nearest":
+        return np.clip(np.searchsorted(middle, at, side="left"), 0, len(x) - 1)
+    return np.clip(np.searchsorted(middle, at, side="right"), 0, len(x) - 1)
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def _class(name: str, formula: Any, first: str = "x", note: str = "") -> Row:
+    return Row(
+        f"interpolate.{name}",
+        Class(interpolant_class(f"interpolate.{name}", formula, first)),
+        note=note,
+    )
+
+
+def _polynomial_samples(more: dict[str, Any]) -> Any:
+    return lambda r: [
+        call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more),
+        call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more),
+    ]
+
+
+def _knotted(r: Any) -> Any:
+    t = np.array([0, 0, 0, 0, 0.7, 1.3, 2, 2, 2, 2.0])
+    return t, np.concatenate([r.normal(6), np.zeros(4)]), 3
+
+
+ROWS = [
+    _class("CubicSpline", _spline(_cubic_slopes)),
+    _class(
+        "CubicHermiteSpline", _spline(lambda given, x, y: _rows(given["dydx"], given["axis"])[0])
+    ),
+    _class("PchipInterpolator", _spline(_pchip_slopes)),
+    _class("Akima1DInterpolator", _spline(_akima_slopes)),
+    _class("PPoly", _ppoly),
+    _class("BSpline", _bspline),
+    _class("interp1d", _interp1d),
+    *(
+        _class(name, _from_knots(name), note="with the knots held fixed; s = 0")
+        for name in ("UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline")
+    ),
+    _class("RectBivariateSpline", _rect, note="s = 0"),
+    _class("RegularGridInterpolator", _grid_interpolator, "xi"),
+    _class("RBFInterpolator", _rbf, "x", note="the derivative of a kernel at zero is zero"),
+    _class("KroghInterpolator", _polynomial_class),
+    _class("BarycentricInterpolator", _polynomial_class),
+    _class("FloaterHormannInterpolator", _rational, "z"),
+    Row("interpolate.make_interp_spline", Composed(_make_interp_spline)),
+    Row("interpolate.make_lsq_spline", Composed(_make_lsq_spline)),
+    Row("interpolate.make_smoothing_spline", Composed(_make_smoothing_spline), note="with lam"),
+    Row(
+        "interpolate.splrep",
+        Formula(_splrep),
+        arrays="x y w t",
+        neutral="quiet xb xe per full_output",
+        samples=lambda r: [
+            call(r.rising(7), r.normal(7)),
+            call(r.rising(7), r.normal(7), k=2),
+            call(r.rising(9), r.normal(9), task=-1, t=np.array([0.8, 1.2])),
+        ],
+    ),
+    Row(
+        "interpolate.splev",
+        Formula(_splev),
+        arrays="x tck",
+        groups="tck",
+        samples=lambda r: [
+            call(np.array([0.3, 1.1, 1.9]), _knotted(r)),
+            call(np.array([0.3, 1.1, 1.9]), _knotted(r), der=1),
+            call(np.array([-0.3, 1.1, 2.9]), _knotted(r), ext=1),
+        ],
+    ),
+    Row(
+        "interpolate.splint",
+        Formula(_splint),
+        arrays="a b tck",
+        groups="tck",
+        neutral="full_output",
+        samples=lambda r: [call(0.3, 1.7, _knotted(r))],
+    ),
+    Row("interpolate.splder", Formula(_splder), arrays="tck", groups="tck", samples=lambda r: []),
+    Row(
+        "interpolate.interpn",
+        Formula(_interpn),
+        arrays="points values xi",
+        groups="points",
+        samples=lambda r: [
+            call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])),
+            call(
+                (r.rising(5), r.rising(6)),
+                r.normal(5, 6),
+                np.array([[0.4, 1.1], [1.2, 0.3]]),
+                method="cubic",
+                upto=1,
+                accuracy=1e-2,
+            ),
+            call((r.rising(4),), r.normal(4), np.array([[0.4], [1.2]]), method="nearest"),
+        ],
+    ),
+    Row(
+        "interpolate.griddata",
+        Formula(_griddata),
+        arrays="points values xi",
+        neutral="fill_value",
+        samples=lambda r: [
+            call(r.uniform(8, 2), r.normal(8), np.array([[0.8, 0.8], [0.9, 0.7]])),
+            call(r.uniform(8, 2), r.normal(8, 2), np.array([[0.8, 0.8]]), method="nearest"),
+        ],
+    ),
+    *(
+        Row(
+            f"interpolate.{name}",
+            Formula(function),
+            arrays="xi yi x",
+            neutral=neutral,
+            samples=_polynomial_samples(more),
+        )
+        for name, function, neutral, more in (
+            ("krogh_interpolate", _polynomial_function, "", {}),
+            ("barycentric_interpolate", _polynomial_function, "rng", {"rng": 2}),
+            ("pchip_interpolate", _pchip_function, "", {}),
+        )
+    ),
+]
+CLASSES = [
+    _class("LinearNDInterpolator", _scattered_class("linear", "points", "values"), "args"),
+    _class("NearestNDInterpolator", _scattered_class("nearest", "x", "y"), "args"),
+]
+REFUSED = [
+    Row(f"interpolate.{name}", Refused(f"it has no rule. Fix: scipy.interpolate.{instead}."))
+    for name, instead in (
+        *(
+            ("approximate_taylor_polynomial", "KroghInterpolator"),
+            ("lagrange", "KroghInterpolator"),
+        ),
+        *(("bisplev", "RectBivariateSpline"), ("bisplrep", "RectBivariateSpline")),
+        *(("insert", "BSpline"), ("make_splprep", "make_interp_spline")),
+        *(("make_splrep", "make_interp_spline"), ("generate_knots", "make_lsq_spline")),
+        *(("pade", "PPoly"), ("spalde", "splev"), ("splantider", "splint")),
+        *(("splprep", "make_interp_spline"), ("sproot", "PPoly")),
+    )
+]
+register([*ROWS, *CLASSES, *REFUSED])

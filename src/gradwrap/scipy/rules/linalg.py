@@ -1,0 +1,1449 @@
+"""The rows of `scipy.linalg`.
+
+Formulas of decompositions follow M. B. Giles, "An extended collection of matrix derivative results
+for forward and reverse mode algorithmic differentiation" (Oxford, 2008), and, for functions of a
+matrix, N. J. Higham, "Functions of Matrices" (SIAM, 2008), eq. 3.16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import Adjoint, Constant, Formula, Refused, Tangent
+from gradwrap.scipy.rules.matrices import (
+    adjoint,
+    from_bands,
+    full_bands,
+    hermitian,
+    inverse_gaps,
+    joined,
+    like_columns,
+    native_of,
+    solved,
+    to_bands,
+)
+from gradwrap.scipy.table import Row, call, register
+from gradwrap.transforms.implicit import custom_root
+
+A = "overwrite_a check_finite"
+AB = f"{A} overwrite_b"
+
+
+# Systems ------------------------------------------------------------------------------------------
+
+
+def _read(a: Any, assume_a: Any, lower: bool) -> Any:  # noqa: PLR0911  one for each kind
+    """The matrix that SciPy makes of its argument, for what it assumes of it."""
+    kind = "general" if assume_a is None else str(assume_a)
+    if kind in ("sym", "symmetric"):
+        return (a + a.mT) / 2
+    if kind in ("her", "hermitian", "pos", "positive definite"):
+        return hermitian(a)
+    if kind == "upper triangular" or (kind == "triangular" and not lower):
+        return np.triu(a)
+    if kind in ("lower triangular", "triangular"):
+        return np.tril(a)
+    if kind == "diagonal":
+        return a * np.eye(a.shape[-1])
+    if kind == "tridiagonal":
+        return np.triu(np.tril(a, 1), -1)
+    if kind in ("gen", "general", "banded"):
+        return a
+    raise NoRuleError(f"assume_a={assume_a!r} has no derivative. Fix: assume_a='general'.")
+
+
+def _inv(a: Any, assume_a: Any, lower: Any) -> Any:
+    return np.linalg.inv(_read(a, assume_a, lower))
+
+
+def _solve(a: Any, b: Any, lower: Any, assume_a: Any, transposed: Any) -> Any:
+    matrix = _read(a, assume_a, lower)
+    return solved(matrix.mT if transposed else matrix, b)
+
+
+def _turned(trans: Any) -> int:
+    numbers: dict[Any, int] = {"N": 0, "T": 1, "C": 2, 0: 0, 1: 1, 2: 2}
+    return numbers[trans]
+
+
+def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> Any:
+    return dispatcher("linalg.solve_triangular")(
+        a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, check_finite=False
+    )
+
+
+def _triangular_back(g: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
+    """The solution with the adjoint of the triangular matrix."""
+    if _turned(trans) == 1:
+        return np.conj(_triangular(a, np.conj(g), 0, lower, unit_diagonal))
+    return _triangular(a, g, 2 if _turned(trans) == 0 else 0, lower, unit_diagonal)
+
+
+def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
+    """The part of a matrix that `solve_triangular` reads."""
+    return np.tril(x, -1 if unit_diagonal else 0) if lower else np.triu(x, int(unit_diagonal))
+
+
+def _triangular_of_a(g: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
+    w = _triangular_back(g, a, trans, lower, unit_diagonal)
+    w, x = (part[:, None] if part.ndim == 1 else part for part in (w, out))
+    moved = -(w @ adjoint(x))
+    kind = _turned(trans)
+    moved = moved if kind == 0 else moved.mT if kind == 1 else adjoint(moved)
+    return _within(moved, lower, unit_diagonal)
+
+
+def _triangular_along_a(
+    t: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any
+) -> Any:
+    kind = _turned(trans)
+    t = _within(t, lower, unit_diagonal)
+    t = t if kind == 0 else t.mT if kind == 1 else adjoint(t)
+    return -_triangular(a, t @ out, kind, lower, unit_diagonal)
+
+
+def _transposed_bands(l_and_u: Any, ab: Any) -> tuple[tuple[int, int], Any]:
+    """The bands of the adjoint."""
+    lower, upper = l_and_u
+    n = ab.shape[-1]
+    rows = []
+    for k in range(lower + upper + 1):  # the diagonal number `upper - k` of A is moved
+        shift = upper - k
+        row = np.conj(ab[k]) if ab.dtype.kind == "c" else ab[k]
+        moved = (
+            np.concatenate([row[shift:], np.zeros(min(shift, n))])
+            if shift >= 0
+            else np.concatenate([np.zeros(min(-shift, n)), row[:shift]])
+        )
+        rows.append(moved)
+    return (upper, lower), np.stack(rows[::-1])
+
+
+def _solve_banded(l_and_u: Any, ab: Any, b: Any) -> Any:
+    return dispatcher("linalg.solve_banded")(l_and_u, ab, b)
+
+
+def _banded_back(g: Any, l_and_u: Any, ab: Any) -> Any:
+    bands, turned = _transposed_bands(l_and_u, ab)
+    return _solve_banded(bands, turned, g)
+
+
+def _banded_of_ab(g: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
+    lower, upper = l_and_u
+    w, x = _banded_back(g, l_and_u, ab), out
+    w, x = (part[:, None] if part.ndim == 1 else part for part in (w, x))
+    # at [k, j] the element (j + k - upper, j)
+    shifts = range(-upper, lower + 1)
+    return np.stack([-np.sum(_shifted(w, by) * np.conj(x), axis=-1) for by in shifts])
+
+
+def _shifted(x: Any, by: int) -> Any:
+    """Rows moved up, with zeros after the last."""
+    n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))
+    return (
+        np.concatenate([x[by:], blank]) if by >= 0 else np.concatenate([blank, x[: max(n + by, 0)]])
+    )
+
+
+def _banded_along_ab(t: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
+    lower, upper = l_and_u
+    x = out if out.ndim == 2 else out[:, None]
+    product = sum(_shifted(t[k][:, None] * x, upper - k) for k in range(lower + upper + 1))
+    return -_solve_banded(l_and_u, ab, np.reshape(product, out.shape))
+
+
+def _solveh_banded(ab: Any, b: Any, lower: Any) -> Any:
+    k = ab.shape[0] - 1
+    return _solve_banded((k, k), to_bands(full_bands(ab, lower), k, k), b)
+
+
+def _circulant_solution(c: Any, b: Any, caxis: Any, baxis: Any, outaxis: Any) -> Any:
+    c, b = np.moveaxis(np.atleast_1d(c), caxis, -1), np.moveaxis(np.atleast_1d(b), baxis, -1)
+    x = np.fft.ifft(np.fft.fft(b) / np.fft.fft(c))
+    x = x if "c" in (c.dtype.kind, b.dtype.kind) else np.real(x)
+    return np.moveaxis(x, -1, outaxis)
+
+
+def _toeplitz(c: Any, r: Any) -> Any:
+    c = np.reshape(c, (-1,)) if np.ndim(c) == 0 else c
+    r = np.conj(c) if r is None else np.reshape(r, (-1,)) if np.ndim(r) == 0 else r
+    m, n = c.shape[-1], r.shape[-1]
+    values = np.concatenate([c[..., ::-1], r[..., 1:]], axis=-1)
+    return values[..., np.arange(m - 1, -1, -1)[:, None] + np.arange(n)]
+
+
+def _of_pair(c_or_cr: Any) -> Any:
+    if isinstance(c_or_cr, tuple):
+        return _toeplitz(*(np.reshape(one, (-1,)) for one in c_or_cr))
+    return _toeplitz(np.reshape(c_or_cr, (-1,)), None)
+
+
+def _lstsq(a: Any, b: Any, out: Any) -> Any:
+    inverse = np.linalg.pinv(a)
+    x = inverse @ b
+    residues = out[1]
+    if np.size(residues):
+        residues = np.sum(np.abs(b - a @ x) ** 2, axis=0)
+    s = None if out[3] is None else np.linalg.svd(a, compute_uv=False)
+    return x, residues, None, s
+
+
+def _pinv(t: Any, out: Any, a: Any) -> Any:
+    p = out[0] if isinstance(out, tuple) else out
+    e, back = t["a"], adjoint(t["a"])
+    right, left = p @ (adjoint(p) @ back), (back @ adjoint(p)) @ p
+    moved = right - (right @ a) @ p + left - p @ (a @ left) - p @ e @ p
+    return (moved,) if isinstance(out, tuple) else moved
+
+
+def _pinvh(t: Any, out: Any, a: Any) -> Any:
+    return _pinv({"a": hermitian(t["a"])}, out, hermitian(a))
+
+
+def _procrustes(A: Any, B: Any) -> Any:
+    u, s, vh = np.linalg.svd((B.T @ np.conj(A)).T)
+    return u @ vh, np.sum(s)
+
+
+def _angles(A: Any, B: Any, out: Any) -> Any:
+    one, other = (np.linalg.qr(x)[0] for x in (A, B))
+    product = adjoint(one) @ other
+    sigma = np.linalg.svd(product, compute_uv=False)
+    if one.shape[1] >= other.shape[1]:
+        rest = other - one @ product
+    else:
+        rest = one - other @ adjoint(product)
+    near = native_of(sigma) ** 2 >= 0.5
+    count = len(out)
+    mu = np.linalg.svd(rest, compute_uv=False)[::-1][:count]
+    sines = np.arcsin(np.where(near, np.clip(mu, -1.0, 1.0), 0.5))
+    return np.where(near, sines, np.arccos(np.where(near, 0.5, np.clip(sigma, -1.0, 1.0))))[::-1]
+
+
+def _balanced(A: Any, separate: Any, out: Any) -> Any:
+    if not separate:
+        return np.linalg.solve(out[1], A @ out[1]), out[1]
+    scale, order = out[1]
+    moved = A[order][:, order]
+    return moved * (scale[order] / scale[order][:, None]), (scale, None)
+
+
+# Eigenvalues --------------------------------------------------------------------------------------
+
+
+def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
+    if eigvals_only:
+        w, v = dispatcher("linalg.eigh")(a, b)
+        w, v = _chosen(w, v, out)
+    else:
+        w, v = out
+    moved = hermitian(t["a"]) @ v
+    if b is not None:
+        moved = moved - (hermitian(t["b"]) @ v) * w[..., None, :]
+    inner = adjoint(v) @ moved
+    dw = np.real(np.diagonal(inner, axis1=-2, axis2=-1))
+    if eigvals_only:
+        return dw
+    if v.shape[-1] == v.shape[-2]:
+        dv = v @ (inverse_gaps(w) * inner)
+    else:
+        dv = _outside(a, b, w, v, moved)
+    if b is not None:
+        own = np.diagonal(adjoint(v) @ hermitian(t["b"]) @ v, axis1=-2, axis2=-1)
+        dv = dv - v * own[..., None, :] / 2
+    return dw, dv
+
+
+def _chosen(w: Any, v: Any, out: Any) -> tuple[Any, Any]:
+    """Those of all eigenvalues that SciPy was asked for, and their vectors."""
+    if w.shape == out.shape:
+        return w, v
+    at = np.argmin(np.abs(native_of(w)[:, None] - native_of(out)[None, :]), axis=0)
+    at = np.asarray(at)
+    return w[at], v[:, at]
+
+
+def _outside(a: Any, b: Any, w: Any, v: Any, moved: Any) -> Any:
+    """The derivatives of some of the eigenvectors: for each a system with one more unknown."""
+    a = hermitian(a)
+    b = np.eye(a.shape[-1]) if b is None else hermitian(b)
+    columns: list[Any] = []
+    for i in range(v.shape[-1]):
+        bv = (b @ v[:, i])[:, None]
+        matrix = joined([[a - w[i] * b, -bv], [-adjoint(bv), np.zeros((1, 1))]])
+        right = np.concatenate([-moved[:, i], np.zeros(1)])
+        columns.append(solved(matrix, right)[:-1])
+    return np.stack(columns, axis=1)
+
+
+def _eig(t: Any, out: Any, a: Any) -> Any:
+    w, v = out
+    inner = np.linalg.solve(v, t["a"] @ v)
+    dw = np.diagonal(inner, axis1=-2, axis2=-1)
+    dv = v @ (inverse_gaps(w) * inner)
+    # LAPACK's vectors have length one, and their largest elements are real
+    along = np.sum(np.conj(v) * dv, axis=-2, keepdims=True)
+    dv = dv - v * np.real(along)
+    if native_of(dv).dtype.kind == "c":
+        largest = np.argmax(np.abs(native_of(v)), axis=-2)[..., None, :]
+        at = np.asarray(largest)
+        turn = np.imag(np.take_along_axis(dv, at, axis=-2) / np.take_along_axis(v, at, axis=-2))
+        dv = dv - 1j * v * turn
+    return dw, dv
+
+
+def _eigvals(a: Any, b: Any, out: Any) -> Any:
+    w = np.linalg.eigvals(a if b is None else np.linalg.solve(b, a))
+    return _ordered(w, out)
+
+
+def _ordered(w: Any, out: Any) -> Any:
+    """Values in the order in which SciPy has them."""
+    left = list(range(len(w)))
+    order: list[int] = []
+    data = np.asarray(native_of(w))
+    for value in np.asarray(native_of(out)):
+        nearest = min(left, key=lambda i: abs(data[i] - value))
+        left.remove(nearest)
+        order.append(nearest)
+    return w[np.asarray(order)]
+
+
+def _symmetric_problem(matrix: Any, eigvals_only: Any, out: Any) -> Any:
+    if eigvals_only:
+        return np.linalg.eigvalsh(matrix)
+    w, v = np.linalg.eigh(matrix)
+    return w, like_columns(v, out[1])
+
+
+def _eig_banded(a_band: Any, lower: Any, eigvals_only: Any, out: Any) -> Any:
+    return _symmetric_problem(full_bands(a_band, lower), eigvals_only, out)
+
+
+def _eigh_tridiagonal(d: Any, e: Any, eigvals_only: Any, out: Any) -> Any:
+    beside = np.diag(e, 1)
+    return _symmetric_problem(np.diag(d) + beside + beside.T, eigvals_only, out)
+
+
+# Decompositions -----------------------------------------------------------------------------------
+
+
+def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
+    if not compute_uv:
+        u, _, vh = dispatcher("linalg.svd")(a, full_matrices=False)
+        return np.real(np.diagonal(adjoint(u) @ t["a"] @ adjoint(vh), axis1=-2, axis2=-1))
+    u, s, vh = out
+    k = s.shape[-1]
+    inner = adjoint(u) @ t["a"] @ adjoint(vh)
+    middle = inner[..., :k, :k]
+    squares = s * s
+    gaps = inverse_gaps(squares)
+    ds = np.real(np.diagonal(middle, axis1=-2, axis2=-1))
+    lengths = s[..., None, :]
+    of_u = gaps * (middle * lengths + s[..., :, None] * adjoint(middle))
+    of_v = gaps * (s[..., :, None] * middle + adjoint(middle) * lengths)
+    if middle.dtype.kind == "c":
+        turn = 1j * np.imag(np.diagonal(middle, axis1=-2, axis2=-1)) / s
+        of_u = of_u + np.eye(k) * turn[..., None, :]
+    du = _turned_basis(u, of_u, _beyond(u, t["a"] @ adjoint(vh[..., :k, :]), k) / lengths, k)
+    back = adjoint(t["a"]) @ u[..., :k]
+    dv = _turned_basis(adjoint(vh), of_v, _beyond(adjoint(vh), back, k) / lengths, k)
+    return du, ds, adjoint(dv)
+
+
+def _beyond(u: Any, x: Any, k: int) -> Any:
+    """What of the columns of x is outside of the first k columns of u."""
+    first = u[..., :k]
+    return x - first @ (adjoint(first) @ x)
+
+
+def _turned_basis(u: Any, inside: Any, outside: Any, k: int) -> Any:
+    """The derivative of a basis; columns beyond the first k turn as little as they can."""
+    first, rest = u[..., :k], u[..., k:]
+    moved = first @ inside + outside
+    if rest.shape[-1] == 0:
+        return moved
+    return np.concatenate([moved, -first @ (adjoint(outside) @ rest)], axis=-1)
+
+
+def _lu(t: Any, out: Any, permute_l: Any, p_indices: Any) -> Any:
+    if permute_l:
+        order = _row_order(out[0])
+        l, u = out[0][order], out[1]
+        e = t["a"][order]
+    else:
+        p, l, u = out
+        order = np.asarray(native_of(p)) if p_indices else np.argmax(native_of(p), axis=0)
+        order = np.asarray(order)
+        order = np.argsort(order) if p_indices else order
+        e = t["a"][order]
+    dl, du = _lu_tangent(l, u, e)
+    if permute_l:
+        return dl[np.argsort(order)], du
+    return np.zeros(np.shape(out[0])), dl, du
+
+
+def _row_order(l: Any) -> Any:
+    """The order of rows that makes a matrix lower triangular with a unit diagonal."""
+    data = np.asarray(native_of(l))
+    m, k = data.shape
+    order: list[int] = []
+    left = list(range(m))
+    for j in range(k):
+        row = next(i for i in left if data[i, j] == 1 and not np.any(data[i, j + 1 :]))
+        left.remove(row)
+        order.append(row)
+    return np.asarray(order + left)
+
+
+def _lu_tangent(l: Any, u: Any, e: Any) -> tuple[Any, Any]:
+    """Of L and U, also where one of them is not square."""
+    k = min(e.shape)
+    l1, u1 = l[:k], u[:, :k]
+    inner = np.linalg.solve(l1, np.linalg.solve(u1.mT, e[:k, :k].mT).mT)
+    dl, du = l1 @ np.tril(inner, -1), np.triu(inner) @ u1
+    if e.shape[0] > k:
+        below = np.linalg.solve(u1.mT, (e[k:] - l[k:] @ du).mT).mT
+        dl = np.concatenate([dl, below])
+    if e.shape[1] > k:
+        du = np.concatenate([du, np.linalg.solve(l1, e[:k, k:] - dl[:k] @ u[:, k:])], axis=1)
+    return dl, du
+
+
+def _lu_factor(a: Any) -> Any:
+    _, l, u = dispatcher("linalg.lu")(a)
+    m, n = a.shape
+    k = min(m, n)
+    below = np.tril(l, -1)
+    if n > k:
+        below = np.concatenate([below, np.zeros((m, n - k))], axis=1)
+    if m > k:
+        u = np.concatenate([u, np.zeros((m - k, n))])
+    return below + u, None
+
+
+def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
+    lu, pivots = lu_and_piv
+    order = np.arange(len(pivots))
+    for i, j in enumerate(np.asarray(native_of(pivots))):
+        order[i], order[j] = order[j], order[i]
+    kind = _turned(trans)
+    if kind == 0:
+        return _triangular(lu, _triangular(lu, b[order], 0, True, True), 0, False, False)
+    x = _triangular(lu, _triangular(lu, b, kind, False, False), kind, True, True)
+    return x[np.argsort(order)]
+
+
+def _ldl(t: Any, out: Any, lower: Any) -> Any:
+    l, d, order = out
+    if np.any(np.asarray(native_of(d)) != np.diag(np.diagonal(np.asarray(native_of(d))))):
+        raise NoRuleError(
+            "scipy.linalg.ldl with blocks of two rows has no derivative. Fix: use "
+            "scipy.linalg.lu, or scipy.linalg.cholesky for a positive definite matrix."
+        )
+    order = np.asarray(order)
+    e = hermitian(t["A"])[order][:, order]
+    l, diagonal = l[order], np.diagonal(d)
+    inner = np.linalg.solve(l, adjoint(np.linalg.solve(l, adjoint(e))))
+    strict = np.tril(inner / diagonal, -1) if lower else np.triu(inner / diagonal, 1)
+    return (l @ strict)[np.argsort(order)], np.diag(np.diagonal(inner)), None
+
+
+def _cholesky(a: Any, lower: Any) -> Any:
+    root = np.linalg.cholesky(hermitian(a))
+    return root if lower else adjoint(root)
+
+
+def _cho_factor(a: Any, lower: Any) -> Any:
+    """The unused triangle of the result has SciPy's input in it."""
+    root = _cholesky(a, lower)
+    return root + (np.triu(a, 1) if lower else np.tril(a, -1)), None
+
+
+def _cho_solve(c_and_lower: Any, b: Any) -> Any:
+    c, lower = c_and_lower
+    lower = bool(lower)
+    return _triangular(
+        c, _triangular(c, b, 0 if lower else 2, lower, False), 2 if lower else 0, lower, False
+    )
+
+
+def _cholesky_banded(ab: Any, lower: Any) -> Any:
+    k = ab.shape[0] - 1
+    root = _cholesky(full_bands(ab, lower), lower)
+    bands = to_bands(root, k, 0) if lower else to_bands(root, 0, k)
+    # what is outside of the matrix stays as it is
+    n = ab.shape[1]
+    outside = to_bands(np.ones((n, n)), *((k, 0) if lower else (0, k))) == 0
+    return np.where(outside, ab, bands)
+
+
+def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
+    cb, lower = cb_and_lower
+    k = cb.shape[0] - 1
+    root = from_bands(cb, k, 0) if lower else from_bands(cb, 0, k)
+    return _cho_solve((root, lower), b)
+
+
+def _polar(a: Any, side: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    p = adjoint(vh) @ (s[:, None] * vh) if side == "right" else (u * s) @ adjoint(u)
+    return u @ vh, p
+
+
+def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
+    """Householder's reflections that clear the columns of a below the diagonal, as LAPACK's do."""
+    m = a.shape[0]
+    vectors: list[Any] = []
+    for j in range(steps):
+        x = a[j + first :, j]
+        if x.shape[0] < 2:
+            break
+        alpha = x[0]
+        norm = np.sqrt(np.sum(np.abs(x) ** 2))
+        beta = -norm if np.real(native_of(alpha)) >= 0 else norm
+        v = np.concatenate([np.ones(1), x[1:] / (alpha - beta)])
+        tau = (beta - alpha) / beta
+        v = np.concatenate([np.zeros(j + first), v])
+        a = a - np.conj(tau) * v[:, None] * (np.conj(v) @ a)[None, :]
+        if first:
+            a = a - tau * (a @ v)[:, None] * np.conj(v)[None, :]
+        vectors.append((tau, v))
+    q: Any = np.eye(m)
+    for tau, v in reversed(vectors):
+        q = q - tau * v[:, None] * (np.conj(v) @ q)[None, :]
+    return q, a
+
+
+def _qr(a: Any, mode: Any, pivoting: Any, out: Any) -> Any:
+    moved = a[:, np.asarray(out[-1])] if pivoting else a
+    m, n = moved.shape
+    if mode == "raw":
+        raise NoRuleError("scipy.linalg.qr with mode='raw' has no derivative. Fix: mode='full'.")
+    if m > n and mode == "full":
+        q, r = _reflected(moved, n)
+    else:
+        q, r = np.linalg.qr(moved[:, : min(m, n)])
+        if n > m:
+            r = np.concatenate([r, adjoint(q) @ moved[:, m:]], axis=1)
+        signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[-2 if pivoting else -1])))))
+        if mode == "r":
+            signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[0])))))
+        turn = signs * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+        q, r = q * turn, r * turn[:, None]
+        if mode == "r" and m > n:
+            r = np.concatenate([r, np.zeros((m - n, n))])
+    parts = [np.triu(r)] if mode == "r" else [q, np.triu(r)]
+    return (*parts, None) if pivoting else tuple(parts)
+
+
+def _rq(a: Any, mode: Any, out: Any) -> Any:
+    m, n = a.shape
+    if m > n or (m < n and mode == "full"):
+        raise NoRuleError(
+            "scipy.linalg.rq has a derivative for square matrices, and for wide ones with "
+            "mode='economic'. Fix: mode='economic'."
+        )
+    q, r = np.linalg.qr(adjoint(a)[:, ::-1])
+    r, q = adjoint(r)[::-1, ::-1], adjoint(q)[::-1]
+    wanted = np.diagonal(np.asarray(native_of(out if mode == "r" else out[0])))
+    turn = np.sign(np.real(wanted)) * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+    r, q = np.triu(r * turn), q * turn[:, None]
+    return r if mode == "r" else (r, q)
+
+
+def _qr_multiply(a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, out: Any) -> Any:
+    if pivoting or conjugate:
+        raise NoRuleError(
+            "scipy.linalg.qr_multiply has no derivative with pivoting= or conjugate=. "
+            "Fix: leave them out."
+        )
+    q, r = _qr(a, "economic", False, out)
+    return (q @ c if mode == "left" else c @ q), r
+
+
+def _hessenberg(a: Any, calc_q: Any) -> Any:
+    q, h = _reflected(a, max(a.shape[0] - 2, 0), 1)
+    h = np.triu(h, -1)
+    return (h, q) if calc_q else h
+
+
+def _schur(t: Any, out: Any, a: Any) -> Any:
+    """Turn the basis so that the blocks keep their form: a system for a skew matrix."""
+    s, z = out[0], out[1]
+    if s.dtype.kind == "c":
+        raise NoRuleError(
+            "scipy.linalg.schur has a derivative in its real form alone. Fix: output='real'."
+        )
+    n = s.shape[0]
+    lower, columns = np.tril_indices(n, -1)
+    data = np.asarray(native_of(s))
+    in_block = (lower == columns + 1) & (data[lower, columns] != 0)
+    inner = z.T @ t["a"] @ z
+    # d(z) = z w with w skew, d(s) = inner + s w - w s
+    eye = np.eye(n)
+    commutator = np.reshape(
+        s[:, None, :, None] * eye[None, :, None, :] - eye[:, None, :, None] * s.T[None, :, None, :],
+        (n * n, n * n),
+    )
+    places, mirrored = lower * n + columns, columns * n + lower
+    system = commutator[:, places] - commutator[:, mirrored]
+    # in a block of two rows, the elements of the diagonal stay equal
+    upper_left, lower_right = columns * n + columns, lower * n + lower
+    chosen = in_block[:, None]
+    rows = np.where(chosen, system[upper_left] - system[lower_right], system[places])
+    flat = np.reshape(inner, (-1,))
+    right = np.where(in_block, flat[upper_left] - flat[lower_right], flat[places])
+    w = solved(rows, -right)
+    skew = np.reshape(np.concatenate([w, -w, np.zeros(1)])[_skew_places(n)], (n, n))
+    ds = inner + s @ skew - skew @ s
+    kept = np.triu(np.ones((n, n))) + np.diag((np.diagonal(data, -1) != 0).astype(float), -1)
+    return ds * kept, z @ skew
+
+
+def _skew_places(n: int) -> Any:
+    """Where the elements of a skew matrix are in its lower part, minus that, and a zero."""
+    lower, columns = np.tril_indices(n, -1)
+    count = len(lower)
+    places = np.full((n, n), 2 * count)
+    places[lower, columns] = np.arange(count)
+    places[columns, lower] = count + np.arange(count)
+    return places
+
+
+def _orth(A: Any, out: Any) -> Any:
+    return dispatcher("linalg.svd")(A, full_matrices=False)[0][:, : out.shape[1]]
+
+
+def _null_space(t: Any, out: Any, A: Any) -> Any:
+    return -np.linalg.pinv(A) @ (t["A"] @ out)
+
+
+# Functions of a matrix ----------------------------------------------------------------------------
+
+
+def analytic(path: str) -> Adjoint:
+    """The rule of a function of a matrix: its derivative is a block of that of a block matrix."""
+
+    def block(A: Any, e: Any) -> Any:
+        n = A.shape[-1]
+        made = dispatcher(path)(joined([[A, e], [np.zeros_like(A), A]]))
+        return made[..., :n, n:]
+
+    return Adjoint({"A": lambda g, A: block(adjoint(A), g)}, {"A": lambda t, A: block(A, t)})
+
+
+def _logm(A: Any) -> Any:
+    """By roots until it is near the identity, and there by quadrature: Higham, chapter 11."""
+    eye, root = np.eye(A.shape[0]), A
+    roots = 0
+    while np.linalg.norm(np.asarray(native_of(root)) - eye) > 0.25 and roots < 60:
+        root = dispatcher("linalg.sqrtm")(root)
+        roots += 1
+    points, weights = np.polynomial.legendre.leggauss(12)
+    moved = root - eye
+    total = sum(
+        w / 2 * np.linalg.solve(eye + (x + 1) / 2 * moved, moved)
+        for x, w in zip(points, weights, strict=True)
+    )
+    return 2.0**roots * total
+
+
+def _power(A: Any, t: Any) -> Any:
+    return dispatcher("linalg.expm")(t * dispatcher("linalg.logm")(A))
+
+
+def _frechet(A: Any, E: Any, compute_expm: Any) -> Any:
+    n = A.shape[-1]
+    made = dispatcher("linalg.expm")(joined([[A, E], [np.zeros_like(A), A]]))
+    return (made[:n, :n], made[:n, n:]) if compute_expm else made[:n, n:]
+
+
+def _sylvester(a: Any, b: Any, q: Any) -> Any:
+    return dispatcher("linalg.solve_sylvester")(a, b, q)
+
+
+def _sylvester_back(g: Any, a: Any, b: Any) -> Any:
+    return _sylvester(adjoint(a), adjoint(b), g)
+
+
+def _lyapunov(a: Any, q: Any) -> Any:
+    return _sylvester(a, adjoint(a), q)
+
+
+def _discrete(a: Any, q: Any) -> Any:
+    return dispatcher("linalg.solve_discrete_lyapunov")(a, q)
+
+
+def _discrete_of_a(g: Any, a: Any, out: Any) -> Any:
+    w = _discrete(adjoint(a), g)
+    return w @ a @ adjoint(out) + adjoint(w) @ a @ out
+
+
+def _discrete_along_a(t: Any, a: Any, out: Any) -> Any:
+    moved = t @ out @ adjoint(a)
+    return _discrete(a, moved + a @ out @ adjoint(t))
+
+
+def _found(residual: Any, out: Any) -> Any:
+    """The solution of an equation, which SciPy has found, with its derivative."""
+    return custom_root(residual, out, lambda _f, x: x)
+
+
+def _continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) -> Any:
+    e, s = _or_eye(e, a), _or_zero(s, b)
+    q, r = hermitian(q), hermitian(r)
+
+    def residual(x: Any) -> Any:
+        gain = adjoint(b) @ x @ e + adjoint(s)
+        return (
+            adjoint(e) @ x @ a + adjoint(a) @ x @ e - adjoint(gain) @ np.linalg.solve(r, gain) + q
+        )
+
+    return _found(residual, out)
+
+
+def _discrete_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) -> Any:
+    e, s = _or_eye(e, a), _or_zero(s, b)
+    q, r = hermitian(q), hermitian(r)
+
+    def residual(x: Any) -> Any:
+        gain = adjoint(b) @ x @ a + adjoint(s)
+        middle = r + adjoint(b) @ x @ b
+        full = adjoint(a) @ x @ a - adjoint(gain) @ np.linalg.solve(middle, gain) + q
+        return full - adjoint(e) @ x @ e
+
+    return _found(residual, out)
+
+
+def _or_eye(e: Any, a: Any) -> Any:
+    return np.eye(a.shape[0]) if e is None else e
+
+
+def _or_zero(s: Any, b: Any) -> Any:
+    return np.zeros(b.shape) if s is None else s
+
+
+# Matrices made of vectors -------------------------------------------------------------------------
+
+
+def _block_diag(arrs: Any) -> Any:
+    blocks = [np.atleast_2d(np.asarray(a) if isinstance(a, list) else a) for a in arrs]
+    width = sum(block.shape[1] for block in blocks)
+    rows: list[Any] = []
+    before = 0
+    for block in blocks:
+        m, n = block.shape
+        parts = [np.zeros((m, before)), block, np.zeros((m, width - before - n))]
+        rows.append(np.concatenate(parts, axis=1))
+        before += n
+    return np.concatenate(rows)
+
+
+def _circulant(c: Any) -> Any:
+    n = c.shape[-1]
+    return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+def _hankel(c: Any, r: Any) -> Any:
+    c = np.reshape(c, (-1,))
+    r = np.zeros(c.shape) if r is None else np.reshape(r, (-1,))
+    values = np.concatenate([c, r[1:]])
+    return values[np.arange(len(c))[:, None] + np.arange(len(r))]
+
+
+def _companion(a: Any) -> Any:
+    n = a.shape[-1] - 1
+    first = -a[..., 1:] / a[..., :1]
+    below = np.broadcast_to(np.eye(n - 1, n), (*a.shape[:-1], n - 1, n))
+    return np.concatenate([first[..., None, :], below], axis=-2)
+
+
+def _fiedler_companion(a: Any) -> Any:
+    n = len(a) - 1
+    values = np.concatenate([-a / a[0], np.ones(1), np.zeros(1)])
+    one, zero = n + 1, n + 2
+    places = np.full((n, n), zero)
+    places[range(3, n, 2), range(1, n - 2, 2)] = one
+    places[range(2, n, 2), range(1, n, 2)] = range(3, n + 1, 2)
+    places[range(0, n - 2, 2), range(2, n, 2)] = one
+    places[range(0, n - 1, 2), range(1, n, 2)] = range(2, n + 1, 2)
+    places[0, 0] = 1
+    places[1:2, 0] = one
+    return values[places]
+
+
+def _leslie(f: Any, s: Any) -> Any:
+    n = f.shape[-1]
+    below = s[..., :, None] * np.eye(n - 1, n)
+    return np.concatenate([f[..., None, :], below], axis=-2)
+
+
+def _convolution_matrix(a: Any, n: Any, mode: Any) -> Any:
+    m = a.shape[-1]
+    k = np.arange(m + n - 1)[:, None] - np.arange(n)
+    padded = np.concatenate([a, np.zeros(1)])
+    full = padded[np.where((k >= 0) & (k < m), k, m)]
+    length, short = max(m, n), min(m, n)
+    if mode == "valid":
+        return full[short - 1 : length]
+    first = (short - 1) // 2
+    return full if mode == "full" else full[first : first + length]
+
+
+def _khatri_rao(a: Any, b: Any) -> Any:
+    product = a[:, None, :] * b[None, :, :]
+    return np.reshape(product, (-1, product.shape[-1]))
+
+
+def _diagsvd(s: Any, M: Any, N: Any) -> Any:
+    matrix = np.diag(s)
+    if len(s) == M:
+        return np.concatenate([matrix, np.zeros((M, N - M))], axis=1)
+    return np.concatenate([matrix, np.zeros((M - N, N))])
+
+
+# Samples ------------------------------------------------------------------------------------------
+
+FIRST = np.array([3.0, 0.0, 0.0, 0.0])
+BANDS = np.array([[0.0, 0.3, -0.4, 0.2], [3.0, 2.5, 4.0, 3.5], [0.5, -0.2, 0.1, 0.0]])
+
+
+def _bands(r: Any) -> Any:
+    return BANDS + 0.1 * r.normal(3, 4)
+
+
+def _upper_bands(r: Any) -> Any:
+    return (BANDS + 0.1 * r.normal(3, 4))[:2]
+
+
+SYSTEMS = [
+    Row(
+        "linalg.inv",
+        Formula(_inv),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [
+            call(r.matrix(3)),
+            call(r.spd(3) + 0.1 * r.normal(3, 3), assume_a="upper triangular"),
+            call(r.complex(2, 2)),
+        ],
+    ),
+    Row(
+        "linalg.solve",
+        Formula(_solve),
+        arrays="a b",
+        neutral=AB,
+        samples=lambda r: [
+            call(r.matrix(3), r.normal(3)),
+            call(r.matrix(3), r.normal(3, 2), transposed=True),
+            call(r.matrix(3), r.normal(3), lower=True, assume_a="lower triangular"),
+            call(r.complex(2, 2), r.complex(2)),
+        ],
+    ),
+    Row(
+        "linalg.solve_triangular",
+        Adjoint(
+            {"a": _triangular_of_a, "b": _triangular_back},
+            {
+                "a": _triangular_along_a,
+                "b": lambda t, a, trans, lower, unit_diagonal: _triangular(
+                    a, t, trans, lower, unit_diagonal
+                ),
+            },
+        ),
+        arrays="a b",
+        neutral="overwrite_b check_finite",
+        samples=lambda r: [
+            call(r.matrix(3), r.normal(3)),
+            call(r.matrix(3), r.normal(3, 2), lower=True, trans=1),
+            call(r.matrix(3), r.normal(3, 2), trans="C", unit_diagonal=True),
+            call(r.complex(2, 2), r.complex(2), trans="T"),
+            call(r.complex(2, 2), r.complex(2), trans="C"),
+        ],
+    ),
+    Row(
+        "linalg.solve_banded",
+        Adjoint(
+            {"ab": _banded_of_ab, "b": _banded_back},
+            {
+                "ab": _banded_along_ab,
+                "b": lambda t, l_and_u, ab: _solve_banded(l_and_u, ab, t),
+            },
+        ),
+        arrays="ab b",
+        neutral="overwrite_ab overwrite_b check_finite",
+        samples=lambda r: [
+            call((1, 1), _bands(r), r.normal(4)),
+            call((1, 1), _bands(r), r.normal(4, 2)),
+            call((2, 0), _bands(r)[[1, 0, 2]] + 0.5, r.normal(4)),
+        ],
+    ),
+    Row(
+        "linalg.solveh_banded",
+        Formula(_solveh_banded),
+        arrays="ab b",
+        neutral="overwrite_ab overwrite_b check_finite",
+        samples=lambda r: [
+            call(_upper_bands(r), r.normal(4)),
+            call(_upper_bands(r)[::-1], r.normal(4, 2), lower=True),
+        ],
+    ),
+    Row(
+        "linalg.solve_circulant",
+        Formula(_circulant_solution),
+        arrays="c b",
+        neutral="singular tol",
+        samples=lambda r: [
+            call(r.uniform(4) + FIRST, r.normal(4)),
+            call(r.uniform(4) + FIRST, r.normal(4, 2)),
+        ],
+    ),
+    Row(
+        "linalg.solve_toeplitz",
+        Formula(lambda c_or_cr, b: solved(_of_pair(c_or_cr), b)),
+        arrays="c_or_cr b",
+        groups="c_or_cr",
+        neutral="check_finite",
+        samples=lambda r: [
+            call(r.uniform(4) + FIRST, r.normal(4)),
+            call(r.uniform(4) + FIRST, r.normal(4, 2)),
+        ],
+    ),
+    Row(
+        "linalg.matmul_toeplitz",
+        Formula(lambda c_or_cr, x: _of_pair(c_or_cr) @ x),
+        arrays="c_or_cr x",
+        groups="c_or_cr",
+        neutral="check_finite workers",
+        samples=lambda r: [call(r.normal(4), r.normal(4)), call(r.normal(4), r.normal(4, 2))],
+    ),
+    Row(
+        "linalg.det",
+        Formula(lambda a: np.linalg.det(a)),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [call(r.matrix(3)), call(r.complex(2, 2))],
+    ),
+    Row(
+        "linalg.norm",
+        Formula(lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims)),
+        arrays="a",
+        neutral="check_finite",
+        samples=lambda r: [
+            call(r.normal(3)),
+            call(r.matrix(3)),
+            call(r.matrix(3), ord=2),
+            call(r.normal(3, 2), ord=1, axis=1, keepdims=True),
+        ],
+    ),
+    Row(
+        "linalg.lstsq",
+        Formula(_lstsq),
+        arrays="a b",
+        neutral=f"{AB} cond lapack_driver",
+        samples=lambda r: [
+            call(r.normal(5, 3), r.normal(5)),
+            call(r.normal(5, 3), r.normal(5, 2)),
+            call(r.normal(2, 4), r.normal(2)),
+        ],
+    ),
+    Row(
+        "linalg.pinv",
+        Tangent(_pinv),
+        arrays="a",
+        neutral="atol rtol return_rank check_finite",
+        samples=lambda r: [call(r.normal(4, 2)), call(r.normal(2, 4)), call(r.complex(3, 2))],
+        note="among the matrices of the same rank",
+    ),
+    Row(
+        "linalg.pinvh",
+        Tangent(_pinvh),
+        arrays="a",
+        neutral="atol rtol lower return_rank check_finite",
+        symmetric="a",
+        samples=lambda r: [call(r.spd(3))],
+        note="among the matrices of the same rank",
+    ),
+    Row(
+        "linalg.orthogonal_procrustes",
+        Formula(_procrustes),
+        arrays="A B",
+        neutral="check_finite",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
+    ),
+    Row(
+        "linalg.subspace_angles",
+        Formula(_angles),
+        arrays="A B",
+        samples=lambda r: [
+            call(r.normal(5, 2), r.normal(5, 2)),
+            call(r.normal(5, 1), r.normal(5, 2)),
+        ],
+    ),
+    Row(
+        "linalg.matrix_balance",
+        Formula(_balanced),
+        arrays="A",
+        neutral="permute scale overwrite_a",
+        samples=lambda r: [call(r.matrix(3)), call(r.matrix(3), separate=True)],
+        note="the scales are constant: they are powers of two",
+    ),
+    Row(
+        "linalg.khatri_rao",
+        Formula(_khatri_rao),
+        arrays="a b",
+        samples=lambda r: [call(r.normal(2, 3), r.normal(4, 3))],
+    ),
+]
+EIGENVALUES = [
+    Row(
+        "linalg.eigh",
+        Tangent(_eigh),
+        arrays="a b",
+        neutral=f"{AB} lower subset_by_index subset_by_value driver",
+        symmetric="a b",
+        samples=lambda r: [
+            call(r.spd(3), take=lambda wv: (wv[0], wv[1] ** 2)),  # signs may turn
+            call(r.spd(3), r.spd(3), take=lambda wv: (wv[0], wv[1] ** 2)),
+            call(r.spd(3), eigvals_only=True),
+            call(r.spd(4), subset_by_index=[1, 2]),
+            call(r.spread(3) + 0j, eigvals_only=True),
+        ],
+    ),
+    Row(
+        "linalg.eigvalsh",
+        Formula(
+            lambda a, b, out: _chosen(
+                dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
+            )[0]
+        ),
+        arrays="a b",
+        neutral=f"{AB} lower subset_by_index subset_by_value driver",
+        symmetric="a b",
+        samples=lambda r: [
+            call(r.spd(3)),
+            call(r.spd(3), r.spd(3)),
+            call(r.spd(4), subset_by_index=[1, 2]),
+        ],
+    ),
+    Row(
+        "linalg.eig",
+        Tangent(_eig),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.spd(3) + np.triu(r.normal(3, 3))),
+            call(r.complex(2, 2)),
+        ],
+        note="vectors of length one whose largest elements are real",
+    ),
+    Row(
+        "linalg.eigvals",
+        Formula(_eigvals),
+        arrays="a b",
+        neutral=A,
+        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(3, 3), r.matrix(3))],
+    ),
+    Row(
+        "linalg.eig_banded",
+        Formula(_eig_banded),
+        arrays="a_band",
+        neutral="overwrite_a_band max_ev check_finite",
+        samples=lambda r: [
+            call(_upper_bands(r)),
+            call(_upper_bands(r)[::-1], lower=True, eigvals_only=True),
+        ],
+    ),
+    Row(
+        "linalg.eigvals_banded",
+        Formula(lambda a_band, lower, out: _eig_banded(a_band, lower, True, out)),
+        arrays="a_band",
+        neutral="overwrite_a_band check_finite",
+        samples=lambda r: [call(_upper_bands(r))],
+    ),
+    Row(
+        "linalg.eigh_tridiagonal",
+        Formula(_eigh_tridiagonal),
+        arrays="d e",
+        neutral="check_finite tol lapack_driver",
+        samples=lambda r: [
+            call(r.normal(4), r.normal(3)),
+            call(r.normal(4), r.normal(3), eigvals_only=True),
+        ],
+    ),
+    Row(
+        "linalg.eigvalsh_tridiagonal",
+        Formula(lambda d, e, out: _eigh_tridiagonal(d, e, True, out)),
+        arrays="d e",
+        neutral="check_finite tol lapack_driver",
+        samples=lambda r: [call(r.normal(4), r.normal(3))],
+    ),
+]
+DECOMPOSITIONS = [
+    Row(
+        "linalg.svd",
+        Tangent(_svd),
+        arrays="a",
+        neutral=f"{A} full_matrices lapack_driver",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 2), full_matrices=False),
+            call(r.normal(2, 4), full_matrices=False),
+            call(r.normal(4, 2), compute_uv=False),
+        ],
+        note="vectors beyond the singular values turn as little as they can",
+    ),
+    Row(
+        "linalg.svdvals",
+        Formula(lambda a: np.linalg.svd(a, compute_uv=False)),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [call(r.normal(4, 2))],
+    ),
+    Row(
+        "linalg.diagsvd",
+        Formula(_diagsvd),
+        arrays="s",
+        samples=lambda r: [call(r.normal(2), 2, 3), call(r.normal(2), 3, 2)],
+    ),
+    Row(
+        "linalg.orth",
+        Formula(_orth),
+        arrays="A",
+        neutral="rcond",
+        samples=lambda r: [call(r.normal(4, 2))],
+    ),
+    Row(
+        "linalg.null_space",
+        Tangent(_null_space),
+        arrays="A",
+        neutral="rcond overwrite_a check_finite lapack_driver",
+        samples=lambda r: [call(r.normal(2, 3))],
+        note="a basis of several vectors turns as little as it can",
+    ),
+    Row(
+        "linalg.lu",
+        Tangent(_lu),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 2), p_indices=True),
+            call(r.normal(2, 4), permute_l=True),
+        ],
+    ),
+    Row(
+        "linalg.lu_factor",
+        Formula(_lu_factor),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 2)), call(r.normal(2, 4))],
+    ),
+    Row(
+        "linalg.lu_solve",
+        Formula(_lu_solve),
+        arrays="lu_and_piv b",
+        groups="lu_and_piv",
+        neutral="overwrite_b check_finite",
+        samples=lambda r: [
+            call((r.matrix(3), np.array([1, 2, 2])), r.normal(3)),
+            call((r.matrix(3), np.array([1, 2, 2])), r.normal(3, 2), trans=1),
+        ],
+    ),
+    Row(
+        "linalg.ldl",
+        Tangent(_ldl),
+        arrays="A",
+        neutral="hermitian overwrite_a check_finite",
+        symmetric="A",
+        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=False)],
+    ),
+    Row(
+        "linalg.cholesky",
+        Formula(_cholesky),
+        arrays="a",
+        neutral=A,
+        symmetric="a",
+        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
+        note="the gradient is shared between the triangles",
+    ),
+    Row(
+        "linalg.cho_factor",
+        Formula(_cho_factor),
+        arrays="a",
+        neutral=A,
+        symmetric="a",
+        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
+        note="the unused triangle is that of the argument, as SciPy leaves it",
+    ),
+    Row(
+        "linalg.cho_solve",
+        Formula(_cho_solve),
+        arrays="c_and_lower b",
+        groups="c_and_lower",
+        neutral="overwrite_b check_finite",
+        samples=lambda r: [
+            call((r.matrix(3), True), r.normal(3)),
+            call((r.matrix(3), False), r.normal(3, 2)),
+        ],
+    ),
+    Row(
+        "linalg.cholesky_banded",
+        Formula(_cholesky_banded),
+        arrays="ab",
+        neutral="overwrite_ab check_finite",
+        samples=lambda r: [call(_upper_bands(r)), call(_upper_bands(r)[::-1], lower=True)],
+    ),
+    Row(
+        "linalg.cho_solve_banded",
+        Formula(_cho_solve_banded),
+        arrays="cb_and_lower b",
+        groups="cb_and_lower",
+        neutral="overwrite_b check_finite",
+        samples=lambda r: [
+            call((_upper_bands(r), False), r.normal(4)),
+            call((_upper_bands(r)[::-1], True), r.normal(4)),
+        ],
+    ),
+    Row(
+        "linalg.polar",
+        Formula(_polar),
+        arrays="a",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 2)),
+            call(r.normal(3, 3), side="left"),
+        ],
+    ),
+    Row(
+        "linalg.qr",
+        Formula(_qr),
+        arrays="a",
+        neutral=f"{A} lwork",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 2)),
+            call(r.normal(4, 2), mode="economic"),
+            call(r.normal(2, 4)),
+            call(r.normal(4, 3), mode="r"),
+            call(r.normal(3, 3), pivoting=True),
+        ],
+    ),
+    Row(
+        "linalg.rq",
+        Formula(_rq),
+        arrays="a",
+        neutral=f"{A} lwork",
+        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(2, 4), mode="economic")],
+    ),
+    Row(
+        "linalg.qr_multiply",
+        Formula(_qr_multiply),
+        arrays="a c",
+        neutral="overwrite_a overwrite_c",
+        samples=lambda r: [
+            call(r.normal(3, 3), r.normal(3, 3)),
+            call(r.normal(4, 2), r.normal(2, 3), mode="left"),
+        ],
+    ),
+    Row(
+        "linalg.hessenberg",
+        Formula(_hessenberg),
+        arrays="a",
+        neutral=A,
+        samples=lambda r: [call(r.normal(4, 4)), call(r.normal(4, 4), calc_q=True)],
+    ),
+    Row(
+        "linalg.schur",
+        Tangent(_schur),
+        arrays="a",
+        neutral=f"{A} lwork",
+        samples=lambda r: [
+            call(r.normal(3, 3)),
+            call(r.normal(4, 4)),
+            call(np.triu(r.normal(3, 3)) + 0.1 * r.normal(3, 3) + np.diag([0.0, 3.0, 6.0])),
+        ],
+    ),
+]
+MATRIX_FUNCTIONS = [
+    *(
+        Row(
+            f"linalg.{name}",
+            analytic(f"linalg.{name}"),
+            arrays="A",
+            neutral="disp blocksize",
+            samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
+        )
+        for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
+    ),
+    Row(
+        "linalg.sqrtm",
+        Adjoint(
+            {"A": lambda g, out: _sylvester(adjoint(out), adjoint(out), g)},
+            {"A": lambda t, out: _sylvester(out, out, t)},
+        ),
+        arrays="A",
+        neutral="disp blocksize",
+        samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
+    ),
+    Row(
+        "linalg.logm",
+        Formula(_logm),
+        arrays="A",
+        neutral="disp",
+        samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
+    ),
+    Row(
+        "linalg.signm",
+        analytic("linalg.signm"),
+        arrays="A",
+        neutral="disp",
+        samples=lambda r: [call(0.2 * r.normal(3, 3) + np.diag([1.0, -1.6, 2.2]), upto=1)],
+    ),
+    Row(
+        "linalg.fractional_matrix_power",
+        Formula(_power),
+        arrays="A t",
+        samples=lambda r: [call(0.3 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]), 0.7)],
+    ),
+    Row(
+        "linalg.expm_frechet",
+        Formula(_frechet),
+        arrays="A E",
+        neutral="method check_finite",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 2))],
+    ),
+    Row(
+        "linalg.solve_sylvester",
+        Adjoint(
+            {
+                "a": lambda g, a, b, out: -(_sylvester_back(g, a, b) @ adjoint(out)),
+                "b": lambda g, a, b, out: -(adjoint(out) @ _sylvester_back(g, a, b)),
+                "q": lambda g, a, b: _sylvester_back(g, a, b),
+            },
+            {
+                "a": lambda t, a, b, out: _sylvester(a, b, -(t @ out)),
+                "b": lambda t, a, b, out: _sylvester(a, b, -(out @ t)),
+                "q": lambda t, a, b: _sylvester(a, b, t),
+            },
+        ),
+        arrays="a b q",
+        samples=lambda r: [call(r.matrix(3), r.matrix(2), r.normal(3, 2))],
+    ),
+    Row(
+        "linalg.solve_continuous_lyapunov",
+        Formula(_lyapunov),
+        arrays="a q",
+        samples=lambda r: [call(r.matrix(3), r.normal(3, 3))],
+    ),
+    Row(
+        "linalg.solve_discrete_lyapunov",
+        Adjoint(
+            {"a": _discrete_of_a, "q": lambda g, a: _discrete(adjoint(a), g)},
+            {"a": _discrete_along_a, "q": lambda t, a: _discrete(a, t)},
+        ),
+        arrays="a q",
+        neutral="method",
+        samples=lambda r: [call(0.2 * r.matrix(3), r.normal(3, 3))],
+    ),
+    Row(
+        "linalg.solve_continuous_are",
+        Formula(_continuous_riccati),
+        arrays="a b q r e s",
+        neutral="balanced",
+        symmetric="q r",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)],
+    ),
+    Row(
+        "linalg.solve_discrete_are",
+        Formula(_discrete_riccati),
+        arrays="a b q r e s",
+        neutral="balanced",
+        symmetric="q r",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)],
+    ),
+]
+SPECIAL_MATRICES = [
+    Row(
+        "linalg.block_diag",
+        Formula(_block_diag),
+        arrays="arrs",
+        samples=lambda r: [call(r.normal(2, 2), r.normal(3), r.normal(1, 2))],
+    ),
+    Row(
+        "linalg.toeplitz",
+        Formula(_toeplitz),
+        arrays="c r",
+        samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4)), call(r.complex(3))],
+    ),
+    Row("linalg.circulant", Formula(_circulant), arrays="c", samples=lambda r: [call(r.normal(3))]),
+    Row(
+        "linalg.hankel",
+        Formula(_hankel),
+        arrays="c r",
+        samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4))],
+    ),
+    Row("linalg.companion", Formula(_companion), arrays="a", samples=lambda r: [call(r.normal(4))]),
+    Row(
+        "linalg.fiedler",
+        Formula(lambda a: np.abs(a[..., :, None] - a[..., None, :])),
+        arrays="a",
+        samples=lambda r: [call(r.normal(4))],
+    ),
+    Row(
+        "linalg.fiedler_companion",
+        Formula(_fiedler_companion),
+        arrays="a",
+        samples=lambda r: [call(r.normal(6)), call(r.normal(5))],
+    ),
+    Row(
+        "linalg.leslie",
+        Formula(_leslie),
+        arrays="f s",
+        samples=lambda r: [call(r.normal(4), r.normal(3))],
+    ),
+    Row(
+        "linalg.convolution_matrix",
+        Formula(_convolution_matrix),
+        arrays="a",
+        samples=lambda r: [
+            call(r.normal(3), 4),
+            call(r.normal(3), 4, "same"),
+            call(r.normal(3), 5, "valid"),
+        ],
+    ),
+]
+CHOICE = "its result depends on choices of LAPACK. Fix: use an equivalent that has one, such as"
+NONE = [
+    *(
+        Row(f"linalg.{name}", Constant("a fact about the elements"))
+        for name in ("issymmetric", "ishermitian", "bandwidth")
+    ),
+    Row("linalg.qz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
+    Row("linalg.ordqz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
+    Row("linalg.rsf2csf", Refused(f"{CHOICE} scipy.linalg.eigvals.")),
+    Row("linalg.cdf2rdf", Refused(f"{CHOICE} scipy.linalg.eig.")),
+    Row("linalg.cossin", Refused(f"{CHOICE} scipy.linalg.svd.")),
+    Row(
+        "linalg.funm",
+        Refused(
+            "it divides by differences of eigenvalues. Fix: use the function that SciPy has for "
+            "it, such as scipy.linalg.expm."
+        ),
+    ),
+    Row(
+        "linalg.expm_cond",
+        Refused("it is a norm of a derivative. Fix: gradwrap.jacobian of scipy.linalg.expm."),
+    ),
+    Row(
+        "linalg.clarkson_woodruff_transform",
+        Refused("it is a random sketch. Fix: multiply by the sketch of the identity matrix."),
+    ),
+]
+register([*SYSTEMS, *EIGENVALUES, *DECOMPOSITIONS, *MATRIX_FUNCTIONS, *SPECIAL_MATRICES, *NONE])

@@ -1,0 +1,94 @@
+"""Pieces of formulas for matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def adjoint(x: Any) -> Any:
+    """Return the conjugate transpose."""
+    return np.conj(x.mT) if x.dtype.kind == "c" else x.mT
+
+
+def hermitian(x: Any) -> Any:
+    """Return the Hermitian part: a gradient of one triangle is shared between both."""
+    return (x + adjoint(x)) / 2
+
+
+def solved(a: Any, b: Any) -> Any:
+    """Solve with one column or several."""
+    return np.linalg.solve(a, b[..., None])[..., 0] if b.ndim == 1 else np.linalg.solve(a, b)
+
+
+def eye_like(x: Any) -> Any:
+    """Return the identity of the size of a matrix."""
+    return np.eye(x.shape[-1])
+
+
+def joined(rows: list[list[Any]]) -> Any:
+    """Return the matrix of these blocks."""
+    return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)
+
+
+def spread(values: Any, index: Any, size: int) -> Any:
+    """Put values at places of a vector of zeros that is `size` long."""
+    padded = np.concatenate([values, np.zeros(1)])
+    places = np.full(size, len(values))
+    places[index] = np.arange(len(values))
+    return padded[places]
+
+
+def inverse_gaps(w: Any) -> Any:
+    """Return `1 / (w[j] - w[i])` at i, j, and zero where the two are equal."""
+    gaps = w[..., None, :] - w[..., :, None]
+    equal = gaps == 0
+    return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, gaps))
+
+
+def from_bands(ab: Any, lower: int, upper: int) -> Any:
+    """Return the matrix whose diagonals are the rows of `ab`, as `solve_banded` has them."""
+    n = ab.shape[-1]
+    rows, columns = band_places(n, lower, upper)
+    places = np.full((n, n), ab.shape[0] * n)
+    places[rows, columns] = (upper + rows - columns) * n + columns
+    padded = np.concatenate([np.reshape(ab, (-1,)), np.zeros(1)])
+    return padded[places]
+
+
+def to_bands(a: Any, lower: int, upper: int) -> Any:
+    """Return the diagonals of a matrix as the rows of an array, with zeros where they end."""
+    n = a.shape[-1]
+    rows, columns = band_places(n, lower, upper)
+    places = np.full((lower + upper + 1, n), n * n)
+    places[upper + rows - columns, columns] = rows * n + columns
+    padded = np.concatenate([np.reshape(a, (-1,)), np.zeros(1)])
+    return padded[places]
+
+
+def band_places(n: int, lower: int, upper: int) -> tuple[Any, Any]:
+    """Return the rows and columns of the elements within the bands of an n by n matrix."""
+    rows, columns = np.indices((n, n)).reshape(2, -1)
+    inside = (rows - columns <= lower) & (columns - rows <= upper)
+    return rows[inside], columns[inside]
+
+
+def full_bands(ab: Any, lower: bool) -> Any:
+    """Return all diagonals of the Hermitian matrix of which `ab` has the upper or lower ones."""
+    k = ab.shape[0] - 1
+    half = from_bands(ab, k, 0) if lower else from_bands(ab, 0, k)
+    diagonal = np.real(ab[0 if lower else k]) if ab.dtype.kind == "c" else ab[0 if lower else k]
+    return half + adjoint(half) - np.diag(diagonal)
+
+
+def like_columns(v: Any, out: Any) -> Any:
+    """Turn the columns of `v` by signs, or phases, so that they are those of `out`."""
+    turn = np.sum(np.conj(native_of(v)) * native_of(out), axis=-2, keepdims=True)
+    size = np.abs(turn)
+    return v * np.where(size == 0, 1.0, turn / np.where(size == 0, 1.0, size))
+
+
+def native_of(x: Any) -> Any:
+    """Return the data of an array, which signs and orders are chosen by."""
+    return x.detach() if hasattr(x, "detach") else x

@@ -1,0 +1,394 @@
+"""The multivariate distributions of scipy.stats, by the formulas of their documentation.
+
+A gradient for one triangle of a covariance matrix is shared between both.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.table import Kind, Row, call, register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from gradwrap.scipy.table import Sample
+
+special: Any = import_module("scipy.special")
+stats: Any = import_module("scipy.stats")
+FROZEN: Any = import_module("scipy.stats._multivariate").multi_rv_frozen
+NDARRAY: type[Any] = np.ndarray
+LOG_2PI = math.log(2 * math.pi)
+
+
+# The formulas -------------------------------------------------------------------------------------
+
+
+def _matrix(value: Any, dim: int) -> Any:
+    """Return a covariance, which may be given as a number or a diagonal, as a symmetric matrix."""
+    value = np.asarray(value) if isinstance(value, (int, float, *SEQUENCE)) else value
+    if np.ndim(value) == 0:
+        return value * np.eye(dim)
+    if np.ndim(value) == 1:
+        return value * np.eye(np.shape(value)[0])
+    return 0.5 * (value + np.swapaxes(value, -1, -2))
+
+
+def _places(x: Any, mean: Any, cov: Any) -> tuple[Any, Any, int]:
+    """Return the deviations in rows, the matrix, and the dimension."""
+    cov = getattr(cov, "covariance", cov)
+    sizes = [np.shape(value)[-1] for value in (mean, cov) if value is not None and np.ndim(value)]
+    dim = max(sizes, default=1)
+    if np.ndim(x) == 0:
+        x = np.reshape(x, (1, 1))
+    elif np.ndim(x) == 1:
+        x = np.reshape(x, (-1, 1) if dim == 1 else (1, -1))
+    return x - (0.0 if mean is None else mean), _matrix(cov, dim), dim
+
+
+def _distances(deviations: Any, matrix: Any) -> tuple[Any, Any]:
+    """Return the squared Mahalanobis distances, and the logarithm of the determinant."""
+    flat = np.reshape(deviations, (-1, np.shape(deviations)[-1]))
+    squares = np.sum(flat * np.linalg.solve(matrix, flat.T).T, axis=-1)
+    return np.reshape(squares, np.shape(deviations)[:-1]), np.linalg.slogdet(matrix)[1]
+
+
+def _normal(x: Any, mean: Any, cov: Any) -> Any:
+    deviations, matrix, dim = _places(x, mean, cov)
+    squares, log_det = _distances(deviations, matrix)
+    return -0.5 * (dim * LOG_2PI + log_det + squares)
+
+
+def _normal_entropy(mean: Any, cov: Any) -> Any:
+    _, matrix, dim = _places(0.0, mean, cov)
+    return 0.5 * (dim * (LOG_2PI + 1.0) + np.linalg.slogdet(matrix)[1])
+
+
+def _student(x: Any, loc: Any, shape: Any, df: Any) -> Any:
+    if np.isinf(_plain(df)):
+        return _normal(x, loc, shape)
+    deviations, matrix, dim = _places(x, loc, shape)
+    squares, log_det = _distances(deviations, matrix)
+    half = 0.5 * (df + dim)
+    front = special.gammaln(half) - special.gammaln(0.5 * df)
+    return front - 0.5 * dim * np.log(df * np.pi) - 0.5 * log_det - half * np.log1p(squares / df)
+
+
+def _plain(value: Any) -> Any:
+    return value.detach().data if hasattr(value, "detach") else value
+
+
+def _dirichlet(x: Any, alpha: Any) -> Any:
+    if np.shape(x)[0] != np.shape(alpha)[0]:
+        x = np.concatenate([x, 1.0 - np.sum(x, axis=0, keepdims=True)])
+    wide = np.reshape(alpha, (-1,) + (1,) * (np.ndim(x) - 1))
+    front = special.gammaln(np.sum(alpha)) - np.sum(special.gammaln(alpha))
+    return front + np.sum(special.xlogy(wide - 1.0, x), axis=0)
+
+
+def _dirichlet_mean(alpha: Any) -> Any:
+    return alpha / np.sum(alpha)
+
+
+def _dirichlet_variance(alpha: Any) -> Any:
+    total = np.sum(alpha)
+    return alpha * (total - alpha) / (total * total * (total + 1.0))
+
+
+def _scatters(x: Any, scale: Any) -> tuple[Any, Any, int]:
+    """Return matrices, along the first axis, and the scale."""
+    dim = 1 if np.ndim(scale) == 0 else np.shape(scale)[0]
+    if np.ndim(x) == 0:
+        x = x * np.eye(dim)[..., None]
+    elif np.ndim(x) == 1:
+        x = np.reshape(x, (1, 1, -1)) if dim == 1 else (x * np.eye(dim))[..., None]
+    elif np.ndim(x) == 2:
+        x = x[..., None]
+    x = np.moveaxis(x, -1, 0)
+    return 0.5 * (x + np.swapaxes(x, -1, -2)), _matrix(scale, dim), dim
+
+
+def _log_multigamma(a: Any, dim: int) -> Any:
+    total: Any = 0.25 * dim * (dim - 1) * math.log(math.pi)
+    for j in range(dim):
+        total = total + special.gammaln(a - 0.5 * j)
+    return total
+
+
+def _wishart(x: Any, df: Any, scale: Any) -> Any:
+    x, scale, dim = _scatters(x, scale)
+    traces = np.trace(np.linalg.solve(scale, x), axis1=-2, axis2=-1)
+    front = 0.5 * df * (dim * math.log(2) + np.linalg.slogdet(scale)[1])
+    front = front + _log_multigamma(0.5 * df, dim)
+    return 0.5 * (df - dim - 1) * np.linalg.slogdet(x)[1] - 0.5 * traces - front
+
+
+def _inverse_wishart(x: Any, df: Any, scale: Any) -> Any:
+    x, scale, dim = _scatters(x, scale)
+    traces = np.trace(np.linalg.solve(x, scale), axis1=-2, axis2=-1)
+    front = 0.5 * df * (np.linalg.slogdet(scale)[1] - dim * math.log(2))
+    front = front - _log_multigamma(0.5 * df, dim)
+    return front - 0.5 * (df + dim + 1) * np.linalg.slogdet(x)[1] - 0.5 * traces
+
+
+def _multinomial(x: Any, n: Any, p: Any) -> Any:
+    """Return the logarithm of the probability, for `p` whose sum is 1."""
+    ways = special.gammaln(np.asarray(n) + 1.0)
+    ways = ways - np.sum(special.gammaln(np.asarray(x) + 1.0), axis=-1)
+    return ways + np.sum(special.xlogy(x, p), axis=-1)
+
+
+def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:
+    rows, columns = np.shape(X)[-2:]
+    rowcov, colcov = _matrix(rowcov, rows), _matrix(colcov, columns)
+    deviation = X - (0.0 if mean is None else mean)
+    inner = np.linalg.solve(rowcov, deviation)
+    outer = np.swapaxes(np.linalg.solve(colcov, np.swapaxes(deviation, -1, -2)), -1, -2)
+    squares = np.sum(inner * outer, axis=(-2, -1))
+    dets = columns * np.linalg.slogdet(rowcov)[1] + rows * np.linalg.slogdet(colcov)[1]
+    return -0.5 * (rows * columns * LOG_2PI + dets + squares)
+
+
+# The objects --------------------------------------------------------------------------------------
+
+
+class Multivariate(Kind):
+    """A multivariate distribution, some of whose methods have rows."""
+
+    name = "distribution"
+    tracks_all = True
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the methods check them."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Freeze the distribution."""
+        return self.stand_in(row)(*args, **kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return an object of a class derived from that of SciPy's, with the same attributes."""
+        kind: Any = type(row.original)
+        made: Any = object.__new__(_derived(kind, row.path))
+        made.__dict__.update(row.original.__dict__)
+        return made
+
+    def install(self, row: Row) -> Callable[[], None]:
+        """Give SciPy's own object the class whose methods take tracked arguments."""
+        original = row.original
+        kind: Any = type(original)
+        original.__class__ = _derived(kind, row.path)
+
+        def undo() -> None:
+            original.__class__ = kind
+
+        return undo
+
+
+@functools.cache
+def _derived(kind: Hashable, path: str) -> Any:
+    base: Any = kind
+    from gradwrap.scipy.doors import dispatcher
+
+    def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not holds_variable((args, kwargs)):
+            return base.__call__(self, *args, **kwargs)
+        return _Frozen(self, path, base, args, kwargs)
+
+    def reduced(self: Any) -> Any:
+        return dispatcher, (path,)
+
+    methods = {
+        name: _method(getattr(base, name), path, name)
+        for name in dir(base)
+        if not name.startswith("_") and callable(getattr(base, name))
+    }
+    more = {"__call__": freeze, "__reduce__": reduced}
+    return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
+
+
+def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not holds_variable((args, kwargs)):
+            return original(self, *args, **kwargs)
+        row = ROWS.get(f"{path}.{name}")
+        if row is None:
+            raise NoRuleError(
+                f"scipy.{path}.{name} has no derivative. "
+                "Fix: .detach() its arguments, if the result is to be a constant."
+            )
+        return row.kind.answer(row, args, kwargs)
+
+    return method
+
+
+class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
+    """A multivariate distribution with tracked parameters: its methods are given them."""
+
+    def __init__(self, dist: Any, path: str, base: Any, args: Any, kwargs: Any) -> None:
+        import inspect
+
+        self._dist = dist
+        self._path = path
+        bound = inspect.signature(base.__call__).bind(dist, *args, **kwargs).arguments
+        self._given: dict[str, Any] = {k: v for k, v in bound.items() if k not in ("self", "seed")}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        given = self._given
+        if name in given:
+            return given[name]
+        return lambda *args, **kwargs: getattr(self._dist, name)(*args, **{**given, **kwargs})
+
+
+# The rows -----------------------------------------------------------------------------------------
+
+
+def _rows(
+    name: str,
+    formula: Callable[..., Any],
+    arrays: str,
+    samples: Callable[[Any], list[Sample]] | None,
+    kinds: tuple[str, str] = ("logpdf", "pdf"),
+    symmetric: str = "cov shape rowcov colcov",
+) -> list[Row]:
+    """Return the rows of a density and of its logarithm."""
+    dist = getattr(stats, name)
+
+    def logarithm(**given: Any) -> Any:
+        return _shaped(formula, given)
+
+    def density(**given: Any) -> Any:
+        return np.exp(_shaped(formula, given))
+
+    return [
+        Row(
+            f"stats.{name}.{kind}",
+            _Named(function, formula),
+            arrays=arrays,
+            symmetric=symmetric,
+            original=_of_numbers(getattr(dist, kind)),
+            samples=samples,
+        )
+        for kind, function in zip(kinds, (logarithm, density), strict=True)
+    ]
+
+
+def _of_numbers(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Give SciPy's function numbers for arrays without axes, which some parameters have to be."""
+
+    @functools.wraps(original)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        given = {name: _number(value) for name, value in kwargs.items()}
+        return original(*map(_number, args), **given)
+
+    return function
+
+
+def _number(value: Any) -> Any:
+    return value[()] if isinstance(value, NDARRAY) and not value.ndim else value
+
+
+class _Named(Formula):
+    """A formula that is made of another one, and has its parameters."""
+
+    def __init__(self, function: Callable[..., Any], formula: Callable[..., Any]) -> None:
+        super().__init__(formula)
+        self.wanted = self.wanted | {"out"}
+        self.function = function
+
+
+def _shaped(formula: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Return what a formula returns, in the shape of SciPy's result."""
+    out = given.pop("out")
+    return np.reshape(formula(**given), np.shape(out))
+
+
+def _moment(name: str, function: Callable[..., Any], arrays: str, samples: Any) -> Row:
+    dist, method = name.split(".")
+    return Row(
+        f"stats.{name}",
+        Formula(function),
+        arrays=arrays,
+        symmetric="cov",
+        original=getattr(getattr(stats, dist), method),
+        samples=samples,
+    )
+
+
+def _wishart_samples(r: Any) -> list[Sample]:
+    return [
+        call(r.spd(3), 4.5, r.spd(3)),
+        call(r.uniform(3), 2.5, 1.3),
+    ]
+
+
+METHODS = [
+    *_rows(
+        "multivariate_normal",
+        _normal,
+        "x mean cov",
+        lambda r: [
+            call(r.normal(4, 3), r.normal(3), r.spd(3)),
+            call(r.normal(3), r.normal(3), r.spd(3)),
+            call(r.normal(4), 0.3, 1.7),
+            call(r.normal(4, 2), r.normal(2), r.uniform(2)),
+            call(0.3, 0.1, 1.7),
+        ],
+    ),
+    _moment(
+        "multivariate_normal.entropy",
+        _normal_entropy,
+        "mean cov",
+        lambda r: [call(np.zeros(3), r.spd(3))],
+    ),
+    *_rows(
+        "multivariate_t",
+        _student,
+        "x loc shape df",
+        lambda r: [
+            call(r.normal(4, 3), r.normal(3), r.spd(3), 3.5),
+            call(r.normal(3), r.normal(3), r.spd(3), 2.5),
+        ],
+    ),
+    *_rows(
+        "dirichlet",
+        _dirichlet,
+        "x alpha",
+        lambda r: [
+            call(np.array([0.2, 0.3]), r.uniform(3)),
+            call(r.uniform(2, 4, low=0.1, high=0.4), r.uniform(3)),
+        ],
+    ),
+    _moment("dirichlet.mean", _dirichlet_mean, "alpha", lambda r: [call(r.uniform(3))]),
+    _moment("dirichlet.var", _dirichlet_variance, "alpha", lambda r: [call(r.uniform(3))]),
+    *_rows("wishart", _wishart, "x df scale", _wishart_samples, symmetric="x scale"),
+    *_rows("invwishart", _inverse_wishart, "x df scale", _wishart_samples, symmetric="x scale"),
+    *_rows(
+        "multinomial",
+        _multinomial,
+        "p",
+        None,  # the probabilities cannot be moved one by one
+        ("logpmf", "pmf"),
+    ),
+    *_rows(
+        "matrix_normal",
+        _matrix_normal,
+        "X mean rowcov colcov",
+        lambda r: [call(r.normal(3, 2), r.normal(3, 2), r.spd(3), r.spd(2))],
+    ),
+]
+ROWS = {row.path: row for row in METHODS}
+register(METHODS)
+register(Row(path, Multivariate()) for path in dict.fromkeys(p.rpartition(".")[0] for p in ROWS))

@@ -1,0 +1,903 @@
+"""The rows of `scipy.optimize`: derivatives by the implicit function theorem."""
+
+from __future__ import annotations
+
+import itertools
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.calls import wrappers_in
+from gradwrap.scipy.kinds import ArrayApi, Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.rules.matrices import solved, spread
+from gradwrap.scipy.solving import (
+    as_args,
+    as_array,
+    attached,
+    plain,
+    quiet,
+    refuse,
+    refuse_failure,
+    solution,
+)
+from gradwrap.scipy.table import Row, call, register
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.jacobian import jacobian
+from gradwrap.transforms.reverse import grad
+
+BOUNDS: Any = import_module("scipy.optimize").Bounds
+QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
+
+
+def _silenced(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as SciPy is to have them: plain data, and functions of them."""
+    return {key: quiet(value) if key in QUIET else plain(value) for key, value in options.items()}
+
+
+# Roots --------------------------------------------------------------------------------------------
+
+
+def _bracketed(name: str) -> Any:
+    """The rule of a function that finds a root between two points."""
+    public = f"optimize.{name}"
+
+    def composed(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
+        args = as_args(args)
+        result = scipys(f"optimize.{name}")(
+            quiet(f), plain(a), plain(b), plain(args), **_silenced(options)
+        )
+        found = result[0] if isinstance(result, tuple) else result
+        root = solution(lambda x: as_array(f(x, *args)), found)
+        if isinstance(result, tuple):
+            return attached(public, result, {(0,): root, (1, "root"): root})
+        return attached(public, result, {(): root})
+
+    return composed
+
+
+def _newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: Any) -> Any:
+    args = as_args(args)
+    options = {"fprime": fprime, **options}
+    result = scipys("optimize.newton")(
+        quiet(func), plain(as_array(x0)), args=plain(args), **_silenced(options)
+    )
+    if isinstance(result, tuple):
+        root = solution(lambda x: as_array(func(x, *args)), result[0])
+        return attached(
+            "optimize.newton",
+            result,
+            {(0,): root, (1, "root"): root} if isinstance(result[1], dict) else {(0,): root},
+        )
+    root = solution(lambda x: as_array(func(x, *args)), result)
+    return attached("optimize.newton", result, {(): root})
+
+
+def _root_scalar(f: Any, args: Any = (), **options: Any) -> Any:
+    args = as_args(args)
+    result = scipys("optimize.root_scalar")(quiet(f), args=plain(args), **_silenced(options))
+    both = options.get("fprime") is True
+
+    def residual(x: Any) -> Any:
+        made = f(x, *args)
+        return as_array(made[0] if both else made)
+
+    root = solution(residual, result.root)
+    if is_recorded(root):
+        refuse_failure("scipy.optimize.root_scalar", result.converged, result.flag)
+    return attached("optimize.root_scalar", result, {("root",): root})
+
+
+def _root(
+    fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any
+) -> Any:
+    args = as_args(args)
+    options = {"jac": jac, **options}
+    result = scipys("optimize.root")(
+        quiet(fun), plain(as_array(x0)), args=plain(args), method=method, **_silenced(options)
+    )
+
+    def residual(x: Any) -> Any:
+        made = fun(x, *args)
+        return np.reshape(as_array(made[0] if jac is True else made), np.shape(result.x))
+
+    root = solution(residual, result.x)
+    if is_recorded(root):
+        refuse_failure("scipy.optimize.root", result.success, result.message)
+    return attached("optimize.root", result, {("x",): root})
+
+
+def _fsolve(
+    func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = 0, **options: Any
+) -> Any:
+    args = as_args(args)
+    options = {"fprime": fprime, **options}
+    result = scipys("optimize.fsolve")(
+        quiet(func),
+        plain(as_array(x0)),
+        args=plain(args),
+        full_output=full_output,
+        **_silenced(options),
+    )
+    found = result[0] if full_output else result
+    root = solution(lambda x: np.reshape(as_array(func(x, *args)), np.shape(found)), found)
+    return attached("optimize.fsolve", result, {(0,) if full_output else (): root})
+
+
+def _fixed_point(func: Any, x0: Any, args: Any = (), **options: Any) -> Any:
+    args = as_args(args)
+    result = scipys("optimize.fixed_point")(
+        quiet(func), plain(as_array(x0)), plain(args), **_silenced(options)
+    )
+    root = solution(lambda x: as_array(func(x, *args)) - x, result)
+    return attached("optimize.fixed_point", result, {(): root})
+
+
+def _from_start(name: str) -> Any:
+    """The rule of a method of quasi-Newton type for systems."""
+
+    def composed(F: Any, xin: Any, *more: Any, **options: Any) -> Any:
+        result = scipys(f"optimize.{name}")(
+            quiet(F), plain(as_array(xin)), *more, **_silenced(options)
+        )
+        root = solution(lambda x: np.reshape(as_array(F(x)), np.shape(result)), result)
+        return attached(f"optimize.{name}", result, {(): root})
+
+    return composed
+
+
+# Minima -------------------------------------------------------------------------------------------
+
+
+def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
+    """Which elements are held by a bound, and the bounds."""
+    if bounds is None:
+        blank = np.zeros(np.shape(x), bool)
+        return blank, blank, None
+    if isinstance(bounds, BOUNDS):
+        low, high = bounds.lb, bounds.ub
+    else:
+        pairs = [(-np.inf if a is None else a, np.inf if b is None else b) for a, b in bounds]
+        low, high = as_array([a for a, _ in pairs]), as_array([b for _, b in pairs])
+    low, high = (one * np.ones(np.shape(x)) for one in (low, high))
+    near = 1e-7 * (1 + np.abs(x))
+    is_low, is_high = (np.abs(x - np.asarray(plain(one))) <= near for one in (low, high))
+    return is_low, is_high & ~is_low, (low, high)
+
+
+def _plain_bounds(bounds: Any) -> Any:
+    if bounds is None or isinstance(bounds, BOUNDS):
+        return bounds
+    return plain(bounds)
+
+
+def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
+    """The point where the gradient is zero, except in elements that a bound holds."""
+    is_low, is_high, ends = _at_bounds(x, bounds)
+
+    def residual(point: Any) -> Any:
+        made = np.reshape(as_array(slope(point)), np.shape(x))
+        if ends is None:
+            return made
+        held = np.where(
+            is_low, point - np.where(is_low, ends[0], 0.0), point - np.where(is_high, ends[1], 0.0)
+        )
+        return np.where(is_low | is_high, held, made)
+
+    return solution(residual, x)
+
+
+def _gradient(fun: Any, args: Any, jac: Any) -> Any:
+    """The gradient of the caller's function: that which the caller gave, or by reverse mode."""
+    if callable(jac):
+        return lambda x: jac(x, *args)
+
+    def value(x: Any) -> Any:
+        made = fun(x, *args)
+        made = made[0] if jac is True else made
+        return np.reshape(as_array(made), ())
+
+    return grad(value)
+
+
+def _minimize(
+    fun: Any,
+    x0: Any,
+    args: Any = (),
+    method: Any = None,
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    **options: Any,
+) -> Any:
+    name = "scipy.optimize.minimize"
+    args = as_args(args)
+    given = {"jac": jac, "hess": hess, "hessp": hessp, **options}
+    native = {key: value for key, value in _silenced(given).items() if value is not None}
+    result = scipys("optimize.minimize")(
+        quiet(fun), plain(as_array(x0)), args=plain(args), method=method,
+        bounds=_plain_bounds(bounds), constraints=constraints, **native,
+    )  # fmt: skip
+    x = _stationary(_gradient(fun, args, jac), result.x, bounds)
+    value = fun(x, *args)
+    value = as_array(value[0] if jac is True else value)
+    if is_recorded([x, value]):
+        refuse(name, constraints=constraints)
+        refuse_failure(name, result.success, result.message)
+    return attached("optimize.minimize", result, {("x",): x, ("fun",): value})
+
+
+def _minimize_scalar(
+    fun: Any,
+    bracket: Any = None,
+    bounds: Any = None,
+    args: Any = (),
+    method: Any = None,
+    **options: Any,
+) -> Any:
+    args = as_args(args)
+    result = scipys("optimize.minimize_scalar")(
+        quiet(fun), plain(bracket), plain(bounds), plain(args), method, **_silenced(options)
+    )
+    x = _stationary(
+        _gradient(fun, args, None), result.x, None if bounds is None else [tuple(bounds)]
+    )
+    value = as_array(fun(x, *args))
+    if is_recorded([x, value]):
+        refuse_failure(
+            "scipy.optimize.minimize_scalar", result.success, getattr(result, "message", "")
+        )
+    return attached("optimize.minimize_scalar", result, {("x",): x, ("fun",): value})
+
+
+def _fmin(name: str, *, with_gradient: bool = False, scalar: bool = False) -> Any:
+    """The rule of one of the older functions, which return the point, and more if asked."""
+
+    def composed(func: Any, *starts: Any, args: Any = (), **options: Any) -> Any:
+        if with_gradient and len(starts) > 1:
+            options["fprime"] = starts[1]
+            starts = starts[:1]
+        if len(starts) > (
+            2 if scalar and name == "fminbound" else 1 if not scalar or name != "fminbound" else 2
+        ):
+            *starts, args = starts  # type: ignore[assignment]  # a tuple or a list
+        args = as_args(args)
+        given = _silenced(options)
+        result = scipys(f"optimize.{name}")(
+            quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given
+        )
+        found = result[0] if isinstance(result, tuple) else result
+        bounds = options.get("bounds")
+        x = _stationary(_gradient(func, args, options.get("fprime")), np.asarray(found), bounds)
+        if not isinstance(result, tuple):
+            return attached(f"optimize.{name}", result, {(): x})
+        return attached(f"optimize.{name}", result, {(0,): x, (1,): as_array(func(x, *args))})
+
+    return composed
+
+
+# Least squares ------------------------------------------------------------------------------------
+
+
+def _rho(loss: Any) -> Any:
+    """A robust loss of squares, as SciPy defines it."""
+    table = {
+        "linear": lambda z: z,
+        "soft_l1": lambda z: 2 * ((1 + z) ** 0.5 - 1),
+        "huber": lambda z: np.where(z <= 1, z, 2 * np.where(z <= 1, 1.0, z) ** 0.5 - 1),
+        "cauchy": np.log1p,
+        "arctan": np.arctan,
+    }
+    if loss not in table:
+        raise NoRuleError(
+            "scipy.optimize.least_squares with a function for loss= has no derivative. "
+            "Fix: use one of its names, such as 'soft_l1'."
+        )
+    return table[loss]
+
+
+def _least_squares(
+    fun: Any,
+    x0: Any,
+    jac: Any = "2-point",
+    bounds: Any = (-np.inf, np.inf),
+    method: Any = "trf",
+    *,
+    loss: Any = "linear",
+    f_scale: Any = 1.0,
+    args: Any = (),
+    kwargs: Any = None,
+    **options: Any,
+) -> Any:
+    name = "scipy.optimize.least_squares"
+    args, words = as_args(args), dict(kwargs or {})
+    result = scipys("optimize.least_squares")(
+        quiet(fun), plain(as_array(x0)), quiet(jac), _plain_bounds(bounds), method, loss=loss,
+        f_scale=plain(f_scale), args=plain(args), kwargs=plain(words), **_silenced(options),
+    )  # fmt: skip
+    rho = _rho(loss)
+
+    def residuals(x: Any) -> Any:
+        return np.reshape(as_array(fun(x, *args, **words)), (-1,))
+
+    def cost(x: Any) -> Any:
+        return f_scale**2 * np.sum(rho((residuals(x) / f_scale) ** 2)) / 2
+
+    pairs = _pairs_of(bounds, result.x)
+    x = _stationary(grad(cost), result.x, pairs)
+    if is_recorded(x):
+        refuse_failure(name, result.success, result.message)
+    return attached(
+        "optimize.least_squares", result, {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
+    )
+
+
+def _pairs_of(bounds: Any, x: Any) -> Any:
+    if isinstance(bounds, BOUNDS):
+        return bounds
+    low, high = bounds
+    low, high = (as_array(one) * np.ones(np.shape(x)) for one in (low, high))
+    return list(zip(low, high, strict=True))
+
+
+def _leastsq(
+    func: Any, x0: Any, args: Any = (), Dfun: Any = None, full_output: Any = False, **options: Any
+) -> Any:
+    args = as_args(args)
+    result = scipys("optimize.leastsq")(
+        quiet(func),
+        plain(as_array(x0)),
+        plain(args),
+        quiet(Dfun),
+        full_output,
+        **_silenced(options),
+    )
+
+    def cost(x: Any) -> Any:
+        return np.sum(as_array(func(x, *args)) ** 2) / 2
+
+    return attached("optimize.leastsq", result, {(0,): _stationary(grad(cost), result[0], None)})
+
+
+def _curve_fit(
+    f: Any,
+    xdata: Any,
+    ydata: Any,
+    p0: Any = None,
+    sigma: Any = None,
+    absolute_sigma: Any = False,
+    check_finite: Any = None,
+    bounds: Any = (-np.inf, np.inf),
+    method: Any = None,
+    jac: Any = None,
+    *,
+    full_output: Any = False,
+    **options: Any,
+) -> Any:
+    native = {"check_finite": check_finite, "method": method, "jac": quiet(jac)}
+    native = {key: value for key, value in native.items() if value is not None}
+    result = scipys("optimize.curve_fit")(
+        quiet(f), plain(xdata), plain(as_array(ydata)), plain(p0), plain(sigma), absolute_sigma,
+        bounds=_plain_bounds(bounds), full_output=full_output, **native, **_silenced(options),
+    )  # fmt: skip
+    refuse("scipy.optimize.curve_fit", nan_policy=options.get("nan_policy"))
+
+    def residuals(p: Any) -> Any:
+        made = as_array(f(as_array(xdata), *p)) - as_array(ydata)
+        if sigma is None:
+            return np.reshape(made, (-1,))
+        s = as_array(sigma)
+        if s.ndim == 2:
+            return solved(np.linalg.cholesky(s), made)
+        return np.reshape(made / s, (-1,))
+
+    def cost(p: Any) -> Any:
+        return np.sum(residuals(p) ** 2) / 2
+
+    p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]))
+    slopes = jacobian(residuals)(p)
+    covariance = np.linalg.inv(slopes.T @ slopes)
+    freedom = np.shape(plain(slopes))[0] - np.shape(plain(slopes))[1]
+    if not absolute_sigma:
+        covariance = covariance * (np.sum(residuals(p) ** 2) / freedom)
+    return attached("optimize.curve_fit", result, {(0,): p, (1,): covariance})
+
+
+def _on_columns(A: Any, b: Any, x: Any, held: Any, values: Any) -> Any:
+    """The least-squares solution in the columns that no bound holds."""
+    free = np.flatnonzero(~held)
+    fixed = np.flatnonzero(held)
+    rest = b - A[:, fixed] @ values[fixed] if len(fixed) else b
+    made = np.linalg.pinv(A[:, free]) @ rest
+    total = spread(made, free, x.shape[0])
+    return total + np.where(held, values, 0.0) if len(fixed) else total
+
+
+def _nnls(A: Any, b: Any, out: Any) -> Any:
+    x = np.asarray(out[0])
+    made = _on_columns(A, b, x, x <= 0, np.zeros(x.shape))
+    return made, np.sqrt(np.sum((A @ made - b) ** 2))
+
+
+def _lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), **options: Any) -> Any:
+    result = scipys("optimize.lsq_linear")(
+        plain(as_array(A)), plain(as_array(b)), plain(bounds), **_silenced(options)
+    )
+    matrix, b = as_array(A), as_array(b)
+    is_low, is_high, ends = _at_bounds(result.x, _pairs_of(bounds, result.x))
+    assert ends is not None
+    values = np.where(is_low, np.where(is_low, ends[0], 0.0), np.where(is_high, ends[1], 0.0))
+    x = _on_columns(matrix, b, result.x, is_low | is_high, values)
+    left = matrix @ x - b
+    parts = {("x",): x, ("fun",): left, ("cost",): np.sum(left**2) / 2}
+    return attached("optimize.lsq_linear", result, parts)
+
+
+# Programs -----------------------------------------------------------------------------------------
+
+
+def _linprog(  # noqa: C901  one kind of constraint after the other
+    c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None,
+    bounds: Any = (0, None), **options: Any,
+) -> Any:  # fmt: skip
+    """A vertex: where the constraints that hold with equality meet."""
+    name = "scipy.optimize.linprog"
+    given = [None if one is None else plain(as_array(one)) for one in (c, A_ub, b_ub, A_eq, b_eq)]
+    result = scipys("optimize.linprog")(*given, plain(bounds), **_silenced(options))
+    refuse(name, integrality=options.get("integrality"))
+    if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
+        return result
+    refuse_failure(name, result.success, result.message)
+    x, c = result.x, as_array(c)
+    n = len(x)
+    rows: list[Any] = []
+    right: list[Any] = []
+    if A_eq is not None:
+        A_eq, b_eq = as_array(A_eq), np.reshape(as_array(b_eq), (-1,))
+        rows += [A_eq[i] for i in range(A_eq.shape[0])]
+        right += [b_eq[i] for i in range(A_eq.shape[0])]
+    if A_ub is not None:
+        A_ub, b_ub = as_array(A_ub), np.reshape(as_array(b_ub), (-1,))
+        slack = np.asarray(plain(b_ub)) - np.asarray(plain(A_ub)) @ x
+        for tight in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
+            rows.append(A_ub[tight])
+            right.append(b_ub[tight])
+    single = (
+        np.ndim(plain(bounds)) == 1
+        and len(bounds) == 2
+        and not isinstance(bounds[0], (tuple, list))
+    )
+    pairs = [bounds] * n if single else list(bounds)
+    for j, pair in enumerate(pairs):
+        for end in pair if pair is not None else (0, None):
+            if end is not None and abs(float(plain(end)) - x[j]) <= 1e-9 * (1 + abs(x[j])):
+                rows.append(np.eye(n)[j])
+                right.append(end)
+                break
+    chosen: list[int] = []
+    for i, _ in enumerate(rows):  # as many as are independent
+        trial = np.stack([np.asarray(plain(rows[k])) for k in [*chosen, i]])
+        if np.linalg.matrix_rank(trial) == len(chosen) + 1:
+            chosen.append(i)
+    if len(chosen) != n:
+        raise NoRuleError(
+            f"{name}: the solution is not a vertex, so it is not unique and has no derivative. "
+            "Fix: add a small term to c that chooses one."
+        )
+    matrix = (
+        as_array([rows[k] for k in chosen])
+        if not any(_is_wrapped(rows[k]) for k in chosen)
+        else np.stack([rows[k] for k in chosen])
+    )
+    vertex = solved(matrix, as_array([right[k] for k in chosen]))
+    parts: dict[Any, Any] = {("x",): vertex, ("fun",): c @ vertex}
+    if A_ub is not None and result.slack.size:
+        parts["slack",] = b_ub - A_ub @ vertex
+    if A_eq is not None and result.con.size:
+        parts["con",] = b_eq - A_eq @ vertex
+    return attached("optimize.linprog", result, parts)
+
+
+def _is_wrapped(value: Any) -> bool:
+    return hasattr(value, "detach")
+
+
+def _isotonic(y: Any, weights: Any, out: Any) -> Any:
+    """The means of the blocks that SciPy has pooled."""
+    blocks = np.asarray(out["blocks"])
+    w = np.ones(y.shape) if weights is None else weights
+    parts: list[Any] = []
+    for low, high in itertools.pairwise(blocks):
+        share = w[low:high]
+        total = np.sum(share)
+        parts.append((np.sum(share * y[low:high]) / total) * np.ones(high - low))
+    sums = [np.sum(w[low:high]) for low, high in itertools.pairwise(blocks)]
+    return {"x": np.concatenate(parts), "weights": np.stack(sums)}
+
+
+# Elementwise --------------------------------------------------------------------------------------
+
+
+def _find_root(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
+    args = as_args(args)
+    ends = tuple(plain(as_array(one)) for one in init)
+    result = scipys("optimize.elementwise.find_root")(
+        quiet(f), ends, args=plain(args), **_silenced(options)
+    )
+    root = _elementwise(lambda x: as_array(f(x, *args)), result.x)
+    return attached(
+        "optimize.elementwise.find_root", result, {("x",): root, ("f_x",): as_array(f(root, *args))}
+    )
+
+
+def _find_minimum(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
+    args = as_args(args)
+    ends = tuple(plain(as_array(one)) for one in init)
+    result = scipys("optimize.elementwise.find_minimum")(
+        quiet(f), ends, args=plain(args), **_silenced(options)
+    )
+    slope = grad(lambda x: np.sum(as_array(f(x, *args))))
+    point = _elementwise(slope, result.x)
+    return attached(
+        "optimize.elementwise.find_minimum",
+        result,
+        {("x",): point, ("f_x",): as_array(f(point, *args))},
+    )
+
+
+def _elementwise(residual: Any, found: Any) -> Any:
+    """The root of each element, with its derivative."""
+    return solution(residual, found)
+
+
+def _bracket(name: str) -> Any:
+    def composed(f: Any, *starts: Any, args: Any = (), **options: Any) -> Any:
+        args = as_args(args)
+        result = scipys(f"optimize.elementwise.{name}")(
+            quiet(f), *(plain(as_array(s)) for s in starts), args=plain(args), **_silenced(options)
+        )
+        with array_api_paths():
+            wrapped = tuple(wrapped_untracked(as_array(s)) for s in starts)
+            made = scipys(f"optimize.elementwise.{name}")(f, *wrapped, args=args, **options)
+        parts = {
+            (key, i): made[key][i]
+            for key in ("bracket", "f_bracket")
+            for i in range(len(result[key]))
+        }
+        return attached(f"optimize.elementwise.{name}", result, parts)
+
+    return composed
+
+
+# Samples ------------------------------------------------------------------------------------------
+
+
+def _cubic(x: Any, a: Any) -> Any:
+    return x**3 + a * x - 2.0
+
+
+def _system(x: Any, a: Any) -> Any:
+    return [x[0] + a[0] * x[1] ** 2 - 1.0, x[1] - a[1] * np.sin(x[0])]
+
+
+def _contraction(x: Any, a: Any) -> Any:
+    return a * np.cos(x)
+
+
+def _valley(x: Any, a: Any) -> Any:
+    return (x[0] - a[0]) ** 2 + 3 * (x[1] - a[1] * x[0]) ** 2 + 0.1 * (x[0] ** 4 + x[1] ** 4)
+
+
+def _bowl(x: Any, a: Any) -> Any:
+    return (x - a) ** 2 + 0.1 * x**4
+
+
+def _curve(x: Any, p: Any, q: Any) -> Any:
+    return p * np.exp(-q * x)
+
+
+def _misfit(p: Any, t: Any, y: Any) -> Any:
+    return p[0] * np.exp(-p[1] * t) - y
+
+
+TIGHT = {"tol": 1e-13}
+DATA = np.array([2.0, 1.3, 0.95, 0.55, 0.4])
+TIMES = np.array([0.0, 0.4, 0.8, 1.3, 1.7])
+
+
+def _calls(name: str, function: Any, samples: Any) -> Row:
+    return Row(f"optimize.{name}", Composed(function, calls_back=True), samples=samples)
+
+
+ROWS = [
+    *(
+        _calls(name, _bracketed(name), lambda r: [call(_cubic, 0, 2, (0.7,))])
+        for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+    ),
+    _calls(
+        "newton",
+        _newton,
+        lambda r: [
+            call(_cubic, 1, None, (0.7,)),
+            call(_cubic, np.array([1, 1]), None, (np.array([0.7, 0.9]),), upto=1),
+        ],
+    ),
+    _calls(
+        "root_scalar",
+        _root_scalar,
+        lambda r: [call(_cubic, (0.7,), bracket=(0, 2), take=lambda made: made.root)],
+    ),
+    _calls(
+        "root",
+        _root,
+        lambda r: [
+            call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13)
+        ],
+    ),
+    _calls(
+        "fsolve", _fsolve, lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), xtol=1e-13)]
+    ),
+    _calls(
+        "fixed_point",
+        _fixed_point,
+        lambda r: [call(_contraction, 0, (np.array([0.4, 0.6]),), xtol=1e-13, upto=1)],
+    ),
+    *(
+        Row(f"optimize.{name}", Composed(_from_start(name), calls_back=True))
+        for name in (
+            "anderson",
+            "broyden1",
+            "broyden2",
+            "diagbroyden",
+            "excitingmixing",
+            "linearmixing",
+            "newton_krylov",
+        )
+    ),
+    _calls(
+        "minimize",
+        _minimize,
+        lambda r: [
+            call(
+                _valley,
+                [0, 0],
+                (np.array([0.4, 0.6]),),
+                take=lambda made: [made.x, made.fun],
+                tol=1e-7,
+                upto=1,
+                accuracy=1e-3,
+            ),
+            call(
+                _valley,
+                [0, 0],
+                (np.array([0.4, 0.6]),),
+                "L-BFGS-B",
+                bounds=[(0.5, None), (None, None)],
+                take=lambda made: [made.x, made.fun],
+                tol=1e-14,
+                upto=1,
+            ),
+        ],
+    ),
+    _calls(
+        "minimize_scalar",
+        _minimize_scalar,
+        lambda r: [
+            call(
+                _bowl,
+                None,
+                None,
+                (0.7,),
+                take=lambda made: [made.x, made.fun],
+                tol=1e-12,
+                upto=1,
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    _calls("fmin", _fmin("fmin"), None),
+    _calls("fmin_bfgs", _fmin("fmin_bfgs", with_gradient=True), None),
+    _calls("fmin_cg", _fmin("fmin_cg", with_gradient=True), None),
+    _calls("fmin_ncg", _fmin("fmin_ncg", with_gradient=True), None),
+    _calls("fmin_powell", _fmin("fmin_powell"), None),
+    _calls("fmin_l_bfgs_b", _fmin("fmin_l_bfgs_b", with_gradient=True), None),
+    _calls("fmin_tnc", _fmin("fmin_tnc", with_gradient=True), None),
+    _calls("fminbound", _fmin("fminbound", scalar=True), None),
+    _calls("brent", _fmin("brent", scalar=True), None),
+    _calls("golden", _fmin("golden", scalar=True), None),
+    _calls(
+        "least_squares",
+        _least_squares,
+        lambda r: [
+            call(
+                _misfit,
+                [1, 1],
+                args=(TIMES, DATA),
+                take=lambda made: [made.x, made.cost, made.fun],
+                xtol=1e-15,
+                ftol=1e-15,
+                gtol=1e-15,
+                upto=1,
+                tracked="args",
+                accuracy=1e-4,
+            ),
+        ],
+    ),
+    _calls(
+        "leastsq",
+        _leastsq,
+        lambda r: [
+            call(
+                _misfit,
+                [1, 1],
+                (TIMES.copy(), DATA.copy()),
+                take=lambda made: made[0],
+                upto=1,
+                xtol=1e-14,
+                ftol=1e-14,
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    _calls(
+        "curve_fit",
+        _curve_fit,
+        lambda r: [
+            call(
+                _curve,
+                TIMES.copy(),
+                DATA.copy(),
+                [1, 1],
+                upto=1,
+                xtol=1e-14,
+                ftol=1e-14,
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    Row(
+        "optimize.nnls",
+        Formula(_nnls),
+        arrays="A b",
+        neutral="maxiter atol",
+        samples=lambda r: [call(r.uniform(5, 3), r.normal(5))],
+    ),
+    Row(
+        "optimize.lsq_linear",
+        Composed(_lsq_linear),
+        samples=lambda r: [
+            call(r.normal(5, 3), r.normal(5), take=lambda made: [made.x, made.cost, made.fun])
+        ],
+    ),
+    Row(
+        "optimize.linprog",
+        Composed(_linprog),
+        samples=lambda r: [
+            call(
+                np.array([-1.0, -2.0]),
+                np.array([[1.0, 1.0], [1.0, 3.0]]),
+                np.array([4.0, 6.0]),
+                take=lambda made: [made.x, made.fun, made.slack],
+            )
+        ],
+    ),
+    Row(
+        "optimize.isotonic_regression",
+        Formula(_isotonic),
+        arrays="y weights",
+        neutral="increasing",
+        byproducts=("blocks",),
+        samples=lambda r: [call(np.array([1.0, 3.0, 2.0, 4.0, 3.5]), take=lambda made: made.x)],
+    ),
+    *(
+        Row(
+            f"optimize.{name}",
+            ArrayApi(),
+            samples=samples,
+        )
+        for name, samples in (
+            ("rosen", lambda r: [call(r.normal(3))]),
+            ("rosen_der", lambda r: [call(r.normal(3))]),
+            ("rosen_hess", lambda r: [call(r.normal(3))]),
+            ("rosen_hess_prod", lambda r: [call(r.normal(3), r.normal(3))]),
+        )
+    ),
+    _calls(
+        "elementwise.find_root",
+        _find_root,
+        lambda r: [
+            call(
+                _cubic,
+                (0, 2),
+                args=(np.array([0.7, 0.9]),),
+                take=lambda made: made.x,
+                tracked="args",
+            )
+        ],
+    ),
+    _calls(
+        "elementwise.find_minimum",
+        _find_minimum,
+        lambda r: [
+            call(
+                _bowl,
+                (-1, 0, 2),
+                args=(np.array([0.7, 0.9]),),
+                take=lambda made: [made.x, made.f_x],
+                upto=1,
+                tracked="args",
+                accuracy=1e-4,
+            )
+        ],
+    ),
+    _calls(
+        "elementwise.bracket_root",
+        _bracket("bracket_root"),
+        lambda r: [
+            call(
+                _cubic,
+                np.array([-3.0]),
+                args=(np.array([0.7]),),
+                tracked="args",
+                take=lambda made: [*made.bracket, *made.f_bracket],
+                upto=1,
+            )
+        ],
+    ),
+    _calls(
+        "elementwise.bracket_minimum",
+        _bracket("bracket_minimum"),
+        lambda r: [
+            call(
+                _bowl,
+                np.array([-3.0]),
+                args=(np.array([0.7]),),
+                tracked="args",
+                take=lambda made: [*made.bracket, *made.f_bracket],
+                upto=1,
+            )
+        ],
+    ),
+    Row("optimize.linear_sum_assignment", Constant("an assignment")),
+    Row(
+        "optimize.quadratic_assignment",
+        Refused("an assignment is piecewise constant. Fix: the cost of its col_ind."),
+    ),
+    Row("optimize.milp", Refused("integers are piecewise constant. Fix: the cost at its x.")),
+    *(
+        Row(
+            f"optimize.{name}",
+            Refused(
+                "a global search has no rule. Fix: refine its point with scipy.optimize.minimize."
+            ),
+        )
+        for name in (
+            "basinhopping",
+            "brute",
+            "differential_evolution",
+            "direct",
+            "dual_annealing",
+            "shgo",
+        )
+    ),
+    *(
+        Row(f"optimize.{name}", Refused("it has no rule. Fix: scipy.optimize.minimize."))
+        for name in ("fmin_cobyla", "fmin_slsqp")
+    ),
+    *(
+        Row(
+            f"optimize.{name}",
+            Refused(
+                "it compares or takes differences. Fix: gradwrap.grad, "
+                "gradwrap.testing.check_grads."
+            ),
+        )
+        for name in ("approx_fprime", "check_grad", "line_search", "bracket")
+    ),
+]
+register(ROWS)

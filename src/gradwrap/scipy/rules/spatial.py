@@ -1,0 +1,456 @@
+"""The rows of `scipy.spatial`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class, in_namespace, meta_of
+from gradwrap.scipy.kinds import Constant, Formula, Refused
+from gradwrap.scipy.solving import attached, plain
+from gradwrap.scipy.table import Row, call, register
+
+# Distances, along the last axis -------------------------------------------------------------------
+
+
+def root(x: Any) -> Any:
+    """The square root, whose derivative at zero is zero."""
+    zero = x == 0
+    return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
+
+
+def _weighted(x: Any, w: Any) -> Any:
+    return x if w is None else w * x
+
+
+def _sqeuclidean(u: Any, v: Any, w: Any = None) -> Any:
+    return np.sum(_weighted((u - v) ** 2, w), axis=-1)
+
+
+def _euclidean(u: Any, v: Any, w: Any = None) -> Any:
+    return root(_sqeuclidean(u, v, w))
+
+
+def _cityblock(u: Any, v: Any, w: Any = None) -> Any:
+    return np.sum(_weighted(np.abs(u - v), w), axis=-1)
+
+
+def _chebyshev(u: Any, v: Any, w: Any = None) -> Any:
+    size = np.abs(u - v)
+    return np.max(size if w is None else (np.asarray(plain(w)) > 0) * size, axis=-1)
+
+
+def _minkowski(u: Any, v: Any, p: Any = 2.0, w: Any = None) -> Any:
+    power = float(plain(p))
+    if np.isinf(power):
+        return _chebyshev(u, v, w)
+    if power == 1:
+        return _cityblock(u, v, w)
+    if power == 2 and not hasattr(p, "detach"):
+        return _euclidean(u, v, w)
+    size = np.abs(u - v)
+    zero = size == 0
+    powers = np.where(zero, 0.0, np.where(zero, 1.0, size) ** p)
+    total = np.sum(_weighted(powers, w), axis=-1)
+    none = total == 0
+    return np.where(none, 0.0, np.where(none, 1.0, total) ** (1 / p))
+
+
+def _seuclidean(u: Any, v: Any, V: Any) -> Any:
+    return root(np.sum((u - v) ** 2 / V, axis=-1))
+
+
+def _mahalanobis(u: Any, v: Any, VI: Any) -> Any:
+    delta = u - v
+    return root(np.sum((delta @ VI) * delta, axis=-1))
+
+
+def _correlation(u: Any, v: Any, w: Any = None, centered: Any = True) -> Any:
+    w = np.full(u.shape[-1], 1.0) if w is None else w
+    w = w / np.sum(w)
+    if centered:
+        u, v = (x - np.sum(x * w, axis=-1, keepdims=True) for x in (u, v))
+    uv, uu, vv = (np.sum(a * b * w, axis=-1) for a, b in ((u, v), (u, u), (v, v)))
+    return 1.0 - uv / np.sqrt(uu * vv)
+
+
+def _cosine(u: Any, v: Any, w: Any = None) -> Any:
+    return _correlation(u, v, w, centered=False)
+
+
+def _braycurtis(u: Any, v: Any, w: Any = None) -> Any:
+    difference, total = (np.sum(_weighted(np.abs(x), w), axis=-1) for x in (u - v, u + v))
+    return difference / total
+
+
+def _canberra(u: Any, v: Any, w: Any = None) -> Any:
+    total = np.abs(u) + np.abs(v)
+    none = total == 0
+    parts = np.where(none, 0.0, np.abs(u - v) / np.where(none, 1.0, total))
+    return np.sum(_weighted(parts, w), axis=-1)
+
+
+def _jensenshannon(p: Any, q: Any, base: Any = None, axis: Any = -1, keepdims: Any = False) -> Any:
+    p, q = (x / np.sum(x, axis=axis, keepdims=True) for x in (p, q))
+    m = (p + q) / 2
+    total: Any = 0.0
+    for x in (p, q):
+        none = x == 0
+        parts = np.where(none, 0.0, x * np.log(np.where(none, 1.0, x) / m))
+        total = total + np.sum(parts, axis=axis, keepdims=keepdims)
+    return root(np.maximum(total if base is None else total / np.log(base), 0.0) / 2)
+
+
+METRICS: dict[str, Any] = {
+    "euclidean": _euclidean,
+    "sqeuclidean": _sqeuclidean,
+    "cityblock": _cityblock,
+    "chebyshev": _chebyshev,
+    "minkowski": _minkowski,
+    "seuclidean": _seuclidean,
+    "mahalanobis": _mahalanobis,
+    "correlation": _correlation,
+    "cosine": _cosine,
+    "braycurtis": _braycurtis,
+    "canberra": _canberra,
+    "jensenshannon": _jensenshannon,
+}
+
+
+def metric_of(metric: Any) -> Any:
+    """The formula of a metric's name, or of SciPy's function of that name."""
+    name = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
+    found = METRICS.get(name)
+    if found is None:
+        raise NoRuleError(
+            f"scipy.spatial.distance has no derivative for metric={metric!r}. "
+            f"Fix: use one of {', '.join(METRICS)}."
+        )
+    return found
+
+
+def _options(X: Any, metric: Any, kwargs: Any) -> dict[str, Any]:
+    """The parameters of a metric, where SciPy finds them in the data."""
+    name = metric if isinstance(metric, str) else metric.__name__
+    options = {key: value for key, value in kwargs.items() if value is not None}
+    if name == "seuclidean" and "V" not in options:
+        options["V"] = np.sum((X - np.mean(X, axis=0)) ** 2, axis=0) / (X.shape[0] - 1)
+    if name == "mahalanobis" and "VI" not in options:
+        centred = X - np.mean(X, axis=0)
+        options["VI"] = np.linalg.inv(centred.T @ centred / (X.shape[0] - 1)).T
+    return options
+
+
+def _pdist(X: Any, metric: Any, kwargs: Any) -> Any:
+    rows, columns = np.triu_indices(X.shape[0], 1)
+    return metric_of(metric)(X[rows], X[columns], **_options(X, metric, kwargs))
+
+
+def _cdist(XA: Any, XB: Any, metric: Any, kwargs: Any) -> Any:
+    both = np.concatenate([XA, XB])
+    options = _options(both, metric, kwargs)
+    return metric_of(metric)(XA[:, None, :], XB[None, :, :], **options)
+
+
+def _squareform(X: Any) -> Any:
+    if X.ndim == 1:
+        n = round((1 + (1 + 8 * X.shape[0]) ** 0.5) / 2)
+        places = np.full((n, n), X.shape[0])
+        places[np.triu_indices(n, 1)] = np.arange(X.shape[0])
+        return np.concatenate([X, np.zeros(1)])[np.minimum(places, places.T)]
+    return X[np.triu_indices(X.shape[0], 1)]
+
+
+def _hausdorff(u: Any, v: Any, out: Any) -> Any:
+    return _euclidean(u[out[1]], v[out[2]]), None, None
+
+
+def _procrustes(data1: Any, data2: Any) -> Any:
+    def standard(x: Any) -> Any:
+        x = x - np.mean(x, axis=0)
+        return x / np.sqrt(np.sum(x**2))
+
+    one, other = standard(data1), standard(data2)
+    u, s, vh = np.linalg.svd((other.T @ one).T)
+    moved = (other @ (u @ vh).T) * np.sum(s)
+    return one, moved, np.sum((one - moved) ** 2)
+
+
+def _slerp(start: Any, end: Any, t: Any) -> Any:
+    cosine = np.sum(start * end)
+    crossed = np.sqrt(np.sum((end - start * cosine) ** 2))
+    angle = np.arctan2(crossed, cosine)
+    t = np.reshape(t, (-1,)) if np.ndim(t) == 0 else t
+    one, other = np.sin((1 - t) * angle)[:, None], np.sin(t * angle)[:, None]
+    return (one * start + other * end) / np.sin(angle)
+
+
+def _minkowski_power(x: Any, y: Any, p: Any) -> Any:
+    return np.sum(np.abs(x - y) ** p, axis=-1)
+
+
+# Trees --------------------------------------------------------------------------------------------
+
+
+def _tree(native: Any) -> Any:
+    """A tree of points that may be tracked: the search is on their data."""
+
+    class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+        def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
+            if not holds_variable([data]):
+                return Tree._with(native, data, plain(data), args, kwargs)
+            return Tree._with(native, data, plain(data), args, kwargs)
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            pass
+
+        @staticmethod
+        def _with(native: Any, points: Any, data: Any, args: Any, kwargs: Any) -> Any:
+            made = native.__new__(Tree, data, *args, **kwargs)
+            native.__init__(made, data, *args, **kwargs)
+            made.points = points
+            return made
+
+        def query(self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0, **options: Any) -> Any:
+            distances, places = super().query(plain(x), k, eps, p, **options)
+            if not holds_variable([x, self.points]):
+                return distances, places
+            points = self.points if holds_variable([self.points]) else np.asarray(self.points)
+            near = np.minimum(places, self.n - 1)
+            x = x if hasattr(x, "shape") else np.asarray(x)
+            at = x[..., None, :] if np.ndim(places) == x.ndim else x
+            return attached(
+                "spatial.KDTree.query", (distances, places), {(0,): _minkowski(at, points[near], p)}
+            )
+
+    Tree.__name__ = native.__name__
+    Tree.__qualname__ = native.__qualname__
+    Tree.__module__ = native.__module__
+    return Tree
+
+
+ROTATION = in_namespace(
+    (
+        *("from_quat", "from_matrix", "from_rotvec", "from_euler", "from_davenport", "from_mrp"),
+        *("concatenate", "align_vectors"),
+    ),
+    (
+        *("as_quat", "as_matrix", "as_rotvec", "as_euler", "as_davenport", "as_mrp", "apply"),
+        *("__mul__", "__pow__", "inv", "magnitude", "approx_equal", "mean", "reduce"),
+        "__getitem__",
+    ),
+)
+RIGID = in_namespace(
+    (
+        *("from_matrix", "from_rotation", "from_translation", "from_components"),
+        *("from_exp_coords", "from_dual_quat", "concatenate"),
+    ),
+    (
+        *("as_matrix", "as_components", "as_exp_coords", "as_dual_quat", "__mul__", "__pow__"),
+        *("inv", "apply", "mean", "__getitem__"),
+    ),
+    ("rotation", "translation"),
+)
+SLERP = in_namespace((), ("__call__",))
+
+
+# Samples ------------------------------------------------------------------------------------------
+
+
+def _pair(r: Any) -> Any:
+    return [
+        call(r.normal(4), r.normal(4)),
+        call(r.normal(4), r.normal(4), w=np.array([0.3, 1.0, 0.5, 2.0]), tracked="w"),
+    ]
+
+
+def _distance(name: str, function: Any, arrays: str, samples: Any) -> Row:
+    return Row(f"spatial.distance.{name}", Formula(function), arrays=arrays, samples=samples)
+
+
+def _all_metrics(r: Any) -> list[Any]:
+    return [call(r.uniform(5, 3), name) for name in METRICS]
+
+
+DISTANCES = [
+    *(
+        _distance(name, METRICS[name], "u v w", _pair)
+        for name in (
+            "euclidean",
+            "sqeuclidean",
+            "cityblock",
+            "correlation",
+            "cosine",
+            "braycurtis",
+            "canberra",
+        )
+    ),
+    _distance("chebyshev", _chebyshev, "u v w", lambda r: [call(r.normal(4), r.normal(4))]),
+    _distance(
+        "minkowski",
+        _minkowski,
+        "u v p w",
+        lambda r: [
+            call(r.normal(4), r.normal(4), 3),
+            call(r.normal(4), r.normal(4), 2.5, r.uniform(4)),
+        ],
+    ),
+    _distance(
+        "seuclidean", _seuclidean, "u v V", lambda r: [call(r.normal(4), r.normal(4), r.uniform(4))]
+    ),
+    _distance(
+        "mahalanobis", _mahalanobis, "u v VI", lambda r: [call(r.normal(3), r.normal(3), r.spd(3))]
+    ),
+    _distance(
+        "jensenshannon",
+        _jensenshannon,
+        "p q base",
+        lambda r: [
+            call(r.uniform(4), r.uniform(4)),
+            call(r.uniform(4, 2), r.uniform(4, 2), base=2),
+        ],
+    ),
+    _distance("pdist", _pdist, "X kwargs", _all_metrics),
+    _distance(
+        "cdist",
+        _cdist,
+        "XA XB kwargs",
+        lambda r: [call(r.uniform(4, 3), r.uniform(3, 3), name) for name in METRICS],
+    ),
+    Row(
+        "spatial.distance.squareform",
+        Formula(_squareform),
+        arrays="X",
+        neutral="force checks",
+        samples=lambda r: [call(r.uniform(6))],
+    ),
+    Row(
+        "spatial.distance.directed_hausdorff",
+        Formula(_hausdorff),
+        arrays="u v",
+        neutral="rng seed",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(3, 2))],
+    ),
+    *(
+        Row(f"spatial.distance.{name}", Constant("it compares for equality, or counts"))
+        for name in (
+            *("dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"),
+            *("is_valid_dm", "is_valid_y", "num_obs_dm", "num_obs_y"),
+        )
+    ),
+]
+POINTS = [
+    Row(
+        "spatial.procrustes",
+        Formula(_procrustes),
+        arrays="data1 data2",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
+    ),
+    Row(
+        "spatial.distance_matrix",
+        Formula(lambda x, y, p: _minkowski(x[:, None, :], y[None, :, :], p)),
+        arrays="x y p",
+        neutral="threshold",
+        samples=lambda r: [
+            call(r.normal(4, 2), r.normal(3, 2)),
+            call(r.normal(4, 2), r.normal(3, 2), 3),
+        ],
+    ),
+    Row(
+        "spatial.minkowski_distance",
+        Formula(lambda x, y, p: _minkowski(x, y, p)),
+        arrays="x y p",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
+    ),
+    Row(
+        "spatial.minkowski_distance_p",
+        Formula(_minkowski_power),
+        arrays="x y p",
+        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2), 3)],
+    ),
+    Row(
+        "spatial.geometric_slerp",
+        Formula(_slerp),
+        arrays="start end t",
+        neutral="tol",
+        within=lambda start, end, t: (
+            start / np.sqrt(np.sum(start**2)),
+            end / np.sqrt(np.sum(end**2)),
+            t,
+        ),
+        samples=lambda r: [
+            call(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.6, 0.8]), np.array([0.2, 0.7]))
+        ],
+    ),
+    Row("spatial.KDTree", Class(_tree)),
+    Row("spatial.cKDTree", Class(_tree)),
+    Row(
+        "spatial.transform.Rotation",
+        Class(ROTATION),
+        note="by its array-API path, whose last digits may differ",
+    ),
+    Row(
+        "spatial.transform.RigidTransform",
+        Class(RIGID),
+        note="by its array-API path, whose last digits may differ",
+    ),
+    Row(
+        "spatial.transform.Slerp",
+        Class(SLERP),
+        note="by its array-API path, whose last digits may differ",
+    ),
+    Row("spatial.tsearch", Constant("places")),
+]
+REFUSED = (
+    "it is made by compiled code. Fix: take what it says of places, such as .simplices or "
+    ".vertices, and compute with the points."
+)
+
+
+class _Refusing(Class):
+    """A class that cannot be made of tracked data."""
+
+    name = "refused"
+
+    def __init__(self) -> None:
+        super().__init__(_refusing)
+
+
+def _refusing(native: Any) -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
+        if holds_variable([args, kwargs]):
+            args, kwargs = _untracked(native, args), _untracked(native, kwargs)
+        return native(*args, **kwargs)
+
+    body = {"__new__": __new__, "__module__": native.__module__, "__doc__": native.__doc__}
+    made = meta_of(native)(native.__name__, (native,), body)
+    made.__init__ = lambda self, *args, **kwargs: None
+    return made
+
+
+def _untracked(native: Any, value: Any) -> Any:
+    from gradwrap.core.levels.wrapper import is_recorded
+
+    if is_recorded(value):
+        raise NoRuleError(f"scipy.spatial.{native.__name__} has no derivative: {REFUSED}")
+    return plain(value)
+
+
+CLASSES = [
+    Row(f"spatial.{name}", _Refusing())
+    for name in ("ConvexHull", "Delaunay", "HalfspaceIntersection", "SphericalVoronoi", "Voronoi")
+]
+register(
+    [
+        *DISTANCES,
+        *POINTS,
+        *CLASSES,
+        Row(
+            "spatial.transform.RotationSpline",
+            Refused("it has no rule. Fix: spatial.transform.Slerp."),
+        ),
+    ]
+)

@@ -1,0 +1,241 @@
+"""Rules of the functions of scipy.special that are not ufuncs; the ufuncs have rows of their own.
+
+Numbers of equations are those of DLMF, https://dlmf.nist.gov.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.scipy.kinds import Formula, Refused
+from gradwrap.scipy.table import Row, call, register
+from gradwrap.transforms.arguments import stop_gradient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+special: Any = import_module("scipy.special")
+UFUNCS: Any = import_module("scipy.special._ufuncs")
+"""The ufuncs behind the spherical functions, which have rows."""
+
+
+# The gamma function -------------------------------------------------------------------------------
+
+
+def _polygamma(n: Any, x: Any) -> Any:
+    """Return the derivatives of digamma, 25.11.12."""
+    order = np.asarray(n, dtype=float)
+    factor = (-1.0) ** (order + 1) * special.gamma(order + 1)
+    high = factor * special.zeta(np.where(order == 0, 2.0, order + 1), x)
+    return np.where(order == 0, special.digamma(x), high)
+
+
+def _factorial(n: Any) -> Any:
+    return np.where(n < 0, 0.0, special.gamma(np.where(n < 0, 0.0, n) + 1.0))
+
+
+def _choices(N: Any, k: Any) -> Any:
+    inside = (k <= N) & (N >= 0) & (k >= 0)
+    return np.where(inside, special.binom(np.where(inside, N, 1.0), np.where(inside, k, 1.0)), 0.0)
+
+
+def _orders(N: Any, k: Any) -> Any:
+    inside = (k <= N) & (N >= 0) & (k >= 0)
+    n, k = np.where(inside, N, 1.0), np.where(inside, k, 1.0)
+    return np.where(inside, special.poch(n - k + 1.0, k), 0.0)
+
+
+def _multigammaln(a: Any, d: int) -> Any:
+    """Return the logarithm of the multivariate gamma function, 35.3.4."""
+    total: Any = 0.25 * d * (d - 1) * math.log(math.pi)
+    for j in range(d):
+        total = total + special.gammaln(a - 0.5 * j)
+    return total
+
+
+# Sums of exponentials -----------------------------------------------------------------------------
+
+
+def _top(x: Any, axis: Any) -> Any:
+    """Return the maximum, as a constant to subtract, or 0 where it is infinite."""
+    top = np.max(stop_gradient(x), axis=axis, keepdims=True)
+    return np.where(np.isfinite(top), top, 0.0)
+
+
+def _logsumexp(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
+    top = _top(a, axis)
+    terms = np.exp(a - top)
+    total = np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)
+    sign = np.sign(stop_gradient(total))
+    found = np.log(sign * total if return_sign else total) + top
+    if not keepdims:
+        found, sign = np.squeeze(found, axis=axis), np.squeeze(sign, axis=axis)
+    return (found, sign) if return_sign else found
+
+
+def _softmax(x: Any, axis: Any) -> Any:
+    terms = np.exp(x - _top(x, axis))
+    return terms / np.sum(terms, axis=axis, keepdims=True)
+
+
+def _log_softmax(x: Any, axis: Any) -> Any:
+    lower = x - _top(x, axis)
+    return lower - np.log(np.sum(np.exp(lower), axis=axis, keepdims=True))
+
+
+# Others -------------------------------------------------------------------------------------------
+
+
+def _dirichlet_kernel(x: Any, n: Any) -> Any:
+    """Return the periodic sinc function, whose derivative is 0 at multiples of 2 pi."""
+    sine = np.sin(0.5 * x)
+    flat = np.abs(sine) < 1e-9
+    ratio = np.sin(0.5 * n * x) / (n * np.where(flat, 1.0, sine))
+    return np.where(flat, np.round(stop_gradient(np.cos(0.5 * n * x) * np.cos(0.5 * x))), ratio)
+
+
+def _spherical(name: str) -> Callable[..., Any]:
+    def function(n: Any, z: Any, derivative: bool) -> Any:
+        return getattr(UFUNCS, f"_spherical_{name}{'_d' if derivative else ''}")(n, z)
+
+    return function
+
+
+def _legendre(n: Any, z: Any, out: Any) -> Any:
+    return np.reshape(special.eval_legendre(n, z), np.shape(out))
+
+
+def _associated_legendre(n: Any, m: Any, z: Any, out: Any) -> Any:
+    return np.reshape(special.lpmv(m, n, z), np.shape(out))
+
+
+def _spherical_harmonic(n: Any, m: Any, theta: Any, phi: Any) -> Any:
+    """Return the spherical harmonic, 14.30.1, and 14.30.6 for negative m."""
+    order = np.abs(m)
+    ways = special.gammaln(n - order + 1.0) - special.gammaln(n + order + 1.0)
+    front = np.sqrt((2.0 * n + 1.0) / (4.0 * np.pi) * np.exp(ways))
+    front = front * np.where(m < 0, (-1.0) ** order, 1.0)
+    return front * special.lpmv(order, n, np.cos(theta)) * np.exp(1j * (m * phi))
+
+
+def _as_declared(row: Row, like: Callable[..., Any]) -> Row:
+    """Give a row the parameters that SciPy's function documents, which it takes as `*args`."""
+    row.signature = inspect.signature(like)
+    return row
+
+
+AT_INTEGERS = "it is defined at integers. Fix: special.gamma for a function between them."
+
+register(
+    [
+        Row(
+            "special.polygamma",
+            Formula(_polygamma),
+            arrays="x",
+            samples=lambda r: [call(1, r.uniform(3)), call(np.arange(3), r.uniform(3))],
+        ),
+        Row(
+            "special.factorial",
+            Formula(_factorial),
+            arrays="n",
+            samples=lambda r: [call(r.uniform(4))],
+        ),
+        Row("special.factorial2", Refused(AT_INTEGERS)),
+        Row("special.factorialk", Refused(AT_INTEGERS)),
+        Row(
+            "special.comb",
+            Formula(_choices),
+            arrays="N k",
+            samples=lambda r: [call(3.0 + r.uniform(4), r.uniform(4))],
+        ),
+        Row(
+            "special.perm",
+            Formula(_orders),
+            arrays="N k",
+            samples=lambda r: [call(3.0 + r.uniform(4), r.uniform(4))],
+        ),
+        Row(
+            "special.multigammaln",
+            Formula(_multigammaln),
+            arrays="a",
+            samples=lambda r: [call(2.0 + r.uniform(4), d=3)],
+        ),
+        Row(
+            "special.logsumexp",
+            Formula(_logsumexp),
+            arrays="a b",
+            samples=lambda r: [
+                call(r.normal(4)),
+                call(r.normal(4, 3), axis=1, keepdims=True),
+                call(r.normal(4, 3), (0, 1), r.uniform(4, 3)),
+                call(r.normal(4), b=np.array([1.0, -2.0, 0.5, -1.0]), return_sign=True),
+            ],
+        ),
+        Row(
+            "special.softmax",
+            Formula(_softmax),
+            arrays="x",
+            samples=lambda r: [call(r.normal(4)), call(r.normal(4, 3), axis=0)],
+        ),
+        Row(
+            "special.log_softmax",
+            Formula(_log_softmax),
+            arrays="x",
+            samples=lambda r: [call(r.normal(4)), call(r.normal(4, 3), axis=0)],
+        ),
+        Row(
+            "special.diric",
+            Formula(_dirichlet_kernel),
+            arrays="x",
+            samples=lambda r: [call(r.normal(5), n=4)],
+        ),
+        *(
+            Row(
+                f"special.spherical_{name}",
+                Formula(_spherical(name)),
+                arrays="z",
+                samples=lambda r: [
+                    call(2, r.uniform(4)),
+                    call(np.array([0, 1, 3]), r.uniform(3)),
+                    call(2, r.uniform(4), derivative=True),
+                ],
+            )
+            for name in ("jn", "yn", "in", "kn")
+        ),
+        _as_declared(
+            Row(
+                "special.legendre_p",
+                Formula(_legendre),
+                arrays="z",
+                samples=lambda r: [call(3, r.uniform(4, high=0.8))],
+            ),
+            lambda n, z, *, diff_n=0: None,
+        ),
+        _as_declared(
+            Row(
+                "special.assoc_legendre_p",
+                Formula(_associated_legendre),
+                arrays="z",
+                samples=lambda r: [call(3, 1, r.uniform(4, high=0.8))],
+            ),
+            lambda n, m, z, *, branch_cut=2, norm=False, diff_n=0: None,
+        ),
+        _as_declared(
+            Row(
+                "special.sph_harm_y",
+                Formula(_spherical_harmonic),
+                arrays="theta phi",
+                samples=lambda r: [
+                    call(3, 1, r.uniform(4), r.uniform(4)),
+                    call(2, -1, r.uniform(4), r.uniform(4)),
+                ],
+            ),
+            lambda n, m, theta, phi, *, diff_n=0: None,
+        ),
+    ]
+)

@@ -1,0 +1,341 @@
+"""Rules of scipy.stats.
+
+Most functions of samples are NumPy inside, and have an array-API path. Here are formulas for the
+others, and the functions that have none: those of ranks are piecewise constant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.kinds import ArrayApi, Formula, Refused
+from gradwrap.scipy.rules import kernel_density, multivariate
+from gradwrap.scipy.rules.distributions import (
+    CONTINUOUS,
+    DISCRETE,
+    Distribution,
+    DistributionClass,
+)
+from gradwrap.scipy.table import Row, call, register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.scipy.table import Sample
+
+special: Any = import_module("scipy.special")
+stats: Any = import_module("scipy.stats")
+__all__ = ["NAMES", "kernel_density", "multivariate"]
+
+
+class Statistic(NamedTuple):
+    """A statistic and its probability."""
+
+    statistic: Any
+    pvalue: Any
+
+
+class Line(NamedTuple):
+    """What `linregress` returns."""
+
+    slope: Any
+    intercept: Any
+    rvalue: Any
+    pvalue: Any
+    stderr: Any
+    intercept_stderr: Any
+
+
+# Correlation and regression -----------------------------------------------------------------------
+
+
+def _correlation(x: Any, y: Any, axis: Any) -> Any:
+    x, y = x - np.mean(x, axis=axis, keepdims=True), y - np.mean(y, axis=axis, keepdims=True)
+    product = np.sum(x * y, axis=axis)
+    return product / np.sqrt(np.sum(x * x, axis=axis) * np.sum(y * y, axis=axis))
+
+
+def _beta_probability(r: Any, count: int, alternative: str) -> Any:
+    """Return the probability of a correlation, whose distribution is a beta distribution."""
+    half = 0.5 * count - 1.0
+    if alternative == "two-sided":
+        return 2.0 * special.betaincc(half, half, 0.5 * (np.abs(r) + 1.0))
+    tail = special.betainc if alternative == "less" else special.betaincc
+    return tail(half, half, 0.5 * (r + 1.0))
+
+
+def _pearson(x: Any, y: Any, alternative: str, axis: Any) -> Statistic:
+    if axis is None:
+        x, y, axis = np.ravel(x), np.ravel(y), 0
+    r = _correlation(x, y, axis)
+    return Statistic(r, _beta_probability(r, np.shape(x)[axis], alternative))
+
+
+def _point_biserial(x: Any, y: Any) -> Statistic:
+    return _pearson(x, y, "two-sided", 0)
+
+
+def _student_probability(t: Any, df: Any, alternative: str) -> Any:
+    if alternative == "two-sided":
+        return 2.0 * special.stdtr(df, -np.abs(t))
+    return special.stdtr(df, t if alternative == "less" else -t)
+
+
+def _regression(x: Any, y: Any, alternative: str) -> Line:
+    """Return the line of least squares, and the errors of its two coefficients."""
+    count = np.shape(x)[0]
+    mean = np.mean(x)
+    dx, dy = x - mean, y - np.mean(y)
+    xx, yy, xy = np.mean(dx * dx), np.mean(dy * dy), np.mean(dx * dy)
+    slope, r, df = xy / xx, xy / np.sqrt(xx * yy), count - 2
+    t = r * np.sqrt(df / ((1.0 - r) * (1.0 + r)))
+    error = np.sqrt((1.0 - r * r) * yy / xx / df)
+    return Line(
+        slope,
+        np.mean(y) - slope * mean,
+        r,
+        _student_probability(t, df, alternative),
+        error,
+        error * np.sqrt(xx + mean * mean),
+    )
+
+
+def _variances(samples: Any, axis: int) -> Statistic:
+    """Return the F statistic of the variance between and within samples."""
+    sizes = [np.shape(sample)[axis] for sample in samples]
+    means = [np.mean(sample, axis=axis, keepdims=True) for sample in samples]
+    total = sum(sizes)
+    whole = sum(n * mean for n, mean in zip(sizes, means, strict=True)) / total
+    between = sum(n * (mean - whole) ** 2 for n, mean in zip(sizes, means, strict=True))
+    within = sum(
+        np.sum((sample - mean) ** 2, axis=axis, keepdims=True)
+        for sample, mean in zip(samples, means, strict=True)
+    )
+    df = len(samples) - 1, total - len(samples)
+    f = np.squeeze((between / df[0]) / (within / df[1]), axis=axis)
+    return Statistic(f, special.fdtrc(df[0], df[1], f))
+
+
+# Order statistics ---------------------------------------------------------------------------------
+
+
+def _trimmed_mean(a: Any, proportiontocut: float, axis: Any) -> Any:
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    count = np.shape(a)[axis]
+    cut = int(proportiontocut * count)
+    kept = np.take(np.sort(a, axis=axis), np.arange(cut, count - cut), axis=axis)
+    return np.mean(kept, axis=axis)
+
+
+def _variation(a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    deviation = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    return deviation / np.mean(a, axis=axis, keepdims=keepdims)
+
+
+def _percentile(a: Any, per: Any) -> Any:
+    return np.percentile(a, per)
+
+
+def _steps(u: Any, v: Any) -> tuple[Any, Any]:
+    """Return the distances of all values in order, and the differences of the functions there."""
+    u, v = np.ravel(u), np.ravel(v)
+    both = np.concatenate([u, v])
+    order = np.argsort(both, kind="mergesort")
+    sizes = np.shape(u)[0], np.shape(v)[0]
+    weights = np.concatenate([np.full(sizes[0], 1 / sizes[0]), np.full(sizes[1], -1 / sizes[1])])
+    return np.diff(both[order]), np.cumsum(weights[np.asarray(order)])[:-1]
+
+
+def _wasserstein(u_values: Any, v_values: Any) -> Any:
+    distances, differences = _steps(u_values, v_values)
+    return np.sum(np.abs(differences) * distances)
+
+
+def _energy(u_values: Any, v_values: Any) -> Any:
+    distances, differences = _steps(u_values, v_values)
+    return np.sqrt(2.0 * np.sum(differences**2 * distances))
+
+
+# Transformations ----------------------------------------------------------------------------------
+
+
+def _given(lmbda: Any, name: str) -> Any:
+    """Return the parameter of a transformation; without one SciPy finds it from the data."""
+    if lmbda is None:
+        raise NoRuleError(
+            f"scipy.stats.{name} has no derivative without lmbda=, which it then finds itself. "
+            f"Fix: {name}(x, lmbda), with one of {name}_normmax on plain data."
+        )
+    return lmbda
+
+
+def _box_cox(x: Any, lmbda: Any) -> Any:
+    return special.boxcox(x, _given(lmbda, "boxcox"))
+
+
+def _box_cox_likelihood(lmb: Any, data: Any) -> Any:
+    count = np.shape(data)[0]
+    moved = special.boxcox(data, lmb)
+    return (lmb - 1.0) * np.sum(np.log(data)) - 0.5 * count * np.log(np.var(moved))
+
+
+def _yeo_johnson(x: Any, lmbda: Any) -> Any:
+    lmbda = _given(lmbda, "yeojohnson")
+    right = x >= 0
+    above = special.boxcox1p(np.where(right, x, 0.0), lmbda)
+    below = special.boxcox1p(np.where(right, 0.0, -x), 2.0 - lmbda)
+    return np.where(right, above, -below)
+
+
+def _yeo_johnson_likelihood(lmb: Any, data: Any) -> Any:
+    count = np.shape(data)[0]
+    logs = np.sum(np.sign(data) * np.log1p(np.abs(data)))
+    return (lmb - 1.0) * logs - 0.5 * count * np.log(np.var(_yeo_johnson(data, lmb)))
+
+
+# The table ----------------------------------------------------------------------------------------
+
+
+def _two(r: Any) -> tuple[Any, Any]:
+    x = r.normal(12)
+    return x, 0.4 * x + r.normal(12)
+
+
+def _array_api(names: str, *calls: Callable[[Any], Sample]) -> list[Row]:
+    return [
+        Row(f"stats.{name}", ArrayApi(), samples=lambda r: [make(r) for make in calls])
+        for name in names.split()
+    ]
+
+
+NAMES = [name for name in stats.__all__ if isinstance(getattr(stats, name), (CONTINUOUS, DISCRETE))]
+RANKS = "it depends on the order of the values alone. Fix: .detach() them, for a constant result."
+OF_RANKS = (
+    "spearmanr kendalltau weightedtau somersd mannwhitneyu kruskal friedmanchisquare wilcoxon "
+    "ranksums ansari mood fligner ks_2samp cramervonmises_2samp epps_singleton_2samp "
+    "page_trend_test rankdata tiecorrect brunnermunzel chatterjeexi bws_test median_test "
+    "percentileofscore"
+)
+
+register(
+    [
+        *(Row(f"stats.{name}", Distribution()) for name in NAMES),
+        *(
+            Row(f"stats.{name}", DistributionClass())
+            for name in ("rv_continuous", "rv_discrete", "rv_histogram")
+        ),
+        *(
+            Row(f"stats.{name}", Refused(RANKS))
+            for name in OF_RANKS.split()
+            if hasattr(stats, name)
+        ),
+        *_array_api(
+            "skew kurtosis tmean tvar tstd tsem sem zscore differential_entropy kstat kstatvar "
+            "skewtest jarque_bera describe iqr median_abs_deviation lmoment tmin tmax",
+            lambda r: call(r.normal(12)),
+        ),
+        *_array_api("moment", lambda r: call(r.normal(12), 3), lambda r: call(r.normal(4, 3), 2)),
+        *_array_api(
+            "gmean hmean gzscore gstd entropy chisquare power_divergence",
+            lambda r: call(r.uniform(12)),
+        ),
+        *_array_api("circmean circvar circstd", lambda r: call(r.uniform(8))),
+        *_array_api("kurtosistest normaltest", lambda r: call(r.normal(24))),
+        *_array_api("zmap ttest_rel bartlett levene alexandergovern", lambda r: call(*_two(r))),
+        *_array_api("ttest_1samp", lambda r: call(r.normal(12), 0.2)),
+        *_array_api(
+            "ttest_ind",
+            lambda r: call(*_two(r)),
+            lambda r: call(r.normal(8), r.normal(5), equal_var=False),
+        ),
+        *_array_api("ttest_ind_from_stats", lambda r: call(1.0, 0.5, 10, 1.3, 0.4, 12)),
+        *_array_api(
+            "combine_pvalues false_discovery_control",
+            lambda r: call(r.uniform(5, low=0.1, high=0.9)),
+        ),
+        *_array_api("quantile", lambda r: call(r.normal(9), 0.3)),
+        Row(
+            "stats.yeojohnson_llf",
+            Formula(_yeo_johnson_likelihood),
+            arrays="lmb data",
+            samples=lambda r: [call(0.3, r.normal(9))],
+        ),
+        Row(
+            "stats.pearsonr",
+            Formula(_pearson),
+            arrays="x y",
+            samples=lambda r: [call(*_two(r)), call(*_two(r), alternative="less")],
+        ),
+        Row(
+            "stats.pointbiserialr",
+            Formula(_point_biserial),
+            arrays="x y",
+            samples=lambda r: [call(*_two(r))],
+        ),
+        Row(
+            "stats.linregress",
+            Formula(_regression),
+            arrays="x y",
+            samples=lambda r: [call(*_two(r)), call(*_two(r), alternative="greater")],
+        ),
+        Row(
+            "stats.f_oneway",
+            Formula(_variances),
+            arrays="samples",
+            samples=lambda r: [call(r.normal(6), r.normal(8), r.normal(5))],
+        ),
+        Row(
+            "stats.variation",
+            Formula(_variation),
+            arrays="a",
+            samples=lambda r: [call(r.uniform(6)), call(r.uniform(4, 3), axis=1, ddof=1)],
+        ),
+        Row(
+            "stats.trim_mean",
+            Formula(_trimmed_mean),
+            arrays="a",
+            samples=lambda r: [call(r.normal(12), proportiontocut=0.2)],
+        ),
+        Row(
+            "stats.scoreatpercentile",
+            Formula(_percentile),
+            arrays="a",
+            samples=lambda r: [call(r.normal(12), per=31.0)],
+        ),
+        Row(
+            "stats.wasserstein_distance",
+            Formula(_wasserstein),
+            arrays="u_values v_values",
+            samples=lambda r: [call(r.normal(6), r.normal(5))],
+        ),
+        Row(
+            "stats.energy_distance",
+            Formula(_energy),
+            arrays="u_values v_values",
+            samples=lambda r: [call(r.normal(6), r.normal(5))],
+        ),
+        Row(
+            "stats.boxcox",
+            Formula(_box_cox),
+            arrays="x lmbda",
+            samples=lambda r: [call(r.uniform(6), 0.3)],
+        ),
+        Row(
+            "stats.boxcox_llf",
+            Formula(_box_cox_likelihood),
+            arrays="lmb data",
+            samples=lambda r: [call(0.3, r.uniform(6))],
+        ),
+        Row(
+            "stats.yeojohnson",
+            Formula(_yeo_johnson),
+            arrays="x lmbda",
+            samples=lambda r: [call(r.normal(6), 0.3)],
+        ),
+    ]
+)

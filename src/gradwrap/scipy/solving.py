@@ -1,0 +1,165 @@
+"""Functions that call the caller's function: SciPy's result, with a derivative attached to it.
+
+SciPy runs first, on plain data, and gives the value. A differentiable way to the same value, such
+as the implicit function theorem, gives the derivative. Both are put together by `attached`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.modes import no_grad
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.values.tree import map_leaves
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import SciPyCall, wrappers_in
+from gradwrap.scipy.kinds import Derived
+from gradwrap.scipy.results import with_parts
+from gradwrap.scipy.table import Row
+from gradwrap.transforms.implicit import custom_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gradwrap.scipy.results import Path
+    from gradwrap.transforms.custom_calls import Pull
+
+
+def plain(value: Any) -> Any:
+    """The data of the variables in a value, of numbers as numbers."""
+    return map_leaves(_plain_leaf, value)
+
+
+def _plain_leaf(leaf: Any) -> Any:
+    if not isinstance(leaf, AnyWrapper):
+        return leaf
+    data = native(leaf)
+    return data[()] if isinstance(data, np.ndarray) and not data.ndim else data
+
+
+def quiet(function: Any) -> Any:
+    """The caller's function as SciPy calls it: plain data in and out, nothing recorded."""
+    if not callable(function):
+        return function
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            return plain(function(*args, **kwargs))
+
+    return called
+
+
+def as_array(value: Any) -> Any:
+    """A list of variables as one variable; anything else as NumPy has it."""
+    if isinstance(value, AnyWrapper):
+        return value
+    found = next((leaf for _, leaf in wrappers_in(value)), None)
+    return np.asarray(value) if found is None else found.__array_namespace__().asarray(value)
+
+
+def as_args(args: Any) -> tuple[Any, ...]:
+    """What is handed on to the caller's function: a tuple, or one argument."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def solution(residual: Callable[[Any], Any], found: Any) -> Any:
+    """A root that SciPy has found, with the derivative that the equation gives it."""
+    return custom_root(residual, np.asarray(found, dtype=float)[()], lambda _f, x: x)
+
+
+class _ResultRow(Row):
+    """The row of one result: its parts have derivatives where there is a variable for them."""
+
+    def is_byproduct(self, path: tuple[Any, ...]) -> bool:
+        """Tell if there is no variable for a part."""
+        return path not in self.chosen
+
+    chosen: Mapping[Path, int] = {}
+
+
+class _Attached(Derived):
+    """The derivative of each part is that of its variable."""
+
+    def takes(self, parameter: str) -> bool:
+        """Take the result, which is data."""
+        return True
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Hand the cotangents on."""
+        row: Any = call.row
+
+        def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            of_part = {
+                row.chosen[path]: g
+                for path, g in zip(call.out_paths, cotangents, strict=True)
+                if path in row.chosen
+            }
+            return [of_part.get(path[1]) for path in call.paths]
+
+        return pull
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Hand the tangents on."""
+        row: Any = call.row
+        of_part = {path[1]: t for path, t in zip(call.paths, tangents, strict=True)}
+        return [of_part.get(row.chosen.get(path, -1)) for path in call.out_paths]
+
+
+def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
+    """SciPy's result, whose parts at some paths have the derivatives of variables.
+
+    Floating-point parts without a variable refuse to be used for a derivative.
+    """
+    if not is_recorded(list(parts.values())):
+        return result
+    shaped = {}
+    for path, part in parts.items():
+        value = _at(result, path)
+        shape = np.shape(value)
+        shaped[path] = part if np.shape(part) == shape else np.reshape(part, shape)
+    row = _ResultRow(
+        name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
+    )
+    row.chosen = {path: index for index, path in enumerate(shaped)}
+    return SciPyCall(row, _Attached(), (tuple(shaped.values()), result), {}).answer()
+
+
+def _at(result: Any, path: Path) -> Any:
+    from gradwrap.scipy.results import part_at
+
+    return part_at(result, path)
+
+
+def refuse(name: str, **options: Any) -> None:
+    """Refuse options, by name, that are given."""
+    for option, value in options.items():
+        if (
+            value is not None
+            and value is not False
+            and not (isinstance(value, (tuple, list)) and not value)
+        ):
+            raise NoRuleError(
+                f"{name} has no derivative with {option}=. Fix: leave it out, or .detach() what "
+                "is tracked."
+            )
+
+
+def refuse_failure(name: str, success: Any, message: Any) -> None:
+    """Refuse the derivative of what is no solution."""
+    if not success:
+        raise NoRuleError(
+            f"{name} found no solution ({message}), so there is nothing to differentiate. "
+            "Fix: start nearer, or allow more iterations."
+        )
+
+
+__all__ = [
+    "as_args", "as_array", "attached", "plain", "quiet", "refuse", "refuse_failure", "solution",
+    "with_parts",
+]  # fmt: skip

@@ -1,0 +1,10 @@
+"""Linear algebra of sparse arrays: `scipy.sparse.linalg`, with derivatives."""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from gradwrap.scipy.doors import door as _door
+
+if _TYPE_CHECKING:
+    from scipy.sparse.linalg import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
+else:
+    __getattr__, __dir__ = _door("sparse.linalg")

@@ -1,0 +1,166 @@
+"""The table of rules: what gradwrap knows of SciPy's public functions, one row each.
+
+A row has the public path (`linalg.inv`), a kind, the parameters that may be tracked, those that do
+not matter to the derivative, and samples, from which its tests are made. Parameters that a row
+does not name are refused when they differ from their defaults: an option is never ignored.
+
+The rows of `scipy.linalg` are in `gradwrap.scipy.rules.linalg`, and so on; they are loaded when one
+of them is first asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import pkgutil
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+class Sample(NamedTuple):
+    """The arguments of a call that tests a rule: floats are differentiated, keywords are not."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    upto: int = 2
+    take: Callable[[Any], Any] | None = None
+    tracked: tuple[str, ...] = ()
+    accuracy: float | None = None
+
+
+def call(
+    *args: Any,
+    upto: int = 2,
+    take: Callable[[Any], Any] | None = None,
+    tracked: str = "",
+    accuracy: float | None = None,
+    **kwargs: Any,
+) -> Sample:
+    """Write a sample as the call that it is.
+
+    `upto=1` leaves out the second derivative; `take` is a part of the result, or a function of
+    it, where that is not made of arrays; `tracked` names keywords that are differentiated too;
+    `accuracy` is that of SciPy's own result, where it is an approximation.
+    """
+    return Sample(args, kwargs, upto, take, tuple(tracked.split()), accuracy)
+
+
+class Kind:
+    """How a call with tracked arguments is answered; the kinds are in `gradwrap.scipy.kinds`."""
+
+    name = ""
+    tracks_all = False
+    """Any argument may be tracked."""
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Perform a call that has a variable among its arguments."""
+        raise NotImplementedError
+
+    def stand_in(self, row: Row) -> Any:
+        """Return the object that stands for SciPy's, where it is not a plain dispatcher."""
+        return None
+
+    def install(self, row: Row) -> Callable[[], None] | None:
+        """Give SciPy's own object the rule, if the kind can, and return what takes it back."""
+        return None
+
+    def takes(self, parameter: str) -> bool:
+        """Tell if the formulas know a parameter; others are refused if they are given."""
+        raise NotImplementedError
+
+
+class Row:
+    """What is known of one public function of SciPy."""
+
+    def __init__(  # noqa: PLR0913  the words of a row
+        self,
+        path: str,
+        kind: Kind,
+        *,
+        arrays: str = "",
+        groups: str = "",
+        neutral: str = "",
+        symmetric: str = "",
+        byproducts: Sequence[Any] = (),
+        samples: Callable[[Any], Iterable[Sample]] | None = None,
+        note: str = "",
+        within: Callable[..., tuple[Any, ...]] | None = None,
+        signature: str = "",
+        original: Callable[..., Any] | None = None,
+    ) -> None:
+        self.path = path
+        self.kind = kind
+        self.arrays: tuple[str, ...] = tuple(arrays.split())
+        self.groups: tuple[str, ...] = tuple(groups.split())
+        self.neutral: tuple[str, ...] = tuple(neutral.split())
+        self.symmetric: tuple[str, ...] = tuple(symmetric.split())
+        self.byproducts: tuple[Any, ...] = tuple(byproducts)
+        self.samples = samples
+        self.note = note
+        self.within = within
+        """Where the function is defined: brings the arguments of a test there."""
+        if signature:  # SciPy's cannot be inspected
+            self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
+        if original is not None:  # an operation of our own, which the table does not list
+            self.original = original
+
+    def __repr__(self) -> str:
+        return f"<row scipy.{self.path}: {self.kind.name}>"
+
+    def is_byproduct(self, path: tuple[Any, ...]) -> bool:
+        """Tell if a part of the result has no derivative."""
+        return any(key in self.byproducts for key in path)
+
+    @property
+    def name(self) -> str:
+        """The public name, as messages write it."""
+        return f"scipy.{self.path}"
+
+    @functools.cached_property
+    def original(self) -> Any:
+        """SciPy's own function."""
+        module, _, name = self.path.rpartition(".")
+        return getattr(import_module(f"scipy.{module}"), name)
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters of SciPy's function."""
+        return inspect.signature(self.original)
+
+
+_rows: dict[str, dict[str, Row]] = {}
+
+
+def register(rows: Iterable[Row]) -> None:
+    """Enter rows into the table."""
+    for row in rows:
+        module, _, name = row.path.rpartition(".")
+        _rows.setdefault(module, {})[name] = row
+
+
+def rows_of(module: str) -> dict[str, Row]:
+    """Return the rows of a submodule by name, such as those of `linalg` or `sparse.linalg`."""
+    top = f"gradwrap.scipy.rules.{module.partition('.')[0]}"
+    if top not in sys.modules and find_spec(top) is not None:
+        import_module(top)
+    return _rows.get(module, {})
+
+
+def row_of(path: str) -> Row | None:
+    """Return the row of a public path."""
+    module, _, name = path.rpartition(".")
+    return rows_of(module).get(name)
+
+
+def all_rows() -> Iterator[Row]:
+    """Yield every row."""
+    package: Any = import_module("gradwrap.scipy.rules")
+    for chapter in pkgutil.iter_modules(package.__path__):
+        import_module(f"gradwrap.scipy.rules.{chapter.name}")
+    for rows in tuple(_rows.values()):
+        yield from rows.values()

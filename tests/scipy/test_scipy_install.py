@@ -1,0 +1,86 @@
+"""`gradwrap.scipy.install()`: unmodified code that has imported SciPy before."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from scipy.linalg import inv
+from scipy.spatial.transform import Rotation
+
+import gradwrap as gw
+import gradwrap.scipy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INTERPOLATE: Any = import_module("scipy.interpolate")
+OPTIMIZE: Any = import_module("scipy.optimize")
+brentq, curve_fit = OPTIMIZE.brentq, OPTIMIZE.curve_fit
+MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    gradwrap.scipy.install()
+    yield
+    gradwrap.scipy.uninstall()
+
+
+@pytest.mark.usefixtures("installed")
+def test_function_that_was_imported_before_is_differentiated() -> None:
+    gw.testing.check_grads(lambda a: np.sum(inv(a) ** 2), (MATRIX,))
+
+
+@pytest.mark.usefixtures("installed")
+def test_function_that_calls_back_is_differentiated_in_what_is_closed_over() -> None:
+    gw.testing.check_grads(lambda a: brentq(lambda x: x**3 + a * x - 2, 0, 2), (0.7,), order=1)
+
+    times, values = np.linspace(0, 1, 5), np.array([1.0, 0.7, 0.55, 0.4, 0.3])
+
+    def slope(y: Any) -> Any:
+        return curve_fit(lambda t, p, q: p * np.exp(-q * t), times, y, [1, 1], ftol=1e-14)[0][1]
+
+    gw.testing.check_grads(slope, (values,), order=1, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("installed")
+def test_classes_are_made_of_tracked_data() -> None:
+    x = np.array([0.0, 1.0, 1.5, 2.5, 3.0])
+    gw.testing.check_grads(
+        lambda y: INTERPOLATE.CubicSpline(x, y)(np.array([0.3, 2.0])), (np.sin(x),), order=1
+    )
+    other = Rotation.from_rotvec([0.1, -0.3, 0.2])
+    gw.testing.check_grads(
+        lambda v: (Rotation.from_rotvec(v) * other).as_quat(),
+        (np.array([0.3, 0.2, -0.5]),),
+        order=1,
+    )
+
+
+def test_identity_signature_pickling_and_values_are_kept() -> None:
+    functions = [inv, brentq, curve_fit, scipy.stats.norm.pdf, OPTIMIZE.minimize]
+    before = [inspect.signature(function) for function in functions]
+    codes = [getattr(function, "__code__", None) for function in functions]
+    value = inv(MATRIX)
+
+    gradwrap.scipy.install()
+    gradwrap.scipy.install()  # again: nothing more happens
+    try:
+        assert [inspect.signature(function) for function in functions] == before
+        assert pickle.loads(pickle.dumps(inv)) is inv  # noqa: S301  what was made here
+        np.testing.assert_array_equal(inv(MATRIX), value)
+        np.testing.assert_array_equal(inv(a=MATRIX, check_finite=False), value)
+        assert isinstance(INTERPOLATE.CubicSpline([0, 1, 2], [0, 1, 4]), INTERPOLATE.PPoly)
+    finally:
+        gradwrap.scipy.uninstall()
+
+    assert [getattr(function, "__code__", None) for function in functions] == codes
+    assert [inspect.signature(function) for function in functions] == before
+    with pytest.raises(gw.errors.TrackedValueError, match=r"gradwrap\.scipy\.install\(\)"):
+        gw.grad(lambda a: np.sum(inv(a)))(MATRIX)

@@ -1,0 +1,183 @@
+"""Interpolants of tracked values and points, and at tracked places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.interpolate as native
+from scipy.sparse.linalg import spsolve
+
+import gradwrap as gw
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy import interpolate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RANDOM = np.random.default_rng(3)
+X = np.array([0.0, 0.5, 1.1, 1.4, 2.2, 2.9, 3.5])
+Y = RANDOM.normal(size=7)
+AT = np.array([0.3, 1.27, 2.4, 3.1])
+GRID = RANDOM.normal(size=(7, 6))
+U = np.array([0.0, 0.4, 1.0, 1.7, 2.1, 3.0])
+SCATTERED = RANDOM.uniform(size=(9, 2))
+INSIDE = np.array([[0.5, 0.5], [0.45, 0.6]])
+KNOTS = np.array([0.0] * 4 + [1.0, 2.0] + [3.5] * 4)
+new: Any = interpolate
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    **{
+        f"CubicSpline {bc}": (
+            lambda x, y, at, bc=bc: new.CubicSpline(x, y, bc_type=bc)(at),
+            (X, Y, AT),
+        )
+        for bc in ("not-a-knot", "natural", "clamped")
+    },
+    "CubicSpline with slopes": (
+        lambda x, y, at: new.CubicSpline(x, y, bc_type=((1, 0.3), (2, -0.2)))(at),
+        (X, Y, AT),
+    ),
+    "CubicSpline periodic": (
+        lambda y, at: new.CubicSpline(X, np.concatenate([y, y[:1]]), bc_type="periodic")(at),
+        (Y[:-1], AT),
+    ),
+    "CubicSpline of columns": (lambda y, at: new.CubicSpline(X, y, axis=1)(at), (GRID.T, AT)),
+    "CubicSpline slope": (lambda x, y, at: new.CubicSpline(x, y)(at, 1), (X, Y, AT)),
+    "CubicSpline derivative": (lambda x, y, at: new.CubicSpline(x, y).derivative()(at), (X, Y, AT)),
+    "CubicSpline integral": (
+        lambda x, y, b: new.CubicSpline(x, y).integrate(0.2, b),
+        (X, Y, np.float64(2.4)),
+    ),
+    "Pchip": (lambda x, y, at: new.PchipInterpolator(x, y)(at), (X, Y, AT)),
+    "Akima": (lambda x, y, at: new.Akima1DInterpolator(x, y)(at), (X, Y, AT)),
+    "makima": (lambda x, y, at: new.Akima1DInterpolator(x, y, method="makima")(at), (X, Y, AT)),
+    "Hermite": (lambda x, y, s, at: new.CubicHermiteSpline(x, y, s)(at), (X, Y, -Y, AT)),
+    "PPoly": (lambda c, x, at: new.PPoly(c, x)(at), (RANDOM.normal(size=(3, 6)), X, AT)),
+    **{
+        f"interp1d {kind}": (lambda x, y, at, kind=kind: new.interp1d(x, y, kind)(at), (X, Y, AT))
+        for kind in ("linear", "nearest", "previous", "quadratic", "cubic")
+    },
+    **{
+        f"make_interp_spline {k}": (
+            lambda x, y, at, k=k: new.make_interp_spline(x, y, k)(at),
+            (X, Y, AT),
+        )
+        for k in (1, 2, 3, 5)
+    },
+    "make_interp_spline natural": (
+        lambda y, at: new.make_interp_spline(X, y, bc_type="natural")(at),
+        (Y, AT),
+    ),
+    "make_interp_spline derivative": (
+        lambda x, y, at: new.make_interp_spline(x, y).derivative()(at),
+        (X, Y, AT),
+    ),
+    "make_lsq_spline": (lambda y, at: new.make_lsq_spline(X, y, KNOTS)(at), (Y, AT)),
+    "make_smoothing_spline": (lambda y, at: new.make_smoothing_spline(X, y, lam=0.1)(at), (Y, AT)),
+    "BSpline": (
+        lambda t, c, at: new.BSpline(t, c, 2)(at),
+        (np.arange(8.0), RANDOM.normal(size=5), AT + 1.63),
+    ),
+    "UnivariateSpline": (lambda x, y, at: new.UnivariateSpline(x, y, s=0)(at), (X, Y, AT)),
+    "InterpolatedUnivariateSpline": (
+        lambda x, y, at: new.InterpolatedUnivariateSpline(x, y)(at, 1),
+        (X, Y, AT),
+    ),
+    "LSQUnivariateSpline": (lambda x, y, at: new.LSQUnivariateSpline(x, y, [1.7])(at), (X, Y, AT)),
+    "RectBivariateSpline": (
+        lambda z, a, b: new.RectBivariateSpline(X, U, z)(a, b),
+        (GRID, AT[:2], AT[:3] / 1.3),
+    ),
+    "RectBivariateSpline ev": (
+        lambda x, u, z, a, b: new.RectBivariateSpline(x, u, z)(a, b, grid=False),
+        (X, U, GRID, AT, AT / 1.3),
+    ),
+    "RegularGridInterpolator": (
+        lambda x, u, z, at: new.RegularGridInterpolator((x, u), z)(at),
+        (X, U, GRID, INSIDE * 3),
+    ),
+    "RegularGridInterpolator cubic": (
+        lambda x, u, z, at: new.RegularGridInterpolator((x, u), z, method="cubic", solver=spsolve)(
+            at
+        ),
+        (X, U, GRID, INSIDE * 3),
+    ),
+    **{
+        f"RBFInterpolator {kernel}": (
+            lambda y, d, at, kernel=kernel: new.RBFInterpolator(y, d, kernel=kernel, epsilon=1.3)(
+                at
+            ),
+            (SCATTERED, GRID[:, 0].repeat(2)[:9] + np.arange(9), INSIDE),
+        )
+        for kernel in ("thin_plate_spline", "linear", "cubic", "gaussian", "inverse_quadratic")
+    },
+    "LinearNDInterpolator": (
+        lambda p, v, at: new.LinearNDInterpolator(p, v)(at),
+        (SCATTERED, np.arange(9.0) ** 2, INSIDE),
+    ),
+    "NearestNDInterpolator": (
+        lambda v: new.NearestNDInterpolator(SCATTERED, v)(INSIDE),
+        (np.arange(9.0) ** 2,),
+    ),
+    "KroghInterpolator": (lambda x, y, at: new.KroghInterpolator(x, y)(at), (X, Y, AT)),
+    "BarycentricInterpolator": (
+        lambda x, y, at: new.BarycentricInterpolator(x, y, rng=1)(at),
+        (X, Y, AT),
+    ),
+    "FloaterHormann": (lambda y, at: new.FloaterHormannInterpolator(X, y, d=2)(at), (Y, AT)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_derivative_is_that_of_differences(case: str) -> None:
+    function, args = CASES[case]
+
+    gw.testing.check_grads(function, args, order=2)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_value_is_scipys_bit_for_bit(case: str) -> None:
+    function, args = CASES[case]
+
+    found = gw.vjp(function, *args)[0]
+
+    np.testing.assert_array_equal(found, function(*args))
+
+
+def test_one_argument_may_be_tracked_alone() -> None:
+    for place in range(3):
+        args = [X, Y, AT]
+
+        def function(one: Any, place: int = place, args: list[Any] = args) -> Any:
+            return np.sum(new.CubicSpline(*args[:place], one, *args[place + 1 : 2])(args[2]) ** 2)
+
+        def at(one: Any) -> Any:
+            return np.sum(new.CubicSpline(X, Y)(one) ** 2)
+
+        gw.testing.check_grads(function if place < 2 else at, (args[place],), order=1)
+
+
+def test_interpolants_are_instances_of_both_classes() -> None:
+    plain = new.CubicSpline(X, Y)
+    assert isinstance(plain, native.CubicSpline)
+    assert isinstance(native.CubicSpline(X, Y), new.CubicSpline)
+    np.testing.assert_array_equal(plain(AT), native.CubicSpline(X, Y)(AT))
+    np.testing.assert_array_equal(plain.c, native.CubicSpline(X, Y).c)
+    np.testing.assert_array_equal(
+        plain.antiderivative()(AT), native.CubicSpline(X, Y).antiderivative()(AT)
+    )
+
+
+def test_coefficients_of_tracked_data_refuse_to_be_differentiated() -> None:
+    with pytest.raises(NoRuleError, match="CubicSpline"):
+        gw.grad(lambda y: np.sum(new.CubicSpline(X, y).c))(Y)
+    with pytest.raises(NoRuleError, match="has no derivative"):
+        gw.grad(lambda y: np.sum(new.CubicSpline(X, y).roots()))(Y)
+
+
+def test_smoothing_that_chooses_its_parameter_is_refused() -> None:
+    with pytest.raises(NoRuleError, match="chooses lam from y"):
+        gw.grad(lambda y: np.sum(new.make_smoothing_spline(X, y)(AT)))(Y)
+    with pytest.raises(NoRuleError, match="s > 0 has no derivative"):
+        gw.grad(lambda y: np.sum(new.UnivariateSpline(X, y, s=0.5)(AT)))(Y)

@@ -1,0 +1,125 @@
+"""Rotations and trees of tracked data, also together with plain ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.spatial
+import scipy.spatial.transform as native
+
+import gradwrap as gw
+from gradwrap.scipy import spatial
+from gradwrap.scipy.spatial import transform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VECTOR = np.array([0.3, -0.5, 0.2])
+ANGLES = np.array([0.3, 0.5, 0.2])
+QUATERNION = np.array([0.1, 0.3, -0.2, 0.9])
+OTHER = np.array([0.2, -0.4, 0.3])
+POINTS = np.array([[1.0, 0.2, 0.3], [0.1, -0.4, 2.0], [0.5, 0.5, -0.7]])
+
+Rotation: Any = transform.Rotation
+CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "quat": (lambda x: Rotation.from_quat(x).as_matrix(), QUATERNION),
+    "matrix": (
+        lambda x: Rotation.from_matrix(Rotation.from_rotvec(x).as_matrix()).as_quat(),
+        VECTOR,
+    ),
+    "rotvec": (lambda x: Rotation.from_rotvec(x).as_euler("xyz"), VECTOR),
+    "euler": (lambda x: Rotation.from_euler("zyx", x).as_rotvec(), ANGLES),
+    "mrp": (lambda x: Rotation.from_mrp(x).as_mrp(), VECTOR),
+    "apply": (lambda x: Rotation.from_rotvec(x).apply(POINTS), VECTOR),
+    "apply to tracked": (lambda x: Rotation.from_rotvec(OTHER).apply(x), VECTOR),
+    "inverse": (lambda x: Rotation.from_rotvec(x).inv().as_rotvec(), VECTOR),
+    "product": (
+        lambda x: (Rotation.from_rotvec(x) * Rotation.from_rotvec(2 * x)).as_quat(),
+        VECTOR,
+    ),
+    "tracked times plain": (
+        lambda x: (Rotation.from_rotvec(x) * Rotation.from_rotvec(OTHER)).as_quat(),
+        VECTOR,
+    ),
+    "plain times tracked": (
+        lambda x: (Rotation.from_rotvec(OTHER) * Rotation.from_rotvec(x)).as_quat(),
+        VECTOR,
+    ),
+    "power": (lambda x: (Rotation.from_rotvec(x) ** 0.6).as_rotvec(), VECTOR),
+    "magnitude": (lambda x: Rotation.from_rotvec(x).magnitude(), VECTOR),
+    "mean": (lambda x: Rotation.from_rotvec(np.stack([x, 2 * x + 0.1])).mean().as_rotvec(), VECTOR),
+    "item": (lambda x: Rotation.from_rotvec(np.stack([x, 2 * x]))[1].as_rotvec(), VECTOR),
+    "aligned": (lambda x: Rotation.align_vectors(POINTS + x, POINTS)[0].as_rotvec(), VECTOR),
+    "slerp": (
+        lambda x: transform.Slerp([0.0, 1.0], Rotation.from_rotvec(np.stack([x, 2 * x + 0.1])))(
+            np.array([0.4])
+        ).as_rotvec(),
+        VECTOR,
+    ),
+    "rigid": (
+        lambda x: transform.RigidTransform.from_components(
+            x, Rotation.from_rotvec(OTHER)
+        ).as_matrix(),
+        VECTOR,
+    ),
+    "rigid product": (
+        lambda x: (
+            transform.RigidTransform.from_translation(x)
+            * transform.RigidTransform.from_translation(OTHER)
+        ).apply(OTHER),
+        VECTOR,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_derivative_is_that_of_differences(case: str) -> None:
+    function, x = CASES[case]
+
+    gw.testing.check_grads(function, (x,), order=1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_value_and_shape_are_scipys(case: str) -> None:
+    function, x = CASES[case]
+
+    value, _ = gw.vjp(function, x)
+
+    wanted = function(x)
+    assert value.shape == wanted.shape
+    np.testing.assert_allclose(value, wanted, rtol=1e-13, atol=1e-14)
+
+
+def test_rotations_are_instances_of_both_classes() -> None:
+    seen: list[Any] = []
+
+    def function(x: Any) -> Any:
+        seen.append(Rotation.from_rotvec(x))
+        return np.sum(seen[0].as_quat())
+
+    gw.grad(function)(VECTOR)
+    plain = Rotation.from_rotvec(VECTOR)
+    for one in (*seen, plain):
+        assert isinstance(one, Rotation)
+        assert isinstance(one, native.Rotation)
+
+
+def test_distances_of_a_tree_follow_the_points_asked_for_and_those_it_holds() -> None:
+    def nearest(points: Any, asked: Any) -> Any:
+        distances, places = spatial.KDTree(points).query(asked, k=2)
+        assert not isinstance(places, gw.Variable)
+        return distances
+
+    asked = np.array([[0.2, 0.1, 0.4], [0.3, 0.3, 1.0]])
+    gw.testing.check_grads(nearest, (POINTS, asked), order=1)
+    np.testing.assert_array_equal(
+        gw.vjp(nearest, POINTS, asked)[0], scipy.spatial.KDTree(POINTS).query(asked, k=2)[0]
+    )
+
+
+def test_hull_of_tracked_points_is_refused_by_name() -> None:
+    with pytest.raises(NotImplementedError, match=r"scipy\.spatial\.ConvexHull has no derivative"):
+        gw.grad(lambda x: np.sum(spatial.ConvexHull(x).points))(POINTS[:, :2])
+    assert isinstance(spatial.ConvexHull(POINTS[:, :2]), scipy.spatial.ConvexHull)

@@ -1,0 +1,141 @@
+"""Every row of SciPy's table, at its samples: made from the table, none written by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.scipy.calls import SciPyCall
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import Composed, Formula
+from gradwrap.scipy.results import float_parts, part_at
+from gradwrap.scipy.table import Row, Sample, all_rows
+from scipy_samples import Random
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS = sorted(all_rows(), key=lambda row: row.path)
+
+
+def is_tracked(arg: Any) -> bool:
+    return isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.dtype.kind in "fc")
+
+
+def samples() -> list[Any]:
+    return [
+        pytest.param(row, sample, id=f"{row.path}-{index}")
+        for row in ROWS
+        if row.samples is not None
+        for index, sample in enumerate(row.samples(Random()))
+    ]
+
+
+def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
+    """The dispatcher as a function of the sample's arguments, to what has a derivative."""
+
+    def function(*args: Any) -> list[Any]:
+        # SciPy takes array scalars for numbers, not arrays without axes
+        changed = [arg[()] if isinstance(arg, np.ndarray) else arg for arg in args]
+        for place, name in enumerate(row.signature.parameters):
+            if name in row.symmetric and place < len(changed):
+                changed[place] = (changed[place] + np.conj(changed[place].T)) / 2
+        if row.within is not None:
+            changed = list(row.within(*changed))
+        words = dict(zip(sample.tracked, changed[len(sample.args) :], strict=True))
+        changed = changed[: len(sample.args)]
+        result = dispatcher(row.path)(*changed, **(sample.kwargs | words))
+        if sample.take is not None:
+            result = sample.take(result)
+        return [
+            part
+            for path, part in float_parts(result)
+            if not any(key in row.byproducts for key in path)
+        ]
+
+    return function
+
+
+# SciPy's tolerance is not for single precision, in which the rules are tried as well
+@pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
+@pytest.mark.parametrize(("row", "sample"), samples())
+def test_derivative_is_that_of_differences(row: Row, sample: Sample) -> None:
+    gw.testing.check_rule(
+        function_of(row, sample),
+        *sample.args,
+        *(sample.kwargs[name] for name in sample.tracked),
+        order=sample.upto,
+        rtol=sample.accuracy,
+    )
+
+
+@pytest.mark.parametrize(("row", "sample"), samples())
+def test_value_is_scipys_bit_for_bit(row: Row, sample: Sample) -> None:
+    def function(*args: Any) -> list[Any]:
+        result = dispatcher(row.path)(*args, **sample.kwargs)
+        result = result if sample.take is None else sample.take(result)
+        return [part for _, part in float_parts(result)]
+
+    wanted = row.original(*sample.args, **sample.kwargs)
+    wanted = wanted if sample.take is None else sample.take(wanted)
+    parts = [part for _, part in float_parts(wanted)]
+    tracked = [place for place, arg in enumerate(sample.args) if is_tracked(arg)]
+
+    def of_tracked(*values: Any) -> list[Any]:
+        args = list(sample.args)
+        for place, value in zip(tracked, values, strict=True):
+            args[place] = value
+        return function(*args)
+
+    found, _ = gw.vjp(of_tracked, *(sample.args[place] for place in tracked))
+
+    assert len(found) == len(parts)
+    for one, other in zip(found, parts, strict=True):
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"),
+    [p for p in samples() if type(p.values[0].kind) is Formula],
+)
+def test_value_of_a_formula_is_scipys_to_rounding(row: Row, sample: Sample) -> None:
+    call = SciPyCall(row, row.kind, sample.args, sample.kwargs)  # type: ignore[arg-type]
+    outs = call.values(call.leaves)
+
+    made = row.kind.evaluate(call, call.leaves, outs)  # type: ignore[attr-defined]
+
+    for place, (path, out) in enumerate(zip(call.out_paths, outs, strict=True)):
+        if not call.is_byproduct(place) and part_at(made, path) is not None:
+            np.testing.assert_allclose(
+                part_at(made, path), out, rtol=sample.accuracy or 1e-9, atol=1e-11
+            )
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"),
+    [
+        p
+        for p in samples()
+        if p.id.endswith("-0")
+        and any(map(is_tracked, p.values[1].args))
+        and not isinstance(p.values[0].kind, Composed)
+    ],
+)
+def test_batch_of_gradients_is_that_of_a_loop(row: Row, sample: Sample) -> None:
+    function = function_of(row, sample)
+    place = next(place for place, arg in enumerate(sample.args) if is_tracked(arg))
+
+    def total(x: Any) -> Any:
+        args = [*sample.args[:place], x, *sample.args[place + 1 :]]
+        return sum(np.sum(np.real(part) ** 2) for part in function(*args))
+
+    x = np.asarray(sample.args[place])
+    batch = np.stack([x, x + 1e-3 * np.cos(np.arange(x.size)).reshape(x.shape)])
+
+    found = gw.vmap(gw.grad(total), fallback="loop")(batch)
+
+    wanted = np.stack([gw.grad(total)(one) for one in batch])
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
