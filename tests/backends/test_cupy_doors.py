@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.core.array.batched import Batched
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.calls.batch import Batched
 from gradwrap.core.calls.forward import Dual
 from gradwrap.core.library.backend import wrapper_class
 from gradwrap.errors import NoRuleError, OutArgumentError, RuleDefinitionError, TrackedValueError

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.core.array.batched import Batched
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.calls.batch import Batched, Batches
+from gradwrap.core.calls.batch import Batches
 from gradwrap.core.calls.call import WORDS
 from gradwrap.core.calls.forward import Dual, Forward
 from gradwrap.core.calls.record import Tape

@@ -302,7 +302,7 @@ def compare_loss(run: Run, value: Any) -> None:
 
 def leaves_of(run: Run) -> tuple[list[Any], list[Any]]:
     """Return leaves, and arguments that may be written to, as a leaf may not."""
-    leaves: list[Any] = [gw.wrap(np.asarray(run.args[i]), requires_grad=True) for i in run.numbers]
+    leaves: list[Any] = [gw.wrap(run.args[i], requires_grad=True) for i in run.numbers]
     args = list(run.args)
     for i, leaf in zip(run.numbers, leaves, strict=True):
         args[i] = leaf.copy("K")

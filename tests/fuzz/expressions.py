@@ -119,6 +119,8 @@ FITTING: dict[str, Callable[[Writer, Any], str | None]] = {
 def filled(writer: Writer, template: str, source: str, value: Any) -> str | None:
     """Return a template with its words filled in for an array, or None where nothing fits."""
     array = np.asarray(value)
+    if '"ii->i"' in template and not array.size:
+        return None  # NumPy gives an array of other memory
     words: dict[str, str] = {"e": source}
     for word in sorted(words_of(template) - {"e"}):
         found = FITTING[word](writer, array)
@@ -126,7 +128,7 @@ def filled(writer: Writer, template: str, source: str, value: Any) -> str | None
             return None
         n = array.shape[0] if array.ndim else 0
         words[word] = found.replace(
-            "{m}", f"({source} @ {source}.T * 0.3 + np.diag(np.arange({n}) * 1.7 + 1.0))"
+            "{m}", f"({source} @ {source}.T.conj() * 0.3 + np.diag(np.arange({n}) * 1.7 + 1.0))"
         )
     return template.format(**words)
 

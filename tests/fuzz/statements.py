@@ -126,6 +126,10 @@ def call(writer: Writer) -> str | None:
         return None
     name, value = writer.rng.choice(targets)
     entry = writer.rng.choice(TEMPLATES["writing"])
+    if "shuffle" in entry and value.ndim != 1:
+        return None  # NumPy says itself that it shuffles no array of another class by rows
+    if '"ii->i"' in entry and not value.size:
+        return None  # NumPy gives an array of other memory
     return entry.format(n=name, r=_right_side(writer, value), s=writer.scalar())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import make_scipy
 from gradwrap.scipy.names import NAMES
-from gradwrap.scipy.table import all_rows, row_of, rows_of
+from gradwrap.scipy.table import all_rows, rows_of
 
 OBJECTS = {row.path.rpartition(".")[2] for row in all_rows()}
 # the rows of methods, such as those of stats.multivariate_normal, are below an object's name

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.calls.batch import Batched
+from gradwrap.core.array.batched import Batched
 from gradwrap.core.levels.levels import new_level
 from gradwrap.transforms.batch import batch_of, unit_batch
 from lambdas import is_a, rows

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.backends import numpy_ufuncs
+from gradwrap.backends.companions import enter_all
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core.array import protocol
 from gradwrap.core.library.backend import register_backend
@@ -42,6 +43,7 @@ def register_all() -> None:
     numpy_ufuncs.register_all()
     protocol.install(_numpy_handlers)
     advisers["scipy"] = _advise_on_scipy
+    enter_all()
 
 
 def _advise_on_scipy(caller: Caller) -> str:

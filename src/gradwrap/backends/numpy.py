@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,10 @@ REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
 """Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""
 
 
+SMALL = 1 << 10
+"""Up to so many elements, repeating values takes less time than a view that repeats them."""
+
+
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
@@ -57,6 +62,14 @@ def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
+
+
+def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
+    if math.prod(shape) > SMALL:
+        return np.broadcast_to(x, shape)
+    whole = np.empty(shape, x.dtype)
+    whole[...] = x
+    return whole
 
 
 def _max(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
@@ -101,7 +114,10 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
-            matmul=np.matmul, matrix_transpose=operator.attrgetter("mT"), sum=summed
+            matmul=np.matmul,
+            matrix_transpose=operator.attrgetter("mT"),
+            sum=summed,
+            broadcast_to=_repeated,
         )
         return direct
 
@@ -187,7 +203,10 @@ class NumPyBackend(Backend):
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
     def read_part(self, view: Any) -> Any:
-        return view.copy("K") if view.nbytes <= COPIED else view
+        if view.nbytes > COPIED:
+            return view
+        copy = view.copy("K")
+        return copy if copy.strides == view.strides else view
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)

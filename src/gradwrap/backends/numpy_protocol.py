@@ -18,7 +18,7 @@ from gradwrap.backends.numpy_functions.table import (
     scalar,
 )
 from gradwrap.core.array.protocol import ELSEWHERE
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
 from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.core.table.registry import op_of_function, search_function
 from gradwrap.core.values.dynamic import TUPLE
@@ -111,7 +111,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
             ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature)
         inputs = tuple(cast(xp, x, dtype) for x in inputs)
     if where is not True:
-        return _call_where(cls, ufunc, inputs, unwrapped_key(where), out)
+        return _call_where(cls, ufunc, inputs, key_with_batches(where), out)
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
         inputs = tuple(x if type(x) in WEAK else xp.asarray(x) for x in inputs)

@@ -22,7 +22,7 @@ PRODUCTS = (np.dtype(np.float32), np.dtype(np.float64))
 
 def summed(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Return the sum along axes, up to rounding that of `np.sum`."""
-    if axis is None or x.dtype not in PRODUCTS or not (dtype is None or dtype == x.dtype):
+    if x.size < LARGE or axis is None or x.dtype not in PRODUCTS or (dtype or x.dtype) != x.dtype:
         return ADD_REDUCE(x, axis, dtype, None, keepdims)
     shape = x.shape
     axes = sorted(a % len(shape) for a in (axis if isinstance(axis, TUPLE) else (axis,)))
@@ -32,7 +32,7 @@ def summed(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     before, length = math.prod(shape[:first]), math.prod(shape[first:last])
     after = math.prod(shape[last:])
     is_last = last == len(shape)
-    if not 0 < (length if is_last else after) <= SHORT or x.size < LARGE:
+    if not 0 < (length if is_last else after) <= SHORT:
         return ADD_REDUCE(x, axis, dtype, None, keepdims)
     if is_last:
         found = x.reshape(before, length) @ np.ones(length, x.dtype)

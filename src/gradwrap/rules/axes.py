@@ -51,7 +51,7 @@ def kept(xp: Any, reduced: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
 
 def spread(xp: Any, reduced: Any, meta: Any, axis: Axis, keepdims: bool) -> Any:
     """Repeat a reduction's cotangent along the axes that were reduced."""
-    whole = kept(xp, reduced, len(meta.shape), axis, keepdims)
+    whole = reduced if axis is None else kept(xp, reduced, len(meta.shape), axis, keepdims)
     return xp.broadcast_to(whole, meta.shape)
 
 

@@ -46,6 +46,12 @@ def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return xp.reshape(found, (x.shape[0], *(1,) * (x.ndim - 1))) if keepdims else found
 
 
+def _argsort(xp: Any, op: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    """Sort the positions along one axis; those of a number are a vector, as in NumPy."""
+    axis = _behind(axis, max(x.ndim - 1, 1))
+    return op(x if x.ndim > 1 else x[:, None], axis, descending, stable)
+
+
 def _axis(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     """Work along one axis; None stands for the only one."""
     axis = statics["axis"]
@@ -152,6 +158,15 @@ def _concat(xp: Any, op: Any, arrays: list[Any], axis: int | None) -> Any:
     return op(arrays, _behind(axis, arrays[0].ndim - 1))
 
 
+def _stack(xp: Any, op: Any, arrays: list[Any], axis: int, size: int) -> Any:
+    place = place_of(next(x for x in arrays if hasattr(x, "shape")))
+    arrays = [
+        x if hasattr(x, "shape") else xp.broadcast_to(xp.asarray(x, device=place), (size,))
+        for x in arrays
+    ]
+    return op(arrays, _behind(axis, arrays[0].ndim))
+
+
 def _getitem(
     xp: Any, op: Any, x: Any, key: Any, batched: Sequence[bool], level: int, size: int
 ) -> Any:
@@ -230,6 +245,7 @@ def _full_convolution(xp: Any, op: Any, a: Any, v: Any) -> Any:
 
 register_batching(
     {
+        "argsort": _argsort,
         "axis": _axis,
         "axes": _axes,
         "position": _position,
@@ -258,7 +274,7 @@ register_batching(
         "tile": _tile,
         "repeat": _repeat,
         "concat": _concat,
-        "stack": lambda xp, op, arrays, axis: op(arrays, _behind(axis, arrays[0].ndim)),
+        "stack": _stack,
         "getitem": _getitem,
         "setitem": _setitem,
         "scatter": _scatter,

@@ -40,7 +40,10 @@ def asarray(
             found = found.to_device(device)
         if dtype is not None and obj.dtype != dtype:
             found = xp.astype(found, dtype)
-        return xp.copy(obj) if copy and found is obj else found
+        if copy and found is obj:
+            found = xp.copy(obj)
+            found._is_array = True
+        return found
     backend = cls._backend
     if isinstance(obj, SEQUENCE):
         stacked = cls._stacked(obj)

@@ -210,7 +210,16 @@ def _inside(x: Any, min: Any, max: Any) -> Any:
         inside = inside & (x >= min)
     if max is not None:
         inside = inside & (x <= max)
-    return inside
+    return inside if min is None or max is None else inside & (min < max)
+
+
+def _below(x: Any, min: Any, max: Any) -> Any:
+    return x < min if max is None else (x < min) & (min < max)
+
+
+def _above(x: Any, min: Any, max: Any) -> Any:
+    """Tell where the result is the upper bound, as it is if there is nothing between the bounds."""
+    return x > max if min is None else (x > max) | (min >= max)
 
 
 ORDER = (
@@ -325,12 +334,12 @@ RULES = [
         "clip",
         "x, /, min=None, max=None",
         lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, xp.zeros_like(g)),
-        lambda xp, g, x, min: xp.where(x < min, g, xp.zeros_like(g)),
-        lambda xp, g, x, max: xp.where(x > max, g, xp.zeros_like(g)),
+        lambda xp, g, x, min, max: xp.where(_below(x, min, max), g, xp.zeros_like(g)),
+        lambda xp, g, x, min, max: xp.where(_above(x, min, max), g, xp.zeros_like(g)),
         jvp=(
             lambda xp, t, x, min, max: _where_taken(xp, t, _inside(x, min, max)),
-            lambda xp, t, x, min: _where_taken(xp, t, x < min),
-            lambda xp, t, x, max: _where_taken(xp, t, x > max),
+            lambda xp, t, x, min, max: _where_taken(xp, t, _below(x, min, max)),
+            lambda xp, t, x, min, max: _where_taken(xp, t, _above(x, min, max)),
         ),
         selects=True,
         samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),
@@ -356,7 +365,7 @@ RULES = [
         "x, /, *, axis=-1, descending=False, stable=True",
         "positions",
         numpy=f"argsort{ORDER} when is_recorded(a)",
-        batch="axis",
+        batch="argsort",
     ),
     nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)", batch="loop"),
     nondifferentiable(

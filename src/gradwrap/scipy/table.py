@@ -66,7 +66,7 @@ class Kind:
         return None
 
     def install(self, row: Row) -> Callable[[], None] | None:
-        """Give SciPy's own object the rule, and return what takes it back, if the kind knows how."""
+        """Give SciPy's own object the rule, if the kind can, and return what takes it back."""
         return None
 
     def takes(self, parameter: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gradwrap.core.calls.batch import Batch, Batched
+from gradwrap.core.array.batched import Batched
 from gradwrap.core.calls.loop import stacked
 from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
-from gradwrap.core.values.space import Meta
+from gradwrap.core.values.space import Batch, Meta
 from gradwrap.core.values.tree import broadcast_prefix, flatten, path_of, unflatten
 from gradwrap.errors import BatchedIndexError, VmapAxesError
 from gradwrap.transforms.argnums import described, name_of

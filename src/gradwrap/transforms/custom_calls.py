@@ -25,7 +25,7 @@ from gradwrap.transforms.calls import Split, current_value, dual, refuse_tracked
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.core.calls.batch import Batch
+    from gradwrap.core.values.space import Batch
 
     Pull = Callable[[Sequence[Any]], Sequence[Any]]
     """From the cotangents of the outputs (None where one is no array) to those of the inputs."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.table import constant, implements
+from gradwrap.backends.numpy_functions.table import cast, constant, implements
 
 
 @implements("convolve(a, v, mode='full')", arrays=2)
@@ -86,4 +86,5 @@ def polyint(xp: Any, p: Any, m: int, k: Any) -> Any:
 def vander(xp: Any, x: Any, N: int | None, increasing: bool) -> Any:
     powers = np.arange(x.shape[0] if N is None else N)
     powers = powers if increasing else powers[::-1]
+    x = cast(xp, x, np.promote_types(x.dtype, np.int_))
     return x[:, None] ** constant(xp, powers.astype(x.dtype))

@@ -20,7 +20,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, key_with_batches, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_scalar, key_with_batches, native
 from gradwrap.core.values.dynamic import LIST, SEQUENCE
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
@@ -210,15 +210,23 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
 
 @implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
-    places = np.argwhere(on_host(filt))
+    """Slice between the first and the last that is not zero, in all examples of `vmap` alike."""
     if is_scalar(filt):
         return filt
-    if not len(places):
+    used: Any = on_host(innermost(filt)) != 0
+    used = used.reshape(-1, *filt.shape)
+    if not used.any():
         return filt[(*(slice(0),) * filt.ndim, Ellipsis)]
     key = [slice(None)] * filt.ndim
     for i in as_axes(axis, filt.ndim):
-        first = int(places[:, i].min()) if "f" in trim.lower() else None
-        key[i] = slice(first, int(places[:, i].max()) + 1 if "b" in trim.lower() else None)
+        rows = used.any(axis=tuple(k for k in range(1, used.ndim) if k != i + 1))
+        ends = {(int(row.argmax()), row.size - int(row[::-1].argmax())) for row in rows}
+        if len(ends) > 1 or not rows.any(axis=1).all():
+            native(filt)  # raises: it depends on the example
+        ((first, last),) = ends
+        key[i] = slice(
+            first if "f" in trim.lower() else None, last if "b" in trim.lower() else None
+        )
     return filt[(*key, Ellipsis)]
 
 

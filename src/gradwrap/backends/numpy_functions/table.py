@@ -157,6 +157,8 @@ def in_order(found: Any, order: Any, a: Any = None) -> Any:
         flags = getattr(innermost(a), "flags", None)
         order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
     like = innermost(a)
+    if not found.shape:
+        return found
     if order != "K":
         lay_out(found, np.empty(found.shape, order=order))
     elif isinstance(like, NDARRAY):

@@ -23,8 +23,8 @@ VALUES = {
     "putmask": "values",
 }
 """For each function that writes elements the name of their values."""
-WRITING = frozenset({np.copyto, *(getattr(np, name) for name in VALUES)})
-"""The functions that write to their first argument."""
+WRITING = frozenset({np.copyto, np.trim_zeros, *(getattr(np, name) for name in VALUES)})
+"""The functions that write to their first argument, or whose view may be written to."""
 
 
 @implements(

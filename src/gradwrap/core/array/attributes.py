@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import set_part, set_shape
 from gradwrap.core.array.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native
+from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Attributes(Wrapper):
     @property
     def nbytes(self) -> int:
         """The size of the native array in bytes."""
-        return self._value.nbytes  # type: ignore[no-any-return]  # Any: a native array
+        return one_array(self).nbytes  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def itemsize(self) -> int:
@@ -44,7 +44,7 @@ class Attributes(Wrapper):
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return self._value.strides  # type: ignore[no-any-return]  # Any: a native array
+        return one_array(self).strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:

@@ -141,6 +141,8 @@ def _check_writable(variable: Any) -> None:
 
 def _check_not_read_only(variable: Any) -> None:
     """Refuse to write to an array that is read-only, as one that repeats a number is."""
+    if variable._is_batched or view_of(variable) is not None:
+        return  # the first is a copy, and the base of the second says
     *_, lowest = layers(variable)
     if not lowest._is_batched and not lowest._backend.is_writeable(lowest._value):
         raise InPlaceError(
@@ -152,8 +154,7 @@ def _check_not_read_only(variable: Any) -> None:
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     _check_writable(_root(variable))
-    if not variable._is_batched and view_of(variable) is None:
-        _check_not_read_only(variable)
+    _check_not_read_only(variable)
     if is_scalar(variable):
         raise InPlaceError(
             f"a {type_of(innermost(variable)).__name__} without axes is a number, which cannot be "
@@ -210,6 +211,7 @@ def operate(variable: V, symbol: str, other: Any) -> V:
     if cls._is_foreign(other):
         return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
     _check_writable(_root(variable))
+    _check_not_read_only(variable)
     if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
     is_mapped = holds_batch(variable) or holds_batch(other)

@@ -133,7 +133,7 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
     try:
         return _handlers().ufunc(cls, ufunc, method, inputs, dict(kwargs))
     except (BatchedValueError, NoRuleError):
-        if method == "at" or not is_innermost_batch((inputs, kwargs)):
+        if method == "at" or "out" in kwargs or not is_innermost_batch((inputs, kwargs)):
             raise
         return looped(getattr(ufunc, method), f"np.{ufunc.__name__}", *inputs, **kwargs)
 
@@ -146,7 +146,11 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
             return found
         return _handlers().function(cls, function, args, kwargs)
     except (BatchedValueError, NoRuleError):
-        if function in _handlers().writing or not is_innermost_batch((args, kwargs)):
+        if (
+            function in _handlers().writing
+            or "out" in kwargs
+            or not is_innermost_batch((args, kwargs))
+        ):
             raise
         return looped(function, f"np.{function.__name__}", *args, **kwargs)
 

@@ -20,7 +20,14 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, is_scalar, native
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    holds_wrapper,
+    innermost,
+    is_scalar,
+    lay_out,
+    native,
+)
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
@@ -159,7 +166,9 @@ class Variable(
                 "Fix: give them one shape, or use concat."
             )
         xp: Any = next(part for part in parts if isinstance(part, AnyWrapper))._namespace
-        return xp.stack([xp.asarray(part) for part in parts])
+        made = xp.stack([xp.asarray(part) for part in parts])
+        lay_out(made, None)
+        return made
 
     @classmethod
     def _open_doors(cls) -> None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
-from gradwrap.core.levels.wrapper import AnyWrapper, lay_out, layers
+from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, lay_out, layers
 from gradwrap.core.library.buffers import share
+from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -77,6 +78,9 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
         and (bound.rule.views != SELECTION or cls._backend.tells_views)
     ):
+        if is_scalar(source):  # which has no views
+            result._is_array = True
+            return result
         result._view = View(source, bound.op, statics)
         if source._is_array and source._node is not None:  # it is being written to
             result._value = cls._backend.read_part(result._value)
@@ -86,9 +90,9 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 
 def _selects_copy(key: Any, result: Any) -> bool:
     """Tell if indexing with this key copies, as in NumPy; a library may not show it."""
-    if type(key) is slice:
-        return False
     parts = key if isinstance(key, TUPLE) else (key,)
+    if BASIC.issuperset(map(type_of, parts)):
+        return not result.shape and Ellipsis not in parts
     if any(isinstance(part, (list, bool)) or _is_of_arrays(part) for part in parts):
         return True
     return not result.shape and not any(part is Ellipsis for part in parts)

@@ -31,26 +31,21 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.array.setters import set_shape
-from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
-from gradwrap.core.calls.general import bound_for_result, namespace_of, perform, untracked
-from gradwrap.core.calls.loop import looped, stacked, tell
-from gradwrap.core.levels.wrapper import UNTRACKED, batched_parts, example
-from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
-from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.observing.callers import calling_module, current_caller, refused
+from gradwrap.core.calls.general import namespace_of, perform
+from gradwrap.core.calls.loop import stacked, tell
+from gradwrap.core.levels.wrapper import batched_parts, example
+from gradwrap.core.library.backend import PYTHON_SCALARS
 from gradwrap.core.table.rule import parameter_names
-from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
-from gradwrap.core.values.space import Meta, size_of
-from gradwrap.errors import BatchedIndexError, BatchedValueError, RuleDefinitionError
+from gradwrap.errors import RuleDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gradwrap.core.calls.bound import BoundOp
     from gradwrap.core.table.rule import FormulaFunction, Rule
+    from gradwrap.core.values.space import Batch
 
 A = TypeVar("A")
 
@@ -67,27 +62,6 @@ def batching_functions_later(module: str) -> None:
 def register_batching(table: Mapping[str, FormulaFunction]) -> None:
     """Enter batching functions, by the words that rows have for them."""
     _functions.update(table)
-
-
-class Batch:
-    """The place of a batch, instead of a node: the data have a batch axis, the first.
-
-    `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
-    diagonal where the data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where
-    that is the unit matrix, which the columns of a Jacobian start from.
-    """
-
-    __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
-
-    def __init__(
-        self, meta: Meta, size: int, fallback: str, diagonal: Any = None, *, is_unit: bool = False
-    ) -> None:
-        self.meta: Meta = meta
-        self.size: int = size
-        self.fallback: str = fallback
-        self.diagonal: Any = diagonal
-        self.is_unit: bool = is_unit
 
 
 class _Moves:
@@ -139,7 +113,7 @@ class Batches(Call):
             "NUMBERS": PYTHON_SCALARS,
             "aligned": functools.partial(aligned, xp),
             "batch_of": bound.variable_class._of_batch,
-            "like_batch": _like,
+            "like_batch": bound.variable_class._like,
             "moved": self.moves.function,
             "on_diagonals": on_diagonals(bound),
             "op": functools.partial(bound.forward, bound.native),
@@ -238,14 +212,6 @@ class Batches(Call):
         return [self.result("batch_of(level, batch, out)")]
 
 
-def _like(cls: Any, out: Any, batch: Batch) -> Any:
-    """A result with the batch axis first; the description of an operand that is like it is kept."""
-    meta = batch.meta
-    if batch.diagonal is None and out.shape[1:] == meta.shape and out.dtype == meta.dtype:
-        return cls(out, batch)
-    return cls._of_batch(meta.level, batch, out)
-
-
 def _repeated(xp: Any, item: Any, size: int) -> Any:
     """The same array for every example; a number stays one."""
     if not hasattr(item, "shape"):
@@ -330,130 +296,3 @@ def _loop(  # noqa: PLR0913  all there is to a call
         for i in range(batch.size)
     ]
     return stacked(bound.rule.name, results)
-
-
-# The wrapper --------------------------------------------------------------------------------------
-
-
-class _BatchedNamespace(WrappedNamespace):
-    """The namespace of a batch: a function without a rule runs example by example."""
-
-    def _find(self, path: str) -> Any:
-        found = super()._find(path)
-        if self._has_rule(path) or not isinstance(found, functools.partial):
-            return found
-        return functools.update_wrapper(functools.partial(looped, found, path), found, (), ())
-
-
-class Batched(Variable[A]):
-    """Many examples at once, each seen as one array: what a function under `vmap` receives."""
-
-    __slots__ = ()
-
-    _writes_in_place = False
-    _is_batched = True
-    _level = Batches
-    _namespace_class = _BatchedNamespace
-
-    @classmethod
-    def _interpret(
-        cls, bound: BoundOp, level: int, data: Any, nodes: Any, statics: tuple[Any, ...]
-    ) -> Any:
-        """Perform an operation on all examples at once."""
-        if level == UNTRACKED:
-            out = perform(bound, data, statics)
-            return untracked(bound_for_result(bound, out), out)
-        batch, out = perform_batched(bound, level, data, nodes, statics)
-        return cls._of_batch(level, batch, out)
-
-    @classmethod
-    def _of_batch(cls, level: int, batch: Batch, out: Any) -> Any:
-        """Results of a batch, each with the batch axis first, as this transform's."""
-        if isinstance(out, SEQUENCE):
-            parts = [cls._of_batch(level, batch, part) for part in out]
-            return rebuilt(out, parts)
-        backend = backend_of(out)
-        meta = backend.meta(out, level)
-        meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
-        made = cls._class_holding(type(out))
-        return made(out, Batch(meta, batch.size, batch.fallback))
-
-    @classmethod
-    def _of_diagonal(cls, batch: Batch) -> Any:
-        """A batch that is a diagonal matrix: its data are made when they are asked for."""
-        made = cls.__new__(cls)
-        made._node = batch
-        made._view = made._views = None
-        made._is_array = False
-        return made
-
-    def _snapshot(self) -> Any:
-        node = self._node
-        if node is None or node.diagonal is None:
-            return super()._snapshot()
-        return self._of_diagonal(node)
-
-    if not TYPE_CHECKING:  # as in `Variable`
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "_value" and self._node.diagonal is not None:
-                self._value = made = self._backend.diagonal_matrix(self._node.diagonal)
-                return made
-            return super().__getattr__(name)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes of one example."""
-        return tuple(self._value.shape) if self._node is None else self._node.meta.shape
-
-    @shape.setter
-    def shape(self, shape: int | tuple[int, ...]) -> None:
-        set_shape(self, shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the native array."""
-        return self._value.dtype if self._node is None else self._node.meta.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes of one example."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements of one example."""
-        return size_of(self.shape)
-
-    def __repr__(self) -> str:
-        if self._node is None:
-            return f"Batched({self._value!r}, not mapped)"
-        return f"Batched({self._value!r}, size={self._node.size})"
-
-    def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
-        if self._node is not None:
-            error = BatchedValueError(
-                f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
-                "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
-                "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
-                "with None in in_axes."
-            )
-            raise refused(current_caller(), error)
-        return super()._untracked_data(what, fix, into=into)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """NumPy's conversion; refused, of a NumPy function's index so that `vmap` can go on."""
-        try:
-            return super().__array__(dtype, copy)
-        except BatchedValueError as error:
-            if self._backend.is_float(self) or not calling_module().startswith("numpy."):
-                raise
-            raise BatchedIndexError(*error.args) from None
-
-    def __bool__(self) -> bool:
-        if self._node is not None:
-            raise BatchedValueError(
-                "the truth of a value that vmap maps over: it may differ from example to "
-                "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
-            )
-        return super().__bool__()

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 D = TypeVar("D")
 
 CONTAINERS = (*SEQUENCE, DICT, SLICE)
-INTEGERS: frozenset[type[Any]] = frozenset({int})
 UNTRACKED = -2
 """The level of a value that no transform tracks."""
 
@@ -311,11 +310,23 @@ def unwrapped_key(key: Any) -> Any:
         return key if is_plain else _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
-    if kind is tuple and INTEGERS.issuperset(map(type, key)):
+    if kind is tuple and _is_plain(key):
         return key
     if isinstance(key, SEQUENCE):
         return kind([unwrapped_key(part) for part in key])
     return key
+
+
+def _is_plain(key: tuple[Any, ...]) -> bool:
+    """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
+    for part in key:
+        kind = type(part)
+        if kind is slice:
+            if not IMMUTABLE.issuperset((type(part.start), type(part.stop), type(part.step))):
+                return False
+        elif kind not in IMMUTABLE:
+            return False
+    return True
 
 
 def key_with_batches(key: Any) -> Any:

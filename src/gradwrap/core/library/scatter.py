@@ -45,7 +45,7 @@ def is_basic_key(key: Any) -> bool:
     return True
 
 
-BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
+BASIC: frozenset[type[Any]] = frozenset({int, slice, type(None), type(Ellipsis)})
 """The types of the parts of a basic key; an integer of an array library is one too."""
 
 

@@ -38,6 +38,27 @@ class Meta:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+class Batch:
+    """The place of a batch, instead of a node: the data have a batch axis, the first.
+
+    `meta` describes one example, without the axis. `fallback` says what is done about an
+    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
+    diagonal where the data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where
+    that is the unit matrix, which the columns of a Jacobian start from.
+    """
+
+    __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
+
+    def __init__(
+        self, meta: Meta, size: int, fallback: str, diagonal: Any = None, *, is_unit: bool = False
+    ) -> None:
+        self.meta: Meta = meta
+        self.size: int = size
+        self.fallback: str = fallback
+        self.diagonal: Any = diagonal
+        self.is_unit: bool = is_unit
+
+
 def size_of(shape: tuple[int, ...]) -> int:
     """The number of elements of an array of a shape."""
     size = 1

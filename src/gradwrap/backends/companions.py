@@ -1,0 +1,111 @@
+"""Libraries that offer a place for another's arrays: gradwrap enters itself when they are imported.
+
+`scipy.fft` asks the backends that are registered with it, and einops the subclasses of its own.
+Neither is imported by gradwrap.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import SEQUENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.machinery import ModuleSpec
+
+
+def enter_all() -> None:
+    """Enter gradwrap into the libraries that are imported, and into others when they will be."""
+    for name in [name for name in ENTRIES if name in sys.modules]:
+        ENTRIES.pop(name)(sys.modules[name])
+    if ENTRIES:
+        sys.meta_path.insert(0, _AfterImport())
+
+
+class _AfterImport(MetaPathFinder):
+    """Finds modules as the others do, and adds a step to their import."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the module's spec, with a loader that goes on to enter gradwrap."""
+        enter = ENTRIES.pop(fullname, None)
+        if enter is None:
+            return None
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, enter)
+        return spec
+
+
+class _Loader(Loader):
+    def __init__(self, loader: Any, enter: Callable[[Any], None]) -> None:
+        self._loader = loader
+        self._enter = enter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Do what the module's own loader does."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        """Run the module, and enter gradwrap into it."""
+        self._loader.exec_module(module)
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._enter(module)
+
+
+# scipy.fft ----------------------------------------------------------------------------------------
+
+
+class FourierBackend:
+    """The backend of `scipy.fft` for variables; plain arrays are left to the next one."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method: Any, args: Any, kwargs: Any) -> Any:
+        """Answer a call that has a variable among its arguments."""
+        if not any(map(_is_variable, (*args, *kwargs.values()))):
+            return NotImplemented
+        return getattr(import_module("gradwrap.scipy.fft"), method.__name__)(*args, **kwargs)
+
+
+def _is_variable(value: Any) -> bool:
+    if isinstance(value, SEQUENCE):
+        return any(map(_is_variable, value))
+    return isinstance(value, AnyWrapper)
+
+
+def _enter_scipy_fft(module: Any) -> None:
+    module.set_global_backend(FourierBackend)
+    module.register_backend("scipy")
+
+
+# einops -------------------------------------------------------------------------------------------
+
+
+def _enter_einops(_module: Any) -> None:
+    """Let einops find its NumPy backend for variables, which take NumPy's functions."""
+    numpys: Any = import_module("einops._backends").NumpyBackend
+
+    class VariableBackend(numpys):  # type: ignore[misc]  # a class of einops'
+        framework_name = "gradwrap"
+
+        def is_appropriate_type(self, tensor: Any) -> bool:
+            return isinstance(tensor, AnyWrapper)
+
+    _entered.append(VariableBackend)  # einops finds it among the subclasses that are alive
+
+
+_entered: list[Any] = []
+ENTRIES: dict[str, Callable[[Any], None]] = {
+    "scipy.fft": _enter_scipy_fft,
+    "einops": _enter_einops,
+}
