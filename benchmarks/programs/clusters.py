@@ -63,7 +63,7 @@ SIZE, CLUSTERS, DIMENSION = 1000, 25, 10
 
 def mixture(np: Namespace, x: Traced, alphas: Traced, means: Traced, roots: Traced) -> Traced:
     """Return the negative log-likelihood of a Gaussian mixture with square roots of precisions."""
-    rows = []
+    rows: list[Traced] = []
     for k in range(CLUSTERS):
         z = (x - means[k]) @ roots[k]
         rows.append(alphas[k] - 0.5 * np.sum(z * z, axis=1))
@@ -79,7 +79,7 @@ def mixture_by_hand(
 ) -> tuple[Array, ...]:
     """Weight each cluster's gradient by its responsibilities."""
     terms = np.empty((CLUSTERS, SIZE))
-    saved = []
+    saved: list[tuple[Array, Array]] = []
     for k in range(CLUSTERS):
         d = x - means[k]
         z = d @ roots[k]
@@ -120,7 +120,7 @@ MIXTURE = Workload(
 
 def attention(np: Namespace, x: Traced, q: Traced, k: Traced, v: Traced) -> Traced:
     """Return the square of one layer of attention with four heads."""
-    heads = []
+    heads: list[Traced] = []
     for head in range(4):
         part = slice(16 * head, 16 * head + 16)
         scores = (x @ q[:, part]) @ (x @ k[:, part]).T / 4.0
