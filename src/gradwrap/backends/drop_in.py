@@ -172,6 +172,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
 # Lists of tracked values --------------------------------------------------------------------------
 
 ARRAYS_IN = {
+    "block": ("arrays",),
     "choose": ("choices",),
     "column_stack": ("tup",),
     "concat": ("arrays",),
