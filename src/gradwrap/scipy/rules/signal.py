@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import (
     Adjoint,
@@ -19,6 +21,7 @@ from gradwrap.scipy.kinds import (
 )
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
+from gradwrap.scipy.solving import attached, plain
 from gradwrap.scipy.table import Row, call, register
 
 signal: Any = import_module("scipy.signal")
@@ -703,6 +706,49 @@ def _zoom_fft(x: Any, fn: Any, m: Any, fs: Any, endpoint: Any, axis: Any) -> Any
     k = np.arange(n)
     angle = k[:, None] * (2 * np.pi * f1 / fs + scale * np.arange(m)[None, :])
     return np.moveaxis(x @ np.exp(np.asarray(-1j) * angle), -1, axis)
+
+
+def _short_time(native: Any) -> Any:
+    """The class of short-time transforms, which are linear in the signal."""
+
+    class ShortTimeFFT(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+        def stft(self, x: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
+            if not holds_variable([x]):
+                return super().stft(x, *args, axis=axis, **options)
+            value = super().stft(plain(x), *args, axis=axis, **options)
+            moved = np.moveaxis(x, axis, 0)
+            n = moved.shape[0]
+            units = super().stft(np.eye(n), *args, axis=-1, **options)
+            matrix = np.reshape(units, (n, -1)).T
+            made = matrix @ np.reshape(moved, (n, -1))
+            made = np.reshape(made, (*units.shape[1:], *moved.shape[1:]))
+            made = np.moveaxis(np.moveaxis(made, 1, -1), 0, axis - 1 if axis < 0 else axis)
+            return attached("signal.ShortTimeFFT.stft", value, {(): made})
+
+        def spectrogram(self, x: Any, y: Any = None, *args: Any, **options: Any) -> Any:
+            if not holds_variable([x, y]):
+                return super().spectrogram(x, y, *args, **options)
+            if y is not None or options.get("detr") is not None or args:
+                raise NoRuleError(
+                    "scipy.signal.ShortTimeFFT.spectrogram has a derivative of one signal, without "
+                    "detr=. Fix: multiply the two .stft()."
+                )
+            value = super().spectrogram(plain(x), **options)
+            made = self.stft(x, **options)
+            power = np.real(made) ** 2 + np.imag(made) ** 2
+            return attached("signal.ShortTimeFFT.spectrogram", value, {(): power})
+
+    ShortTimeFFT.__module__ = native.__module__
+    return ShortTimeFFT
+
+
+def _peaks(x: Any, out: Any) -> Any:
+    return None, {"peak_heights": x[np.asarray(out[0])]}
+
+
+def _prominences(x: Any, peaks: Any, out: Any) -> Any:
+    bases = np.maximum(x[np.asarray(out[1])], x[np.asarray(out[2])])
+    return x[np.asarray(peaks)] - bases, None, None
 
 
 # Representations of filters -----------------------------------------------------------------------
@@ -1459,6 +1505,27 @@ API = [
     _api("sweep_poly", lambda r: [call(r.rising(5), np.array([0.1, 0.3]))]),
 ]
 NONE = [
+    Row("signal.ShortTimeFFT", Class(_short_time), note=".stft and .spectrogram of one signal"),
+    Row(
+        "signal.find_peaks",
+        Formula(_peaks),
+        arrays="x",
+        neutral="height threshold distance prominence width wlen rel_height plateau_size",
+        byproducts=(
+            *("left_thresholds", "right_thresholds", "prominences", "widths", "width_heights"),
+            *("left_ips", "right_ips"),
+        ),
+        samples=lambda r: [call(r.normal(12), height=-5)],
+    ),
+    Row(
+        "signal.peak_prominences",
+        Formula(_prominences),
+        arrays="x",
+        neutral="wlen",
+        samples=lambda r: [
+            call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5]))
+        ],
+    ),
     *(
         Row(f"signal.{name}", Constant("indices, counts or facts"))
         for name in (
