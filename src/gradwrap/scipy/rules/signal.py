@@ -96,8 +96,6 @@ def _correlate2d(in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: Any) -
         return full
     # the middle of a correlation is that of the reversed kernel
     key = tuple(slice(n // 2, n // 2 + m) for m, n in zip(in1.shape, in2.shape, strict=True))
-    starts = [(f - m) // 2 for f, m in zip(full.shape, in1.shape, strict=True)]
-    del starts
     return full[key] if any(n % 2 == 0 for n in in2.shape) else _centred(full, in1.shape)
 
 
@@ -189,12 +187,8 @@ def _filter_from(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     order, n = max(b.shape[0], a.shape[0]), x.shape[-1]
     b, a = (np.concatenate([one, np.zeros(order - one.shape[0])]) for one in (b, a))
     zi = np.broadcast_to(zi, (*x.shape[:-1], order - 1))
-    blank = np.zeros((*x.shape[:-1], order))
     start = np.concatenate([zi, np.zeros((*x.shape[:-1], n + 1))], axis=-1)
-    # longer by the state, so that the final one can be read
-    longer = np.concatenate([x, blank], axis=-1)
     y = _filtered(b, a, x) + _filtered(ONE, a, start[..., :n])
-    del longer
     states: list[Any] = []
     for k in range(1, order):
         total = start[..., n + k - 1]
@@ -1047,7 +1041,7 @@ def _one_first(sos: Any, *rest: Any) -> tuple[Any, ...]:
 CONVOLUTIONS = [
     Row(
         "signal.convolve",
-        Formula(_convolve_any := lambda in1, in2, mode: _convolve(in1, in2, mode)),
+        Formula(lambda in1, in2, mode: _convolve(in1, in2, mode)),
         arrays="in1 in2",
         neutral="method",
         samples=_two,
