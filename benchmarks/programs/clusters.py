@@ -1,5 +1,7 @@
 """Programs of statistics and vision: clusters, mixtures, attention, cameras, hands."""
 
+from typing import Any
+
 import numpy as np
 
 from ..workloads import Array, Namespace, Workload
@@ -61,7 +63,7 @@ SIZE, CLUSTERS, DIMENSION = 1000, 25, 10
 
 def mixture(np: Namespace, x: Traced, alphas: Traced, means: Traced, roots: Traced) -> Traced:
     """Return the negative log-likelihood of a Gaussian mixture with square roots of precisions."""
-    rows = []
+    rows: list[Traced] = []
     for k in range(CLUSTERS):
         z = (x - means[k]) @ roots[k]
         rows.append(alphas[k] - 0.5 * np.sum(z * z, axis=1))
@@ -77,7 +79,7 @@ def mixture_by_hand(
 ) -> tuple[Array, ...]:
     """Weight each cluster's gradient by its responsibilities."""
     terms = np.empty((CLUSTERS, SIZE))
-    saved = []
+    saved: list[tuple[Array, Array]] = []
     for k in range(CLUSTERS):
         d = x - means[k]
         z = d @ roots[k]
@@ -118,7 +120,7 @@ MIXTURE = Workload(
 
 def attention(np: Namespace, x: Traced, q: Traced, k: Traced, v: Traced) -> Traced:
     """Return the square of one layer of attention with four heads."""
-    heads = []
+    heads: list[Traced] = []
     for head in range(4):
         part = slice(16 * head, 16 * head + 16)
         scores = (x @ q[:, part]) @ (x @ k[:, part]).T / 4.0
@@ -195,14 +197,14 @@ def bundle_adjustment(  # noqa: PLR0913  what a camera sees
     return np.sum(error * error) + np.sum((1 - weights * weights) ** 2)
 
 
-def _scene(rng: np.random.Generator) -> tuple[Array, ...]:
+def _scene(rng: np.random.Generator) -> tuple[Any, ...]:
     cameras, points, observed = 30, 1000, 8000
     cam = 0.1 * rng.normal(size=(cameras, 11))
     cam[:, 6] += 1.0
     xyz = rng.normal(size=(points, 3)) + np.array([0.0, 0.0, 8.0])
     camera, point = rng.integers(0, cameras, observed), rng.integers(0, points, observed)
-    data: tuple[object, ...] = (cam, xyz, rng.uniform(0.5, 1, observed), camera, point)
-    return (*data, rng.normal(size=(observed, 2)))  # type: ignore[return-value]  # with integers
+    weights, seen = rng.uniform(0.5, 1, observed), rng.normal(size=(observed, 2))
+    return cam, xyz, weights, camera, point, seen
 
 
 BUNDLE = Workload(
@@ -218,11 +220,11 @@ BONES, VERTICES = 20, 500
 PARENTS = tuple(bone - 1 if bone % 4 else -1 for bone in range(BONES))
 
 
-def hand(
+def hand(  # noqa: PLR0913  the parameters of a hand
     np: Namespace, angles: Traced, offsets: Traced, skin: Traced, vertices: Traced, seen: Traced
 ) -> Traced:
     """Return the squared errors of a hand's skin, moved by its chains of bones."""
-    places = []
+    places: list[tuple[Traced, Traced]] = []
     for bone in range(BONES):
         cos, sin = np.cos(angles[bone]), np.sin(angles[bone])
         zero, one = 0.0 * sin[0], 0.0 * sin[0] + 1.0

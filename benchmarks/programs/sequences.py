@@ -34,7 +34,7 @@ def lstm_by_hand(  # noqa: PLR0913  the parameters of two layers
 ) -> tuple[Array, ...]:
     """Back-propagate through time, with the states kept in a list."""
     h, c = np.zeros(HIDDEN), np.zeros(HIDDEN)
-    states = []
+    states: list[tuple[Array, ...]] = []
     for step in range(LENGTH):
         x = np.concatenate([one_hot[step] @ embed, h])
         z = w @ x + b
@@ -127,7 +127,7 @@ def _slope_back(np: Namespace, g: Array, y: Array) -> Array:
 def runge_kutta_by_hand(np: Namespace, y: Array, force: Array) -> tuple[Array, ...]:
     """Apply the transposed steps to the states, which are kept in a list."""
     h = TIME_STEP
-    states = []
+    states: list[tuple[Array, Array, Array, Array]] = []
     for _ in range(STEPS):
         k1 = _slope(np, y, force)
         y2 = y + 0.5 * h * k1

@@ -105,3 +105,30 @@ def test_jaxs_own_function_refuses_a_tracked_value(name: str) -> None:
 
     with pytest.raises(TypeError):
         getattr(jnp, name)(x)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        0,
+        (-1, -2),
+        slice(1, 3),
+        (slice(None), -1),
+        (slice(None, None, 2), slice(4, 0, -2)),
+        (slice(3, 3), 0),
+        (slice(-3, -1), slice(None, None, 3)),
+    ],
+    ids=str,
+)
+def test_the_cotangent_of_a_slice_is_padded(key: Any) -> None:
+    x = jnp.asarray(np.random.default_rng(0).normal(size=(5, 6)))
+
+    def f(x: Any) -> Any:
+        return (x[key] ** 3).sum() + x[key].sum()
+
+    text = jax.jit(gw.grad(f)).lower(x).as_text()
+    assert "scatter" not in text
+    expected = jax.grad(f)(x)
+    for gradient in (gw.grad(f), jax.jit(gw.grad(f))):
+        np.testing.assert_allclose(gradient(x), expected, rtol=1e-6)
+    np.testing.assert_allclose(gw.hessian(f)(x), jax.hessian(f)(x), rtol=1e-5)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.backends.adapted_rows import writing
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.table.registry import register
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,28 @@ class JaxBackend(Backend):
         return True  # code written for NumPy's views sees what it expects to see
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
-        return buffer.at[key].add(values)
+        """Add at a key: at integers and slices alone by padding, which XLA fuses with the sum."""
+        parts = key if isinstance(key, TUPLE) else (key,)
+        if not all(type(part) is int or isinstance(part, SLICE) for part in parts):
+            return buffer.at[key].add(values)
+        parts += (slice(None),) * (buffer.ndim - len(parts))
+        places = [range(n)[_as_slice(part, n)] for part, n in zip(parts, buffer.shape, strict=True)]
+        if any(not place for place in places):
+            return buffer
+        values = jax.numpy.reshape(values, tuple(map(len, places)))
+        axes = [axis for axis, place in enumerate(places) if place.step < 0]
+        values = jax.numpy.flip(values, axes) if axes else values
+        widths = [
+            (min(place), n - 1 - max(place), abs(place.step) - 1)
+            for place, n in zip(places, buffer.shape, strict=True)
+        ]
+        zero = jax.numpy.zeros((), buffer.dtype)
+        return buffer + jax.lax.pad(values.astype(buffer.dtype), zero, widths)
+
+
+def _as_slice(part: Any, length: int) -> Any:
+    """Return the slice that selects what a part of a key does."""
+    return slice(part % length, part % length + 1) if type(part) is int else part
 
 
 def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:

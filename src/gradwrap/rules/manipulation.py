@@ -239,7 +239,8 @@ RULES = [
         lambda xp, g, metas, axis: [g[at_axis(axis % g.ndim, i)] for i in range(len(metas))],
         variadic=True,
         samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
-        numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
+        numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind') "
+        "when are_arrays(arrays)",
         batch="stack",
     ),
 ]

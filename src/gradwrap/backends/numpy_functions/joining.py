@@ -139,7 +139,8 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
 
 def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
     """Take the elements whose positions NumPy's function gives of all positions."""
-    return xp.reshape(a, (-1,))[function(positions_of(a), **options)]
+    found = xp.reshape(a, (-1,))[function(positions_of(a), **options)]
+    return found if found.shape else xp.asarray(found, copy=True)
 
 
 def positions_of(a: Any) -> Any:

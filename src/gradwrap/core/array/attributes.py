@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import set_part, set_shape
 from gradwrap.core.array.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
+from gradwrap.core.levels.wrapper import Wrapper, is_scalar, lay_out, native, one_array
 from gradwrap.errors import InPlaceError
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Attributes(Wrapper):
         """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
             zeros = self._namespace.zeros_like(self)
+            lay_out(zeros, None)
             return zeros[()] if is_scalar(self) else zeros
         found: Self = self._namespace.imag(self)
         return found
