@@ -104,18 +104,17 @@ NAMES: dict[str, dict[str, str]] = {
     "signal": {
         "errors and warnings": "BadCoefficients",
         "classes of plain data": (
-            "CZT ShortTimeFFT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti"
+            "CZT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti"
         ),
         "no rule: tried by its array-API path": (
             "abcd_normalize band_stop_obj bessel besselap bode buttap butter buttord "
             "cheb1ap cheb1ord cheb2ap cheb2ord cheby1 cheby2 closest_STFT_dual_window "
             "cont2discrete cspline2d czt_points dbode dfreqresp dimpulse dlsim dstep ellip "
-            "ellipap ellipord find_peaks findfreqs firls firwin2 firwin_2d freqresp "
-            "gammatone get_window iircomb iirdesign iirfilter iirnotch iirpeak impulse "
-            "invres invresz kaiser_atten kaiser_beta kaiserord lsim peak_prominences "
-            "peak_widths place_poles qspline2d remez residue residuez savgol_coeffs "
-            "sawtooth spline_filter square ss2zpk step symiirorder1 symiirorder2 "
-            "unique_roots unit_impulse zpk2ss"
+            "ellipap ellipord findfreqs firls firwin2 firwin_2d freqresp gammatone "
+            "get_window iircomb iirdesign iirfilter iirnotch iirpeak impulse invres invresz "
+            "kaiser_atten kaiser_beta kaiserord lsim peak_widths place_poles qspline2d "
+            "remez residue residuez savgol_coeffs sawtooth spline_filter square ss2zpk step "
+            "symiirorder1 symiirorder2 unique_roots unit_impulse zpk2ss"
         ),
         "modules": "windows",
     },

@@ -57,7 +57,7 @@ class TrackedMatrix:
         turned = TrackedMatrix.__new__(TrackedMatrix)
         turned.made, turned.data = self.made.T, self.data
         turned.rows, turned.columns = self.columns, self.rows
-        turned.shape = self.shape[::-1]
+        turned.shape = (self.shape[1], self.shape[0])
         return turned
 
     def toarray(self) -> Any:
