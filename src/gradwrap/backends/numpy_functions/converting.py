@@ -30,8 +30,8 @@ def is_real(xp: Any, a: Any) -> bool:
 
 
 def are_matrices(a: Any, b: Any) -> bool:
-    """Tell if `dot` is `matmul`: of vectors and matrices, or a stack of them and one."""
-    return getattr(a, "ndim", 0) > 0 and 0 < getattr(b, "ndim", 0) < 3
+    """Tell if `dot` is `matmul`, also in the memory order of its result."""
+    return 0 < getattr(a, "ndim", 0) < 3 and 0 < getattr(b, "ndim", 0) < 3
 
 
 def are_arrays(values: Any) -> bool:

@@ -34,7 +34,7 @@ def dot(xp: Any, a: Any, b: Any) -> Any:
     if a.ndim == 0 or b.ndim == 0:
         return in_order(a * b, "C")
     if b.ndim <= 2:
-        return xp.matmul(a, b)
+        return in_order(xp.matmul(a, b), "C")
     return xp.tensordot(a, b, axes=((-1,), (-2,)))
 
 

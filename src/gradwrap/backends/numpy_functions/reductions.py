@@ -71,6 +71,9 @@ def mean(xp: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> 
 
 def _masked_sum(xp: Any, a: Any, where: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
     """The sum of the elements that a mask chooses, and how many there are."""
+    if where is np.True_:
+        count = math.prod(a.shape[i] for i in as_axes(axis, a.ndim))
+        return xp.sum(a, axis=axis, keepdims=keepdims), count
     mask = xp.broadcast_to(xp.asarray(where), a.shape)
     count = xp.sum(xp.astype(mask, a.real.dtype), axis=axis, keepdims=keepdims)
     return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims), count
@@ -100,7 +103,8 @@ def spread(
     if is_plain and not xp.isdtype(a.dtype, "complex floating"):
         return getattr(xp, path)(a, axis=axis, correction=free, keepdims=keepdims)
     mask = xp.broadcast_to(xp.asarray(where), a.shape) if is_masked(where) else np.True_
-    a = xp.where(mask, a, 0)  # so that a NaN that is left out has no part in the derivative
+    if mask is not np.True_:
+        a = xp.where(mask, a, 0)  # so that a NaN that is left out has no part in the derivative
     if mean is NoValue:
         total, count = _masked_sum(xp, a, mask, axis, True)
         mean = total / count
@@ -109,9 +113,13 @@ def spread(
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
     known = count - free
     is_missing = innermost(known <= 0)
-    if isinstance(is_missing, (np.ndarray, np.bool_)) and is_missing.any():  # not asked of a GPU
+    if isinstance(is_missing, (np.ndarray, np.bool_, bool)) and np.any(is_missing):
+        # not asked of a GPU
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=2)
-    found = total / xp.where(known > 0, known, none)
+    if mask is np.True_:
+        found = total / (known if known > 0 else none)
+    else:
+        found = total / xp.where(known > 0, known, none)
     return _root(xp, found) if path == "std" else found
 
 

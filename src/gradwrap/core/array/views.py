@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
-from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, lay_out, layers
+from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, is_scalar, lay_out, layers
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.observing.hooks import follow
@@ -70,6 +70,10 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
             share(source)  # its owner can write to what the result is a view of
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
         lay_out(result, None)  # each example, as NumPy lays out what it copies
+    elif bound.rule.views == INDEX and any(True for _ in batched_parts(statics[0])):
+        if not _selects_copy(statics[0], result):  # a view in each example
+            result._view = View(source, bound.op, statics)
+            remember(source, result)
     elif (
         type(result) is cls
         and type(source) is cls
