@@ -73,9 +73,12 @@ def slopes_of(program: Program, directions: Sequence[Any], values: Sequence[Any]
         args = twin.values(precise=True)
         moved = [shifted(a, d, step) for a, d in zip(args, directions, strict=True)]
         try:
-            return [keep(value) for value in run(*moved)]
+            with np.errstate(invalid="raise", divide="raise"):
+                return [keep(value) for value in run(*moved)]
         except Exception:
-            raise Unreliable from None  # what is a copy in single precision may be a view in double
+            # What is a copy in single precision may be a view in double; or a value in between is
+            # not a number, and its derivative is none either.
+            raise Unreliable from None
 
     if not all(map(is_near, at(0.0), values)):
         raise Unreliable

@@ -132,7 +132,7 @@ def _converted(
 
 def _new(
     xp: Any,
-    library: ModuleType,
+    library: ModuleType,  # noqa: ARG001  the form of a maker
     native: Callable[..., Any],
     args: tuple[Any, ...],
     options: dict[str, Any],

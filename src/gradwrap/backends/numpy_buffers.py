@@ -35,11 +35,11 @@ _contents: dict[Any, weakref.ref[Words]] = {}
 
 def kept(array: Any, level: int, briefly: bool = False) -> Any:
     """Return an array with the content that it has now, or `Guarded`."""
-    if not isinstance(array, NDARRAY):
-        return array  # a number, which nobody can write to
     notes = notes_wanted()
     if notes is not None:
-        notes.append((level, digest_of(array)))
+        notes.append((level, digest_of(np.asarray(array))))
+    if not isinstance(array, NDARRAY):
+        return array  # a number, which nobody can write to
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
         return _copy(array)

@@ -369,7 +369,7 @@ RULES = [
         "argsort",
         "x, /, *, axis=-1, descending=False, stable=True",
         "positions",
-        numpy=f"argsort{ORDER} when is_recorded(a)",
+        numpy=f"argsort{ORDER}, stable=False when is_recorded(a)",
         batch="argsort",
     ),
     nondifferentiable("nonzero", "x, /", "positions", numpy="nonzero(a)", batch="loop"),

@@ -22,7 +22,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
 )
 from gradwrap.core.array.views import view_of
-from gradwrap.core.levels.wrapper import innermost, one_array, unwrapped_key
+from gradwrap.core.levels.wrapper import innermost, native, one_array, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
@@ -96,6 +96,8 @@ def kron(xp: Any, a: Any, b: Any) -> Any:
 
 @implements("linalg.norm(x, ord=None, axis=None, keepdims=False)", arrays=1)
 def norm(xp: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    if not x.size:
+        return xp._class._plain(np.linalg.norm(native(x), ord, axis, keepdims))
     if axis is None and ord is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
     axes = as_axes(axis, x.ndim)

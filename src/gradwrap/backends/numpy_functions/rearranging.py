@@ -53,9 +53,12 @@ on_values("argpartition lexsort")
 def in_sorted_order(
     xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any
 ) -> Any:
-    """Sort stably, whatever the algorithm; NumPy refuses what it does not know."""
+    """Sort, the positions in NumPy's order of equal elements; it refuses what it does not know."""
     np.sort(np.empty(0), kind=kind, order=order, stable=stable)
-    return getattr(xp, path)(flat(xp, a, axis), axis=-1 if axis is None else axis)
+    a, axis = flat(xp, a, axis), -1 if axis is None else axis
+    if path == "sort":
+        return xp.sort(a, axis=axis)
+    return xp.argsort(a, axis=axis, stable=bool(stable) or kind in ("stable", "mergesort"))
 
 
 @implements("partition(a, kth, axis=-1, kind='introselect', order=None)")
@@ -106,7 +109,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 def _within(places: Any, n: int, mode: str) -> Any:
     """Bring places out of bounds to one of the `n` elements, as the mode says."""
-    np.take(np.empty(1), 0, mode=mode)  # which refuses other modes
+    untyped.take(np.empty(1), 0, mode=mode)  # which refuses other modes
     if mode == "raise":
         return places
     return places % n if mode == "wrap" else np.clip(places, 0, n - 1)

@@ -64,10 +64,12 @@ def permuted(xp: Any, name: str, a: Any, **options: Any) -> Any:
 
 
 def with_axes(xp: Any, name: str, a: Any, **options: Any) -> Any:
-    """Put axes of length one where NumPy puts them, by the name of its function."""
+    """Put axes of length one where NumPy puts them, by the name of its function, if anywhere."""
     a = xp.asarray(a)
     lengths = iter(a.shape)
     shape = getattr(np, name)(np.empty((0,) * a.ndim), **options).shape
+    if len(shape) == a.ndim:
+        return a
     return xp.reshape(a, tuple(1 if n else next(lengths) for n in shape))
 
 

@@ -13,6 +13,7 @@ from gradwrap.backends.numpy_functions.table import (
     constant,
     counting,
     implements,
+    in_order,
     moved_last,
     on_host,
     put_back,
@@ -87,7 +88,8 @@ def quantile(
         return xp.mean(a, axis=axis, keepdims=keepdims)  # NaN, and NumPy's warning
     check_constant("np." + name, q=q)
     q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
-    return _quantiles(xp, a, q, axis, method, keepdims, skip_nan=name.startswith("nan"))
+    found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=name.startswith("nan"))
+    return in_order(found, "C") if name in ("quantile", "percentile") else found
 
 
 @implements(

@@ -25,9 +25,9 @@ class Attributes(Wrapper):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on a device, itself if it is there; the gradient comes back to this one."""
-        if device == self.device and stream is None:
-            return self
         namespace: Any = self._namespace  # beyond the standard
+        if device == self._backend.device(self._value) and stream is None:
+            return self
         moved: Self = namespace.to_device(self, device, stream=stream)
         return moved
 
@@ -91,9 +91,10 @@ class Attributes(Wrapper):
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
-            ordered: Any = self.copy("A")
-            zeros = self._namespace.zeros_like(ordered)
-            return zeros[()] if is_scalar(self) else zeros
+            namespace: Any = self._namespace  # beyond the standard
+            zeros = namespace.zeros_like(namespace.copy(self, order="A"))
+            zeros = zeros[()] if is_scalar(self) else zeros
+            return zeros  # type: ignore[no-any-return]  # of the same class
         found: Self = self._namespace.imag(self)
         return found
 

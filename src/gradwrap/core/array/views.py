@@ -70,18 +70,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
             share(source)  # its owner can write to what the result is a view of
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
         lay_out(result, None)  # each example, as NumPy lays out what it copies
-    elif bound.rule.views == INDEX and any(True for _ in batched_parts(statics[0])):
-        if not _selects_copy(statics[0], result):  # a view in each example
-            result._view = View(source, bound.op, statics)
-            remember(source, result)
-    elif (
-        type(result) is cls
-        and type(source) is cls
-        and result is not source
-        and cls._backend.may_be_view(result._value, source._value)
-        and not (bound.rule.views == INDEX and _selects_copy(statics[0], result))
-        and (bound.rule.views != SELECTION or cls._backend.tells_views)
-    ):
+    elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
             result._is_array = True
             return result
@@ -90,6 +79,21 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
             result._value = cls._backend.read_part(result._value)
         remember(source, result)
     return result
+
+
+def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> bool:
+    """Tell if a result is a view in the library, or one in each example of `vmap`."""
+    kind = bound.rule.views
+    if kind == INDEX and _selects_copy(statics[0], result):
+        return False
+    if kind == INDEX and any(True for _ in batched_parts(statics[0])):
+        return True
+    return (
+        type(result) is cls
+        and type(source) is cls
+        and (kind != SELECTION or bool(cls._backend.tells_views))
+        and bool(cls._backend.may_be_view(result._value, source._value))
+    )
 
 
 def _selects_copy(key: Any, result: Any) -> bool:
