@@ -29,6 +29,8 @@ from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
+from gradwrap.core.levels.wrapper import lay_out as _lay_out
+from gradwrap.core.levels.wrapper import one_array as _one_array
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
@@ -65,8 +67,12 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             first = column[0] if column else 0.0
             dtype = _numpy.dtype(self.otypes[place]) if self.otypes else _numpy.result_type(first)
             made = xp.asarray(column)
-            return xp.reshape(made if dtype in (made.dtype, object) else made.astype(dtype), shape)
+            made = made if dtype in (made.dtype, object) else made.astype(dtype)
+            made = xp.reshape(made, shape, copy=True)
+            _lay_out(made, like)
+            return made
 
+        like = _numpy.nditer([*map(_one_array, arrays.values()), None]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
         if results and isinstance(results[0], _TUPLE):
             columns = enumerate(zip(*results, strict=True))

@@ -975,3 +975,33 @@ def test_a_number_that_lost_its_gradient_is_noticed(tmp_path: Path) -> None:
         pytest.raises(AdaptationError, match="no output of f depends"),
     ):
         gw.grad(gw.adapting(package.f))(X)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_functions_of_scipy_are_those_that_have_rules(tmp_path: Path, way: str) -> None:
+    package = written(
+        tmp_path,
+        """
+        import scipy
+        import scipy.linalg
+        from scipy import special, stats
+        from scipy.linalg import solve_triangular
+        from scipy.special import erf
+
+        LOWER = np.array([[2.0, 0.0], [1.0, 3.0]])
+
+        def f(x):
+            from scipy.integrate import trapezoid
+            Q = [[x[0], 2.0], [x[1], 1.0]]
+            return [
+                solve_triangular(LOWER, np.asarray(x), lower=True),
+                scipy.linalg.block_diag(Q, Q).sum() + scipy.linalg.inv(Q)[0, 0],
+                special.gammaln([x[0], x[1]]) + erf(x) + math.erf(x[0]),
+                stats.norm.logpdf(x[0], loc=x[1]) + trapezoid([x[0], x[1]]),
+            ]
+        """,
+    )
+    expected = central(weighted(package.f), X)
+    for found in derivatives(package, way):
+        np.testing.assert_allclose(found, expected, rtol=2e-6)
+    assert package.solve_triangular is package.scipy.linalg.solve_triangular

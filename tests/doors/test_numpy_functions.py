@@ -717,3 +717,15 @@ def weights(size: int) -> Any:
 
 def weighted(parted: Any) -> Any:
     return np.sum(np.reshape(parted, -1) * weights(parted.size))
+
+
+def test_numbers_are_stacked_with_tracked_values_in_every_mode() -> None:
+    x = np.array([1.5, -2.0])
+
+    def stacked(a: Any) -> Any:
+        return np.stack([a[0], 2.0, a[1], 3])
+
+    rows = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(gw.jacrev(stacked)(x), rows)
+    np.testing.assert_array_equal(gw.jacfwd(stacked)(x), rows)
+    np.testing.assert_array_equal(gw.vmap(stacked)(np.stack([x, 2 * x]))[1], [3.0, 2.0, -4.0, 3.0])

@@ -121,6 +121,8 @@ def filled(writer: Writer, template: str, source: str, value: Any) -> str | None
     array = np.asarray(value)
     if '"ii->i"' in template and not array.size:
         return None  # NumPy gives an array of other memory
+    if "ddof=1" in template and array.size < 2:
+        return None  # it is NaN, also in a branch that np.where does not take
     words: dict[str, str] = {"e": source}
     for word in sorted(words_of(template) - {"e"}):
         found = FITTING[word](writer, array)

@@ -49,7 +49,7 @@ def advanced_key(rng: random.Random, shape: Shape, source: str) -> str:  # noqa:
             part or _integers(rng, size, length) for part, size in zip(parts, shape, strict=True)
         ]
         return ", ".join(filled)
-    if kind < 0.9 and len(shape) > 1:
+    if kind < 0.9 and len(shape) > 1 and shape[0] and shape[1]:
         rows, columns = _integers(rng, shape[0], 2), _integers(rng, shape[1], 2)
         return f"np.ix_({rows}, {columns})"
     parts = [

@@ -46,9 +46,7 @@ import numpy as np, gradwrap, scipy.fft
 print(gradwrap.grad(lambda x: np.sum(scipy.fft.dct(x)))(np.ones(2)).shape)
 print(type(scipy.fft.__loader__).__name__)
 """
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert found.stdout.split() == ["(2,)", "SourceFileLoader"]
 

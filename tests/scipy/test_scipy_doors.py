@@ -56,6 +56,14 @@ def test_submodule_can_be_imported_and_has_scipys_names(name: str) -> None:
         assert getattr(module, one) is not None
 
 
+def test_modules_of_scipy_without_a_door_are_scipys_own() -> None:
+    assert ours.linalg.blas is import_module("scipy.linalg.blas")
+    with pytest.raises(ModuleNotFoundError):
+        import_module("gradwrap.scipy.linalg.blas")
+    with pytest.raises(AttributeError, match="no attribute '__path__'"):
+        _ = ours.linalg.__path__
+
+
 def test_object_without_a_rule_is_scipys_own() -> None:
     assert ours.special.erf is native.special.erf
     assert ours.linalg.LinAlgError is native.linalg.LinAlgError

@@ -41,7 +41,7 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
         # SciPy takes array scalars for numbers, not arrays without axes
         changed = [arg[()] if isinstance(arg, np.ndarray) else arg for arg in args]
         for place, name in enumerate(row.signature.parameters):
-            if name in row.symmetric and place < len(changed):
+            if name in row.symmetric and place < len(changed) and np.ndim(changed[place]):
                 changed[place] = (changed[place] + np.conj(changed[place].T)) / 2
         if row.within is not None:
             changed = list(row.within(*changed))
@@ -139,3 +139,28 @@ def test_batch_of_gradients_is_that_of_a_loop(row: Row, sample: Sample) -> None:
 
     wanted = np.stack([gw.grad(total)(one) for one in batch])
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"), [p for p in samples() if sum(map(is_tracked, p.values[1].args)) > 1]
+)
+def test_gradient_of_one_argument_is_the_same_with_the_rest_plain(row: Row, sample: Sample) -> None:
+    function = function_of(row, sample)
+    extra = [sample.kwargs[name] for name in sample.tracked]
+    args = [*sample.args, *extra]
+    tracked = [place for place, arg in enumerate(sample.args) if is_tracked(arg)]
+
+    def total(places: list[int], values: tuple[Any, ...]) -> Any:
+        full = list(args)
+        for place, value in zip(places, values, strict=True):
+            full[place] = value
+        parts = function(*full)
+        return sum(np.sum(np.real(part) ** 2 + np.imag(part) ** 2) for part in parts)
+
+    together = gw.grad(lambda *values: total(tracked, values), tuple(range(len(tracked))))(
+        *(args[place] for place in tracked)
+    )
+    for place, wanted in zip(tracked, together, strict=True):
+        found = gw.grad(lambda value, place=place: total([place], (value,)))(args[place])
+
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)

@@ -13,7 +13,7 @@ import contextlib
 import linecache
 import operator
 from opcode import opname
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,14 +113,16 @@ class _Calls(ast.NodeTransformer):
         return _call("__gradwrap_operate__", args, [], node)
 
     def _is_ufunc(self, function: ast.expr) -> bool:
-        if isinstance(function, ast.Name):
-            return isinstance(self._namespace.get(function.id), np.ufunc)
-        return (
-            isinstance(function, ast.Attribute)
-            and isinstance(function.value, ast.Name)
-            and getattr(self._namespace.get(function.value.id), "__name__", "") == "numpy"
-            and function.attr in UFUNCS
-        )
+        return isinstance(self._value_of(function), np.ufunc)
+
+    def _value_of(self, expression: ast.expr) -> Any:
+        """What a name, or a name in a module, refers to now."""
+        if isinstance(expression, ast.Name):
+            return self._namespace.get(expression.id)
+        if isinstance(expression, ast.Attribute):
+            module = self._value_of(expression.value)
+            return vars(module).get(expression.attr) if isinstance(module, ModuleType) else None
+        return None
 
 
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))

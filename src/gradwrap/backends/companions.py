@@ -6,11 +6,9 @@ Neither is imported by gradwrap.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import SEQUENCE
@@ -25,24 +23,29 @@ def enter_all() -> None:
     for name in [name for name in ENTRIES if name in sys.modules]:
         ENTRIES.pop(name)(sys.modules[name])
     if ENTRIES:
-        sys.meta_path.insert(0, _AfterImport())
+        sys.meta_path.insert(0, cast("Any", _AfterImport()))
 
 
-class _AfterImport(MetaPathFinder):
-    """Finds modules as the others do, and adds a step to their import."""
+class _AfterImport:
+    """A finder that finds modules as the others do, and adds a step to their import.
+
+    It does not derive from the class of `importlib.abc`, which is slow to import.
+    """
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the module's spec, with a loader that goes on to enter gradwrap."""
         enter = ENTRIES.pop(fullname, None)
         if enter is None:
             return None
-        spec = importlib.util.find_spec(fullname)
+        from importlib.util import find_spec  # slow to import
+
+        spec = find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, enter)
+            spec.loader = cast("Any", _Loader(spec.loader, enter))
         return spec
 
 
-class _Loader(Loader):
+class _Loader:
     def __init__(self, loader: Any, enter: Callable[[Any], None]) -> None:
         self._loader = loader
         self._enter = enter

@@ -69,13 +69,19 @@ def first_variable(values: Any) -> Any:
     return None
 
 
-def _wrapped(library: ModuleType, result: Any) -> Any:
-    """Wrap new floating-point arrays, not tracked, where they may be filled with tracked values."""
+def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> Any:
+    """Wrap new floating-point arrays, not tracked, where they may be filled with tracked values.
+
+    What is an array that was given, or a view of one, is no new array.
+    """
     if not is_differentiating():
         return result
     if isinstance(result, SEQUENCE):
-        return type(result)(_wrapped(library, part) for part in result)
+        return type(result)(_wrapped(library, part, given) for part in result)
     if not isinstance(result, library.ndarray):
+        return result
+    kind = library.ndarray
+    if any(isinstance(a, kind) and library.may_share_memory(result, a) for a in given):
         return result
     return variable_class(backend_of(result))(result) if result.dtype.kind in "fc" else result
 
@@ -88,7 +94,7 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
     def maker(*args: Any, **options: Any) -> Any:
         variable = first_variable([*args, *options.values()])
         if variable is None:
-            return _wrapped(library, native(*args, **options))
+            return _wrapped(library, native(*args, **options), args)
         return make(variable.__array_namespace__(), library, native, args, options)
 
     return maker
@@ -166,6 +172,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
 # Lists of tracked values --------------------------------------------------------------------------
 
 ARRAYS_IN = {
+    "block": ("arrays",),
     "choose": ("choices",),
     "column_stack": ("tup",),
     "concat": ("arrays",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,6 +160,21 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
 
     What it makes returns `ELSEWHERE` for arguments that `call_function` is to answer for.
     """
+    call = _bound(cls, function)
+    if function not in GIVE_ARRAYS or not (cls._is_batched or cls._backend.depth):
+        return call
+
+    @functools.wraps(call)
+    def marked(*args: Any, **kwargs: Any) -> Any:
+        found = call(*args, **kwargs)
+        if isinstance(found, AnyWrapper) and not found.shape:
+            found._is_array = True  # what vmap cannot tell from a number
+        return found
+
+    return marked
+
+
+def _bound(cls: Any, function: Any) -> Callable[..., Any]:
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here

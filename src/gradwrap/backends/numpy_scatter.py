@@ -37,7 +37,7 @@ def add_at(buffer: Any, key: Any, values: Any) -> None:
     before, after = math.prod(shape[:axis]), math.prod(shape[axis + len(arrays) :])
     whole = np.broadcast_to(values, (*shape[:axis], *at.shape, *shape[axis + len(arrays) :]))
     at = at.reshape(-1)
-    if before > 1:
+    if before != 1:
         at = (np.arange(before)[:, None] * rows + at).reshape(-1)
     if after != 1:
         at = (at[:, None] * after + np.arange(after)).reshape(-1)

@@ -103,7 +103,9 @@ class BatchedKey:
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
     """Return the parts of a key, with arrays in place of lists."""
     return [
-        xp.asarray(part, device=place) if isinstance(part, (list, bool)) else part
+        xp.asarray(part, dtype=xp.int64 if part == [] else None, device=place)
+        if isinstance(part, (list, bool))
+        else part
         for part in (key if isinstance(key, TUPLE) else (key,))
     ]
 

@@ -228,14 +228,14 @@ RULES = [
     special(
         "kn",
         "n x",
-        lambda xp, g, n, x: g * (-0.5 * (xp.special.kv(n - 1, x) + xp.special.kv(n + 1, x))),
+        lambda xp, g, n, x, out: g * (n * out / x - xp.special.kn(n + 1, x)),
         domain=POSITIVE,
         samples=INTEGER_ORDERS,
     ),
     special(
         "yn",
         "n x",
-        lambda xp, g, n, x: g * (0.5 * (xp.special.yv(n - 1, x) - xp.special.yv(n + 1, x))),
+        lambda xp, g, n, x, out: g * (n * out / x - xp.special.yn(n + 1, x)),
         domain=POSITIVE,
         samples=INTEGER_ORDERS,
     ),

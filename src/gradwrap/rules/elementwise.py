@@ -39,6 +39,8 @@ def pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
 
 def pow_exponent(xp: Any, g: Any, x1: Any, out: Any) -> Any:
     """Return g * out * log(x1); at x1 = 0 it is 0, or -out where that is infinite."""
+    if is_complex(xp, out):  # so that a negative base has a logarithm
+        x1 = xp.astype(x1, out.dtype, copy=False) if hasattr(x1, "dtype") else complex(x1)
     if hasattr(x1, "dtype"):
         slope = out * xp.log(_where_nonzero(xp, x1, 1.0))
         return g * xp.where(x1 == 0, _slope_at_zero(xp, out), slope)
@@ -90,7 +92,7 @@ def _over_square(xp: Any, x: Any, x1: Any, x2: Any) -> Any:
 
 def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
     """Return x1 / out, 0 where out is 0, and the sign of x1 where that alone is infinite."""
-    alone = xp.isinf(x1) & ~xp.isinf(x2)
+    alone = xp.isinf(x1) & (abs(x2) != math.inf)
     special = alone | (out == 0)
     return xp.where(alone, xp.sign(x1), xp.where(special, 0.0, x1) / xp.where(special, 1.0, out))
 

@@ -23,8 +23,17 @@ def hypergeometric(xp: Any, a: float, b: float, c: float, x: Any) -> Any:
 
 
 def _complete_first(xp: Any, m: Any) -> Any:
-    """Return the derivative of K, by DLMF 19.5.1 and 15.5.1, 15.8.1."""
-    return (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, m) / (1.0 - m)
+    """Return the derivative of K, DLMF 19.4.1."""
+    return _first_by_m(xp, (0.5 * math.pi) * xp.ones_like(m), m)
+
+
+def _near_one(xp: Any, x: Any, out: Any) -> Any:
+    """Return the derivative of K(1 - x) in x, DLMF 19.4.1, which is right for small x too."""
+    flat = x > 0.9
+    steep = xp.where(flat, 0.5, x)
+    second = xp.special.ellipeinc(0.5 * math.pi, 1.0 - steep)
+    away = (xp.astype(second, x.dtype, copy=False) / steep - out) / (2.0 * (1.0 - steep))
+    return -xp.where(flat, _complete_first(xp, xp.where(flat, 1.0 - x, 0.0)), away)
 
 
 def _complete_second(xp: Any, m: Any) -> Any:
@@ -92,12 +101,7 @@ def _degenerate(xp: Any, x: Any, y: Any) -> Any:
 RULES = [
     special("ellipk", "x", lambda xp, g, x: g * _complete_first(xp, x), domain=BELOW_ONE),
     special("ellipe", "x", lambda xp, g, x: g * _complete_second(xp, x), domain=BELOW_ONE),
-    special(
-        "ellipkm1",
-        "x",
-        lambda xp, g, x: -(g * (math.pi / 8) * hypergeometric(xp, 0.5, 0.5, 2.0, 1.0 - x) / x),
-        domain=BELOW_ONE,
-    ),
+    special("ellipkm1", "x", lambda xp, g, x, out: g * _near_one(xp, x, out), domain=BELOW_ONE),
     special(
         "ellipkinc",
         "phi m",

@@ -57,8 +57,8 @@ def half_line() -> tuple[list[float], list[float]]:
 
 def as_floats(xp: Any, *values: Any) -> list[Any]:
     """Return numbers and arrays of integers as arrays of the dtype of a floating one among them."""
-    floating = [v for v in values if hasattr(v, "dtype") and xp.isdtype(v.dtype, "real floating")]
-    like = floating[0]
+    floating = (v for v in values if hasattr(v, "dtype") and xp.isdtype(v.dtype, "real floating"))
+    like = next(floating, values[-1])
     return [
         xp.full((), value, dtype=like.dtype, device=device(like))
         if not hasattr(value, "dtype")

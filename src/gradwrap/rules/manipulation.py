@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.views import BROADCAST, PERMUTATION
 from gradwrap.core.array.wrapping import untracked_copy
-from gradwrap.core.levels.wrapper import unwrapped_key
+from gradwrap.core.levels.wrapper import is_scalar, unwrapped_key
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.compat import to_device
 from gradwrap.core.library.namespace import composite
@@ -239,7 +239,8 @@ RULES = [
         lambda xp, g, metas, axis: [g[at_axis(axis % g.ndim, i)] for i in range(len(metas))],
         variadic=True,
         samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
-        numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
+        numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind') "
+        "when are_arrays(arrays)",
         batch="stack",
     ),
 ]
@@ -258,7 +259,14 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
     """Broadcast arrays to their common shape."""
     shape = xp.broadcast_shapes(*(tuple(array.shape) for array in arrays))
-    return tuple(xp.broadcast_to(array, shape) for array in arrays)
+    return tuple(_whole(xp, xp.asarray(array), shape) for array in arrays)
+
+
+def _whole(xp: Any, array: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array itself if it has the shape; of a number, a new array."""
+    if tuple(array.shape) != shape:
+        return xp.broadcast_to(array, shape)
+    return xp.asarray(array, copy=True) if is_scalar(array) else array
 
 
 @composite("diff")

@@ -204,17 +204,22 @@ def _where_taken(xp: Any, t: Any, taken: Any) -> Any:
     return xp.where(taken, t, xp.zeros_like(t) if annihilates else 0.0 * t)
 
 
+def _less(x1: Any, x2: Any) -> Any:
+    """Compare two bounds; Python's complex numbers as NumPy orders its own."""
+    return np.less(x1, x2) if isinstance(x1, complex) and isinstance(x2, complex) else x1 < x2
+
+
 def _inside(x: Any, min: Any, max: Any) -> Any:
     inside = x == x
     if min is not None:
         inside = inside & (x >= min)
     if max is not None:
         inside = inside & (x <= max)
-    return inside if min is None or max is None else inside & (min < max)
+    return inside if min is None or max is None else inside & _less(min, max)
 
 
 def _below(x: Any, min: Any, max: Any) -> Any:
-    return x < min if max is None else (x < min) & (min < max)
+    return x < min if max is None else (x < min) & _less(min, max)
 
 
 def _above(x: Any, min: Any, max: Any) -> Any:

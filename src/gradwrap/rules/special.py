@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.library.compat import device
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
+from gradwrap.rules.incomplete import as_floats, column, constants
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
+NEAR = [float(k) for k in range(16)]  # the terms of a zeta function that are summed one by one
 BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000]
 # of even order, over the factorial of the order
 POSITIVE = (0.5, 3.0)
@@ -121,10 +123,9 @@ def _digammas_apart(xp: Any, x: Any, other: Any, out: Any) -> Any:
 
 def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
     """Return the derivative of zeta(x, q) in x, by Euler and Maclaurin's formula, DLMF 25.11.28."""
-    x, q = _like(xp, x, q if hasattr(q, "dtype") else x), _like(xp, q, x)
-    total = 0.0 * (x + q)
-    for k in range(16):
-        total = total - xp.log(q + k) * (q + k) ** -x
+    x, q = as_floats(xp, x, q)
+    near = column(xp, q) + constants(xp, NEAR, q)
+    total = -xp.sum(xp.log(near) * near ** -column(xp, x), axis=-1)
     far = q + 16.0
     log, power = xp.log(far), far**-x
     total = total - power * far * (log + 1.0 / (x - 1.0)) / (x - 1.0) - 0.5 * power * log

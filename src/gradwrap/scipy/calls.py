@@ -24,7 +24,7 @@ from gradwrap.transforms.calls import RefusedTangent
 from gradwrap.transforms.custom_calls import is_differentiated, perform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gradwrap.scipy.results import Path
     from gradwrap.scipy.table import Row
@@ -86,14 +86,16 @@ class SciPyCall:
         """The arguments that a formula names, arrays as arrays, and what else it may name."""
         arguments = self.arguments(leaves)
         for name in self.row.arrays:
-            if isinstance(arguments.get(name), LIST):
-                arguments[name] = np.asarray(arguments[name])
+            value = arguments.get(name)
+            if isinstance(value, LIST) or type(value) in (int, float, complex):
+                arguments[name] = np.asarray(value)[()]
         return {name: value for name, value in (arguments | more).items() if name in wanted}
 
-    def original(self, leaves: Sequence[Any]) -> Any:
-        """Call SciPy's function."""
+    def original(self, leaves: Sequence[Any], change: Callable[[Any], Any] | None = None) -> Any:
+        """Call SciPy's function, with arguments that are changed before."""
         parts = dict(zip(self.paths, leaves, strict=True))
         given = {name: with_parts(value, parts, (name,)) for name, value in self.given.items()}
+        given = given if change is None else change(given)
         bound = inspect.BoundArguments(self.row.signature, given)
         return self.row.original(*bound.args, **bound.kwargs)
 

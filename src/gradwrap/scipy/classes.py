@@ -42,10 +42,10 @@ def meta_of(native: Any) -> Any:
 
     class InstancesOfBoth(type(native)):  # type: ignore[misc]  # a class of SciPy's
         def __instancecheck__(self, instance: Any) -> bool:
-            return isinstance(instance, native)
+            return native in type(instance).__mro__
 
         def __subclasscheck__(self, other: Any) -> bool:
-            return issubclass(other, native)
+            return native in other.__mro__
 
     return InstancesOfBoth
 

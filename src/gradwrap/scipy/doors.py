@@ -40,6 +40,8 @@ def is_function(found: Any) -> bool:
 
 
 UNTRIED = Untried()
+SPECIAL = ("__all__", "__version__")
+"""The special names that are SciPy's; not `__path__`, by which its files would be run again."""
 
 
 # Modules ------------------------------------------------------------------------------------------
@@ -52,6 +54,8 @@ def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     public: frozenset[str] = frozenset(getattr(native, "__all__", ()) if module else ())
 
     def __getattr__(name: str) -> Any:  # noqa: N807  a module's
+        if name.startswith("__") and name not in SPECIAL:
+            raise AttributeError(f"module {ours!r} has no attribute {name!r}")
         path = f"{module}.{name}".lstrip(".")
         found = getattr(native, name)
         if isinstance(found, ModuleType):

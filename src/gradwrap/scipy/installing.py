@@ -124,7 +124,7 @@ def _install_class(row: Row) -> Callable[[], None]:
 
     initialize = native.__init__
     is_own = "__init__" in vars(native)
-    take_over = getattr(ours, "_take_over", None)
+    take_over: Any = getattr(ours, "_take_over", None)
 
     @functools.wraps(initialize)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  a class's

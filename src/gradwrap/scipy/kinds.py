@@ -32,6 +32,7 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwrapped_key
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError, TrackedValueError
 from gradwrap.scipy.array_api import array_api_paths
@@ -182,7 +183,17 @@ class ArrayApi(Formula):
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call SciPy's function in the namespace of the variables."""
         with array_api_paths():
-            return call.original([wrapped_untracked(leaf) for leaf in leaves])
+            return call.original(leaves, _wrapped_arrays)
+
+
+def _wrapped_arrays(value: Any) -> Any:
+    """The same containers with all floating-point arrays as variables, of one namespace."""
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [_wrapped_arrays(part) for part in value])
+    if isinstance(value, DICT):
+        return {key: _wrapped_arrays(part) for key, part in value.items()}
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+    return wrapped_untracked(value) if is_array else value
 
 
 class Untried(ArrayApi):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import weakref
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.graph.backward import backward_pass
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gradwrap.core.library.buffers import Notes
+
+    Given = list[tuple[weakref.ReferenceType[Any], Any]]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -87,10 +90,15 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
     def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
         # fun may write to its arguments, and the caller to arrays
         inputs = kept_tree(map_leaves(snapshot, (args, kwargs)), UNTRACKED)
+        given = [
+            (weakref.ref(leaf), snapshot(leaf))
+            for leaf in flatten((args, kwargs))[0]
+            if isinstance(leaf, AnyWrapper) and not leaf._is_batched
+        ]
         began = next_sequence_number()
         with noting() as notes:
             out = fun(*args, **kwargs)
-        return _replaced(fun, inputs, out, began, notes)  # type: ignore[no-any-return]  # as fun returned it
+        return _replaced(fun, inputs, out, began, notes, given)  # type: ignore[no-any-return]  # as fun returned it
 
     return checkpointed
 
@@ -145,7 +153,9 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], x: Any) -> Any:
 # Forward: one node in place of many ---------------------------------------------------------------
 
 
-def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int, notes: Notes) -> Any:
+def _replaced(  # noqa: PLR0913  all there is to a run
+    fun: Callable[..., Any], inputs: Any, out: Any, began: int, notes: Notes, given: Given
+) -> Any:
     """Put one node in place of all that a function has recorded since it began."""
     leaves, treedef = flatten(out)
     roots: dict[int, dict[int, Node]] = {}
@@ -159,7 +169,8 @@ def _replaced(fun: Callable[..., Any], inputs: Any, out: Any, began: int, notes:
     for level, found in roots.items():
         parents = _origins(found.values(), began)
         if parents:
-            nodes = _nodes(_Rerun(fun, inputs, level, parents, treedef, found, notes), leaves)
+            again = _Rerun(fun, inputs, level, parents, treedef, found, notes, given)
+            nodes = _nodes(again, leaves)
             new |= {(level, place): node for place, node in zip(found, nodes, strict=True)}
     return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
 
@@ -220,6 +231,7 @@ class _Rerun:
         treedef: TreeDef,
         roots: dict[int, Node],
         notes: Notes,
+        given: Given,
     ) -> None:
         self.fun = fun
         self.level = level
@@ -230,11 +242,12 @@ class _Rerun:
         self.places = tuple(roots)
         self.metas = tuple(node.meta for node in roots.values())
         self.differentiating = is_differentiating()
-        given = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
+        self.given = given
+        given_nodes = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
         self.used: tuple[tuple[Any, Any], ...] = tuple(
             (owner, owner._value)
-            for owner in (_owner(p) for p in parents if p not in given)
+            for owner in (_owner(p) for p in parents if p not in given_nodes)
             if owner is not None
         )
 
@@ -250,7 +263,7 @@ class _Rerun:
         inputs = map_leaves(snapshot, restored_tree(name_of(self.fun), self.inputs))
         mode = differentiating() if self.differentiating else contextlib.nullcontext()
         began = next_sequence_number()
-        with recording_from(self.level), mode, noting() as notes:
+        with recording_from(self.level), mode, noting() as notes, _as_given(self.given):
             out = self.fun(*inputs[0], **inputs[1])
         leaves, treedef = flatten(out)
         if treedef != self.treedef:
@@ -292,6 +305,26 @@ class _Rerun:
         """The arrays that are kept to run the function again."""
         held = [getattr(leaf, "array", leaf) for leaf in flatten(self.inputs)[0]]
         return [native(leaf) for leaf in held if is_array(leaf)]
+
+
+@contextlib.contextmanager
+def _as_given(given: Given) -> Iterator[None]:
+    """Let arguments hold what they held when they were given: the function may refer to them."""
+    later: list[tuple[Any, Any]] = []
+    for reference, then in given:
+        variable = reference()
+        if variable is not None and variable._value is not then._value:
+            later.append((variable, snapshot(variable)))
+            _put(variable, then)
+    try:
+        yield
+    finally:
+        for variable, now in later:
+            _put(variable, now)
+
+
+def _put(variable: Any, held: Any) -> None:
+    variable.__class__, variable._value, variable._node = type(held), held._value, held._node
 
 
 def _below(leaf: Any, level: int) -> Any:

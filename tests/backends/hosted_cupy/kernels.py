@@ -18,6 +18,9 @@ __all__ = ["elementwise", "reduction"]
 
 HOOK = "__cupy_override_elementwise_kernel__"
 
+EXCHANGED = {"ellipk": "ellipkm1", "ellipkm1": "ellipk"}
+"""Functions of SciPy's whose kernels have each other's names in CuPy."""
+
 
 def elementwise(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any:
     """Do what `cupy.ndarray` does as the argument of a ufunc or an `ElementwiseKernel`."""
@@ -59,6 +62,7 @@ def _numpys(name: str) -> Callable[..., Any]:
         import scipy.special
 
         short = short.removeprefix("cupyx_scipy_").removeprefix("special_")
+        short = EXCHANGED.get(short, short)
         found = getattr(scipy.special, short)
     return found  # type: ignore[no-any-return]  # looked up by name
 

@@ -34,6 +34,11 @@ def are_matrices(a: Any, b: Any) -> bool:
     return getattr(a, "ndim", 0) > 0 and 0 < getattr(b, "ndim", 0) < 3
 
 
+def are_arrays(values: Any) -> bool:
+    """Tell if there are no numbers of Python's among values, which the standard does not join."""
+    return all(hasattr(value, "shape") for value in values)
+
+
 def bound(first: Any, second: Any) -> Any:
     """An argument of two names, under the one by which it was given."""
     return first if given(first) else second if given(second) else None

@@ -63,7 +63,7 @@ def block(xp: Any, arrays: Any) -> Any:
             return xp.reshape(a, (1,) * (rank - a.ndim) + tuple(a.shape))
         return xp.concat([join(part, level - 1) for part in value], axis=-level)
 
-    return join(arrays, levels)
+    return join(arrays, levels) if levels else xp.copy(xp.asarray(arrays), order="C")
 
 
 standard(
@@ -114,10 +114,11 @@ def _on_host(obj: Any) -> Any:
 def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
     """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
     constants = kwargs.get("constant_values", 0)
+    order = _order_of(array)
     if mode == "constant" and is_recorded(constants):
         pairs = xp.broadcast_to(xp.asarray(constants), (array.ndim, 2))
         ends = counting(2 * array.ndim).reshape(array.ndim, 2)
-        places: Any = 2 * array.ndim + counting(array.size).reshape(array.shape)
+        places: Any = 2 * array.ndim + np.asarray(positions_of(array), order=order)
         places = untyped.pad(places, pad_width, constant_values=ends)
         parts = (xp.astype(pairs, array.dtype, copy=False), array)
         return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
@@ -127,19 +128,27 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
         if array.size:
             first = untyped.unravel_index(inside.argmax(), inside.shape)
         kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        zeros = np.zeros_like(positions_of(array), innermost(array).dtype)
+        zeros = np.zeros(array.shape, innermost(array).dtype, order)
         out = xp.asarray(np.pad(zeros, pad_width, **kwargs))
         key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
         out[tuple(key)] = array
         return out
     if mode in ("edge", "reflect", "symmetric", "wrap") and kwargs.get("reflect_type") != "odd":
-        return gathered(xp, np.pad, array, pad_width=pad_width, mode=mode, **kwargs)
+        options = {"pad_width": pad_width, "mode": mode, **kwargs}
+        return gathered(xp, lambda a: np.pad(np.asarray(a, order=order), **options), array)
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
+
+
+def _order_of(array: Any) -> Any:
+    """The memory order in which NumPy pads an array."""
+    flags = getattr(one_array(array), "flags", None)
+    return "F" if flags is not None and flags.fnc else "C"
 
 
 def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
     """Take the elements whose positions NumPy's function gives of all positions."""
-    return xp.reshape(a, (-1,))[function(positions_of(a), **options)]
+    found = xp.reshape(a, (-1,))[function(positions_of(a), **options)]
+    return found if found.shape else xp.asarray(found, copy=True)
 
 
 def positions_of(a: Any) -> Any:

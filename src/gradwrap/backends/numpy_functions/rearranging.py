@@ -197,7 +197,7 @@ def compress(xp: Any, condition: Any, axis: Any = None, **array: Any) -> Any:
     return take(xp, xp.asarray(a), np.flatnonzero(on_host(condition)), axis)
 
 
-@implements("diag diagflat(v, k=0)", arrays=1)
+@implements("diag diagflat(v, k=0)", arrays=1, always=True)
 def diag(xp: Any, name: str, v: Any, k: int) -> Any:
     """Write to where NumPy has the positions, of which the first is 1."""
     if v.ndim == 2 and name == "diag":

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import reverse, sizes
+from gradwrap.backends.numpy_functions.converting import NDARRAY, reverse, sizes
 from gradwrap.backends.numpy_functions.table import completes, implements, standard
-from gradwrap.core.levels.wrapper import innermost
+from gradwrap.core.levels.wrapper import innermost, one_array
 
 
 @completes(np.reshape)
@@ -49,12 +49,11 @@ def ravel(xp: Any, a: Any, order: str = "C") -> Any:
 
 def _axes_in_memory(a: Any) -> tuple[int, ...]:
     """The axes in the order in which the elements lie in memory."""
-    steps = getattr(innermost(a), "strides", None)
-    axes = range(a.ndim)
-    if steps is None:
-        return tuple(axes)
-    last = len(steps) - a.ndim
-    return tuple(sorted(axes, key=lambda axis: -abs(steps[last + axis])))
+    array = one_array(a)
+    if not isinstance(array, NDARRAY):
+        return tuple(range(a.ndim))
+    made: Any = np.nditer([array, None], ["zerosize_ok"]).operands[1]
+    return tuple(sorted(range(a.ndim), key=lambda axis: -abs(made.strides[axis])))
 
 
 @implements("swapaxes(a, axis1, axis2)", "rollaxis(a, axis, start=0)", always=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,9 @@ def cov(
     free = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         weighted = deviation = rows - xp.mean(rows, axis=1, keepdims=True)
-        norm = rows.shape[1] - free
+        if rows.shape[1] <= free:
+            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+        norm = np.float64(max(rows.shape[1] - free, 0))
     else:
         check_constant("np.cov", fweights=fweights)
         shares = xp.asarray(1.0 if aweights is None else aweights)

@@ -18,6 +18,7 @@ from gradwrap.backends.numpy_functions.spelling import (
     enter,
     named,
 )
+from gradwrap.core.array.views import view_of
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     innermost,
@@ -159,6 +160,8 @@ def in_order(found: Any, order: Any, a: Any = None) -> Any:
     like = innermost(a)
     if not found.shape:
         return found
+    if view_of(found) is not None:
+        found = found.copy("K")
     if order != "K":
         lay_out(found, np.empty(found.shape, order=order))
     elif isinstance(like, NDARRAY):

@@ -91,7 +91,8 @@ class Attributes(Wrapper):
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
-            zeros = self._namespace.zeros_like(self)
+            ordered: Any = self.copy("A")
+            zeros = self._namespace.zeros_like(ordered)
             return zeros[()] if is_scalar(self) else zeros
         found: Self = self._namespace.imag(self)
         return found

@@ -74,7 +74,7 @@ class Flat(Generic[V]):
             return
         positions = self._positions(key)
         value = self._filling(value, tuple(positions.shape), int(positions.size))
-        if value is not None:
+        if value is not None and positions.size:
             set_item(base, _unravelled(positions, base.shape) or ..., value)
 
     def _position(self, key: Any) -> int | None:

@@ -27,7 +27,7 @@ from gradwrap.core.array.views import (
     view_of,
 )
 from gradwrap.core.calls.record import record_in_place
-from gradwrap.core.graph.node import Leaf
+from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -45,6 +45,7 @@ from gradwrap.core.library.buffers import buffer_of, share, shared
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.table.registry import find_op, op_of_symbol
+from gradwrap.core.table.rule import passes
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.errors import InPlaceError
 
@@ -77,10 +78,20 @@ def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
     variable._value = value._value
     if recorded:
         before = variable._node
-        variable.__class__, variable._node = type(value), value._node
+        variable.__class__, variable._node = type(value), _node_of_write(variable, value)
         follow(variable, before)
     variable._is_array = True
     outdate_views(variable, recorded=recorded)
+
+
+def _node_of_write(variable: Any, value: Any) -> Any:
+    """The node of what is written, a new one: `x += 1` changes the values but no derivative."""
+    node = value._node
+    if node is not variable._node or not isinstance(node, (Leaf, Node)):
+        return node
+    op = find_op("copy")
+    assert op is not None
+    return Node(node, passes, (), 0, node.meta, type_of(variable)._bind(op))
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
-from gradwrap.core.levels.wrapper import AnyWrapper, snapshot
+from gradwrap.core.levels.wrapper import AnyWrapper, lay_out, layers, one_array, snapshot
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.scatter import scatter_add_generic
 from gradwrap.core.values.dynamic import type_of
@@ -490,6 +490,13 @@ class WrappedBackend(Backend):
 
     def copy(self, array: Any, order: str | None = None) -> Any:
         return self.xp.copy(array, order=order or "K")
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        made = self.xp.copy(self.xp.moveaxis(array, axis, 0))
+        if made.size:
+            *_, lowest = layers(made)
+            lay_out(made, lowest._backend.copy(one_array(made)[0], "K"))
+        return made
 
     @property
     def tells_views(self) -> bool:  # type: ignore[override]  # of the library

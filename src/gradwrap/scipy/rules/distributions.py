@@ -23,7 +23,7 @@ import numpy as np
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.rules.incomplete import half_line
-from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.calls import SUSPECTS, holds_variable
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
 from gradwrap.scipy.table import Kind, Row
@@ -122,7 +122,7 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not holds_variable((args, kwargs)):
+        if not _is_tracked(args, kwargs):
             return original(self, *args, **kwargs)
         if name in WITHOUT:
             raise NoRuleError(
@@ -134,6 +134,14 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
         return _answered(self, name, args, kwargs)
 
     return method
+
+
+def _is_tracked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell if a variable is among the arguments, quickly where none of them could hold one."""
+    for value in args:
+        if isinstance(value, SUSPECTS) and holds_variable(value):
+            return True
+    return bool(kwargs) and holds_variable(kwargs)
 
 
 def _reduced(self: Any) -> Any:
@@ -261,14 +269,17 @@ def _continuous(
         inside = valid & (place >= lower) & (place <= upper)
     else:
         inside = valid & (place > lower) & (place < upper)
-    y = np.where(inside, y, _interior(lower, upper))
+    everywhere = bool(np.all(inside))
+    if not everywhere:
+        y = np.where(inside, y, _interior(lower, upper))
     if name == "pdf":
         found = density(dist, y, shapes) / scale
     elif name == "logpdf":
         found = log_density(dist, y, shapes) - np.log(scale)
     else:
         found = distribution_function(dist, name, y, shapes, out, inside)
-    return np.reshape(np.where(inside, found, out), np.shape(out))
+    found = found if everywhere else np.where(inside, found, out)
+    return found if np.shape(found) == np.shape(out) else np.reshape(found, np.shape(out))
 
 
 def _spread(value: Any, shape: tuple[int, ...]) -> Any:

@@ -591,12 +591,11 @@ def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **o
     for k in range(1, len(points)):
         length = times[k] - times[k - 1]
         steps: list[Any] = []
-        found = scipys("integrate.solve_ivp")(
+        scipys("integrate.solve_ivp")(
             plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["RK45"], steps),
             rtol=1e-9, atol=1e-11, max_step=np.inf,
         )  # fmt: skip
         state = np.asarray(result[k]).reshape(-1)
-        del found
         f = rate(times[k - 1], y)
         span = points[k] - points[k - 1]
         for low, high in steps:  # parts of the interval, whose ends may be tracked

@@ -255,17 +255,21 @@ def _minimize_scalar(
     return attached("optimize.minimize_scalar", result, {("x",): x, ("fun",): value})
 
 
-def _fmin(name: str, *, with_gradient: bool = False, scalar: bool = False) -> Any:
+STARTS = {"fminbound": 2, "brent": 0, "golden": 0}
+"""So many points precede `args`; in other functions one, and then the gradient of some."""
+
+
+def _fmin(name: str, *, with_gradient: bool = False) -> Any:
     """The rule of one of the older functions, which return the point, and more if asked."""
 
-    def composed(func: Any, *starts: Any, args: Any = (), **options: Any) -> Any:
-        if with_gradient and len(starts) > 1:
-            options["fprime"] = starts[1]
-            starts = starts[:1]
-        if len(starts) > (
-            2 if scalar and name == "fminbound" else 1 if not scalar or name != "fminbound" else 2
-        ):
-            *starts, args = starts  # type: ignore[assignment]  # a tuple or a list
+    def composed(func: Any, *given_first: Any, args: Any = (), **options: Any) -> Any:
+        count = STARTS.get(name, 1)
+        starts, rest = given_first[:count], list(given_first[count:])
+        if rest and with_gradient:
+            options["fprime"] = rest.pop(0)
+        if rest:
+            args = rest.pop(0)
+        refuse(f"scipy.optimize.{name}", more_by_position=rest)
         args = as_args(args)
         given = _silenced(options)
         result = scipys(f"optimize.{name}")(
@@ -701,15 +705,62 @@ ROWS = [
         ],
     ),
     _calls("fmin", _fmin("fmin"), None),
-    _calls("fmin_bfgs", _fmin("fmin_bfgs", with_gradient=True), None),
-    _calls("fmin_cg", _fmin("fmin_cg", with_gradient=True), None),
+    _calls(
+        "fmin_bfgs",
+        _fmin("fmin_bfgs", with_gradient=True),
+        lambda r: [
+            call(
+                _valley,
+                [0, 0],
+                args=(np.array([0.4, 0.6]),),
+                tracked="args",
+                upto=1,
+                accuracy=1e-3,
+                disp=False,
+            )
+        ],
+    ),
+    _calls(
+        "fmin_cg",
+        _fmin("fmin_cg", with_gradient=True),
+        lambda r: [
+            call(
+                _valley,
+                [0, 0],
+                args=(np.array([0.4, 0.6]),),
+                tracked="args",
+                upto=1,
+                accuracy=1e-3,
+                disp=False,
+            )
+        ],
+    ),
     _calls("fmin_ncg", _fmin("fmin_ncg", with_gradient=True), None),
     _calls("fmin_powell", _fmin("fmin_powell"), None),
-    _calls("fmin_l_bfgs_b", _fmin("fmin_l_bfgs_b", with_gradient=True), None),
+    _calls(
+        "fmin_l_bfgs_b",
+        _fmin("fmin_l_bfgs_b", with_gradient=True),
+        lambda r: [
+            call(
+                _valley,
+                [0, 0],
+                args=(np.array([0.4, 0.6]),),
+                tracked="args",
+                upto=1,
+                accuracy=1e-3,
+                approx_grad=True,
+                take=lambda made: made[0],
+            )
+        ],
+    ),
     _calls("fmin_tnc", _fmin("fmin_tnc", with_gradient=True), None),
-    _calls("fminbound", _fmin("fminbound", scalar=True), None),
-    _calls("brent", _fmin("brent", scalar=True), None),
-    _calls("golden", _fmin("golden", scalar=True), None),
+    _calls(
+        "fminbound",
+        _fmin("fminbound"),
+        lambda r: [call(_bowl, -1, 2, (0.7,), upto=1, accuracy=1e-3, xtol=1e-9)],
+    ),
+    _calls("brent", _fmin("brent"), lambda r: [call(_bowl, (0.7,), upto=1, accuracy=1e-3)]),
+    _calls("golden", _fmin("golden"), None),
     _calls(
         "least_squares",
         _least_squares,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import (
     Adjoint,
@@ -19,6 +21,7 @@ from gradwrap.scipy.kinds import (
 )
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
+from gradwrap.scipy.solving import attached, plain
 from gradwrap.scipy.table import Row, call, register
 
 signal: Any = import_module("scipy.signal")
@@ -93,8 +96,6 @@ def _correlate2d(in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: Any) -
         return full
     # the middle of a correlation is that of the reversed kernel
     key = tuple(slice(n // 2, n // 2 + m) for m, n in zip(in1.shape, in2.shape, strict=True))
-    starts = [(f - m) // 2 for f, m in zip(full.shape, in1.shape, strict=True)]
-    del starts
     return full[key] if any(n % 2 == 0 for n in in2.shape) else _centred(full, in1.shape)
 
 
@@ -186,12 +187,8 @@ def _filter_from(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     order, n = max(b.shape[0], a.shape[0]), x.shape[-1]
     b, a = (np.concatenate([one, np.zeros(order - one.shape[0])]) for one in (b, a))
     zi = np.broadcast_to(zi, (*x.shape[:-1], order - 1))
-    blank = np.zeros((*x.shape[:-1], order))
     start = np.concatenate([zi, np.zeros((*x.shape[:-1], n + 1))], axis=-1)
-    # longer by the state, so that the final one can be read
-    longer = np.concatenate([x, blank], axis=-1)
     y = _filtered(b, a, x) + _filtered(ONE, a, start[..., :n])
-    del longer
     states: list[Any] = []
     for k in range(1, order):
         total = start[..., n + k - 1]
@@ -385,12 +382,13 @@ def _wiener(im: Any, mysize: Any, noise: Any) -> Any:
 
 def _basis(x: Any, order: int) -> Any:
     """The symmetric B-spline of order 2 or 3."""
-    x = np.abs(x)
+    size, square = np.abs(x), x * x
     if order == 2:
-        inner, outer = 0.75 - x**2, (1.5 - x) ** 2 / 2
-        return np.where(x <= 0.5, inner, np.where(x < 1.5, outer, 0.0))
-    inner, outer = 2 / 3 - x**2 * (2 - x) / 2, (2 - x) ** 3 / 6
-    return np.where(x < 1, inner, np.where(x < 2, outer, 0.0))
+        return np.where(
+            size <= 0.5, 0.75 - square, np.where(size < 1.5, (1.5 - size) ** 2 / 2, 0.0)
+        )
+    inner, outer = 2 / 3 - square * (2 - size) / 2, (2 - size) ** 3 / 6
+    return np.where(size < 1, inner, np.where(size < 2, outer, 0.0))
 
 
 def _spline_at(order: int) -> Any:
@@ -704,6 +702,49 @@ def _zoom_fft(x: Any, fn: Any, m: Any, fs: Any, endpoint: Any, axis: Any) -> Any
     return np.moveaxis(x @ np.exp(np.asarray(-1j) * angle), -1, axis)
 
 
+def _short_time(native: Any) -> Any:
+    """The class of short-time transforms, which are linear in the signal."""
+
+    class ShortTimeFFT(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+        def stft(self, x: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
+            if not holds_variable([x]):
+                return super().stft(x, *args, axis=axis, **options)
+            value = super().stft(plain(x), *args, axis=axis, **options)
+            moved = np.moveaxis(x, axis, 0)
+            n = moved.shape[0]
+            units = super().stft(np.eye(n), *args, axis=-1, **options)
+            matrix = np.reshape(units, (n, -1)).T
+            made = matrix @ np.reshape(moved, (n, -1))
+            made = np.reshape(made, (*units.shape[1:], *moved.shape[1:]))
+            made = np.moveaxis(np.moveaxis(made, 1, -1), 0, axis - 1 if axis < 0 else axis)
+            return attached("signal.ShortTimeFFT.stft", value, {(): made})
+
+        def spectrogram(self, x: Any, y: Any = None, *args: Any, **options: Any) -> Any:
+            if not holds_variable([x, y]):
+                return super().spectrogram(x, y, *args, **options)
+            if y is not None or options.get("detr") is not None or args:
+                raise NoRuleError(
+                    "scipy.signal.ShortTimeFFT.spectrogram has a derivative of one signal, without "
+                    "detr=. Fix: multiply the two .stft()."
+                )
+            value = super().spectrogram(plain(x), **options)
+            made = self.stft(x, **options)
+            power = np.real(made) ** 2 + np.imag(made) ** 2
+            return attached("signal.ShortTimeFFT.spectrogram", value, {(): power})
+
+    ShortTimeFFT.__module__ = native.__module__
+    return ShortTimeFFT
+
+
+def _peaks(x: Any, out: Any) -> Any:
+    return None, {"peak_heights": x[np.asarray(out[0])]}
+
+
+def _prominences(x: Any, peaks: Any, out: Any) -> Any:
+    bases = np.maximum(x[np.asarray(out[1])], x[np.asarray(out[2])])
+    return x[np.asarray(peaks)] - bases, None, None
+
+
 # Representations of filters -----------------------------------------------------------------------
 
 
@@ -1000,7 +1041,7 @@ def _one_first(sos: Any, *rest: Any) -> tuple[Any, ...]:
 CONVOLUTIONS = [
     Row(
         "signal.convolve",
-        Formula(_convolve_any := lambda in1, in2, mode: _convolve(in1, in2, mode)),
+        Formula(lambda in1, in2, mode: _convolve(in1, in2, mode)),
         arrays="in1 in2",
         neutral="method",
         samples=_two,
@@ -1458,6 +1499,27 @@ API = [
     _api("sweep_poly", lambda r: [call(r.rising(5), np.array([0.1, 0.3]))]),
 ]
 NONE = [
+    Row("signal.ShortTimeFFT", Class(_short_time), note=".stft and .spectrogram of one signal"),
+    Row(
+        "signal.find_peaks",
+        Formula(_peaks),
+        arrays="x",
+        neutral="height threshold distance prominence width wlen rel_height plateau_size",
+        byproducts=(
+            *("left_thresholds", "right_thresholds", "prominences", "widths", "width_heights"),
+            *("left_ips", "right_ips"),
+        ),
+        samples=lambda r: [call(r.normal(12), height=-5)],
+    ),
+    Row(
+        "signal.peak_prominences",
+        Formula(_prominences),
+        arrays="x",
+        neutral="wlen",
+        samples=lambda r: [
+            call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5]))
+        ],
+    ),
     *(
         Row(f"signal.{name}", Constant("indices, counts or facts"))
         for name in (
