@@ -53,11 +53,14 @@ def _index_arrays(key: Any) -> tuple[int, list[Any]]:
     axis = 0
     while axis < len(parts) and type(parts[axis]) is slice and parts[axis] == slice(None):
         axis += 1
-    arrays = [np.asarray(part) for part in parts[axis:] if isinstance(part, (np.ndarray, list))]
+    arrays: list[Any] = [
+        np.asarray(part) for part in parts[axis:] if isinstance(part, (np.ndarray, list))
+    ]
     if len(arrays) < len(parts) - axis or any(array.dtype.kind not in "iu" for array in arrays):
         return axis, []
     return axis, arrays
 
 
 def _counted_from_front(array: Any, length: int) -> Any:
-    return np.where(array < 0, array + length, array)
+    counted: Any = np.where(array < 0, array + length, array)
+    return counted
