@@ -459,7 +459,7 @@ def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
             batches.append(arg)
             axes.append(None)
             for row in rows:
-                row.append(like.copy("K"))
+                row.append(arg)
             continue
         steps = (0, 1, 1) if i in run.numbers else (0, 0, 0)
         each = [
@@ -469,7 +469,7 @@ def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
         batches.append(np.stack(each, axis=axis))
         axes.append(axis)
         for row, value in zip(rows, each, strict=True):
-            row.append(value)
+            row.append(value if value.ndim else value[()])
     return rows, batches, tuple(axes)
 
 
@@ -483,7 +483,7 @@ def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
     shapes = [np.shape(value) for value in run.reference.values]
     found: list[Any] = []
     for row in rows:
-        args = [np.copy(value, order="K") if value.ndim else value[()] for value in row]
+        args = [value.copy("K") if is_array(value) else value for value in row]
         try:
             results = plain(*args)
         except Exception:

@@ -245,10 +245,10 @@ class _Rerun:
         self.given = given
         given_nodes = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
+        owners = [_owner(p) for p in parents if p not in given_nodes]
+        owners += [value for value in _enclosed(fun) if all(r() is not value for r, _ in given)]
         self.used: tuple[tuple[Any, Any], ...] = tuple(
-            (owner, owner._value)
-            for owner in (_owner(p) for p in parents if p not in given_nodes)
-            if owner is not None
+            (owner, owner._value) for owner in owners if owner is not None
         )
 
     def run(self) -> list[Any]:
@@ -305,6 +305,15 @@ class _Rerun:
         """The arrays that are kept to run the function again."""
         held = [getattr(leaf, "array", leaf) for leaf in flatten(self.inputs)[0]]
         return [native(leaf) for leaf in held if is_array(leaf)]
+
+
+def _enclosed(fun: Any) -> list[Any]:
+    """The arrays around a function that it refers to by name."""
+    found: list[Any] = []
+    for cell in getattr(fun, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # it is empty still
+            found.append(cell.cell_contents)
+    return [value for value in found if isinstance(value, AnyWrapper) and not value._is_batched]
 
 
 @contextlib.contextmanager

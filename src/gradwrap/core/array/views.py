@@ -82,7 +82,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
             result._is_array = True
             return result
         result._view = View(source, bound.op, statics)
-        if source._is_array and source._node is not None:  # it is being written to
+        if source._is_array and source._node is not None and not cls._is_batched:  # it is written
             result._value = cls._backend.read_part(result._value)
         remember(source, result)
     return result
