@@ -81,7 +81,7 @@ def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
 
 
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    return np.linalg.cholesky(x, upper=upper)
+    return untyped.linalg.cholesky(x, upper=upper)
 
 
 OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(

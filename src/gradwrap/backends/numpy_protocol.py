@@ -107,7 +107,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     xp = cls._namespace
     if dtype is not None:
         if cls._backend.name == "numpy":
-            types = (type(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs)
+            types: Any = (type(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs)
             signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
             ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature)
         inputs = tuple(cast(xp, x, dtype) for x in inputs)

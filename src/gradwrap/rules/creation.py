@@ -42,7 +42,7 @@ def asarray(
             found = xp.astype(found, dtype)
         if copy and found is obj:
             found = xp.copy(obj)
-            found._is_array = True
+            found._is_array = True  # noqa: SLF001  shared with the core
         return found
     backend = cls._backend
     if isinstance(obj, SEQUENCE):

@@ -105,7 +105,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 def _within(places: Any, n: int, mode: str) -> Any:
     """Bring places out of bounds to one of the `n` elements, as the mode says."""
-    np.take(np.empty(1), 0, mode=mode)  # which refuses other modes
+    untyped.take(np.empty(1), 0, mode=mode)  # which refuses other modes
     if mode == "raise":
         return places
     return places % n if mode == "wrap" else np.clip(places, 0, n - 1)

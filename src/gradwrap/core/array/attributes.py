@@ -25,7 +25,8 @@ class Attributes(Wrapper):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on a device, itself if it is there; the gradient comes back to this one."""
-        if device == self.device and stream is None:
+        this: Any = self
+        if device == this.device and stream is None:
             return self
         namespace: Any = self._namespace  # beyond the standard
         moved: Self = namespace.to_device(self, device, stream=stream)
@@ -91,11 +92,11 @@ class Attributes(Wrapper):
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
-            ordered: Any = self.copy("A")
-            zeros = self._namespace.zeros_like(ordered)
-            return zeros[()] if is_scalar(self) else zeros
-        found: Self = self._namespace.imag(self)
-        return found
+            this: Any = self
+            zeros: Any = this._namespace.zeros_like(this.copy("A"))
+            found: Self = zeros[()] if is_scalar(self) else zeros
+            return found
+        return self._namespace.imag(self)
 
     @imag.setter
     def imag(self, value: Any) -> None:

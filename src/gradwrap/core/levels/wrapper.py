@@ -305,7 +305,7 @@ def example(value: Any, level: int, index: int) -> Any:
 
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
-    kind = type_of(key)
+    kind: Any = type_of(key)
     if kind is SLICE:
         is_plain = IMMUTABLE.issuperset(map(type_of, (key.start, key.stop, key.step)))
         return key if is_plain else _with_leaves(key, native)
@@ -321,7 +321,7 @@ def unwrapped_key(key: Any) -> Any:
 def _is_plain(key: tuple[Any, ...]) -> bool:
     """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
     for part in key:
-        kind = type_of(part)
+        kind: Any = type_of(part)
         if kind is SLICE:
             if not IMMUTABLE.issuperset(map(type_of, (part.start, part.stop, part.step))):
                 return False
