@@ -94,9 +94,10 @@ class Attributes(Wrapper):
         if not self._backend.dtype_kind(self._value.dtype)[1]:
             this: Any = self
             zeros: Any = this._namespace.zeros_like(this.copy("A"))
-            found: Self = zeros[()] if is_scalar(self) else zeros
-            return found
-        return self._namespace.imag(self)
+            part: Self = zeros[()] if is_scalar(self) else zeros
+            return part
+        found: Self = self._namespace.imag(self)
+        return found
 
     @imag.setter
     def imag(self, value: Any) -> None:

@@ -33,7 +33,8 @@ class _BatchedNamespace(WrappedNamespace):
         if self._has_rule(path) or not isinstance(found, functools.partial):
             return found
         one_by_one: Any = functools.partial(looped, found, path)
-        return functools.update_wrapper(one_by_one, found, (), ())
+        functools.update_wrapper(one_by_one, found, (), ())
+        return one_by_one
 
 
 class Batched(Variable[A]):
