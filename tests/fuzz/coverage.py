@@ -31,8 +31,9 @@ tests run one call in five.
 
 With NumPy {version}: {right:,} calls are right, {constant:,} are right and have no derivative,
 {refused:,} raise an error of gradwrap's that says what to write instead, and {failed:,} are wrong.
-NumPy itself refuses {numpy:,}; there gradwrap raises an error as well. {skipped:,} are at a point
-where differences of values tell nothing.
+NumPy itself refuses {numpy:,}; there gradwrap raises an error of the same class. It refuses
+{accepted:,} more, which gradwrap takes; they are at the end. {skipped:,} are at a point where
+differences of values tell nothing.
 
 | column | calls that |
 | --- | --- |
@@ -60,6 +61,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
         refused=counts["refused"],
         failed=counts["failed"],
         numpy=counts["NumPy refuses"],
+        accepted=counts["accepted"],
         skipped=counts["skipped"],
     )
     by_name: dict[str, list[Verdict]] = {}
@@ -70,6 +72,9 @@ def page(verdicts: Sequence[Verdict]) -> str:
         chosen = {name: found for name, found in by_name.items() if name.startswith(start)}
         parts += [f"## {title}\n", table(chosen), ""]
     parts += [
+        "## Taken, although NumPy refuses them\n",
+        *(f"- `{v.call.source}`" for v in verdicts if v.kind == "accepted"),
+        "",
         "## Not called\n",
         *(f"- {why}: {listed(names)}" for why, names in (*OTHERS.items(), *OTHER_METHODS.items())),
     ]

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 CHUNK = 100
 CALLS = all_calls()
 STEP = 20  # of which one in five is run here
-KNOWN = pytest.mark.xfail(reason="what they found is being mended", strict=False)
 
 
-@KNOWN
 @pytest.mark.parametrize("start", range(0, 2000, CHUNK))
 def test_random_programs_are_right_or_refused(start: int) -> None:
     found = find(range(start, start + CHUNK))
@@ -37,7 +35,6 @@ def test_random_programs_are_right_or_refused(start: int) -> None:
     assert found.verdicts["right"] > CHUNK / 2
 
 
-@KNOWN
 @pytest.mark.parametrize("start", range(0, STEP, 5))
 def test_calls_of_numpy_are_right_or_refused(start: int) -> None:
     failed = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.views import SELECTION
@@ -208,7 +209,7 @@ RULES = [
             "x(4, 1, 3), x(2, 3)",
             "x(0, 3), x(3)",
         ),
-        numpy="linalg.cross",
+        numpy="linalg.cross(x1, x2, /, *, axis=-1) -> x1, x2, axis=operator.index(axis)",
         batch="cross",
     ),
     linear(
@@ -264,7 +265,7 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
 @composite("vecdot", "linalg.vecdot")
 def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sum conj(x1) x2 along an axis."""
-    x1, x2 = xp.asarray(x1), xp.asarray(x2)
+    x1, x2, axis = xp.asarray(x1), xp.asarray(x2), operator.index(axis)
     for x in (x1, x2):
         as_axes(axis, x.ndim)  # raises if it is out of bounds
     if x1.shape[axis] != x2.shape[axis]:  # the other axes broadcast, this one does not

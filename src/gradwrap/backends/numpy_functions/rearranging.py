@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -214,7 +215,7 @@ def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     if is_scalar(filt):
         return filt
     used: Any = on_host(innermost(filt)) != 0
-    used = used.reshape(-1, *filt.shape)
+    used = used.reshape(math.prod(used.shape[: used.ndim - filt.ndim]), *filt.shape)
     if not used.any():
         return filt[(*(slice(0),) * filt.ndim, Ellipsis)]
     key = [slice(None)] * filt.ndim

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import NDARRAY, reverse, sizes
-from gradwrap.backends.numpy_functions.table import completes, implements, standard, untyped
+from gradwrap.backends.numpy_functions.table import completes, implements, untyped
 from gradwrap.core.levels.wrapper import innermost, one_array
 
 
@@ -82,8 +82,11 @@ def at_least(xp: Any, name: str, *arys: Any) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-standard(
-    "broadcast_arrays",
-    "broadcast_arrays(*args, subok=False) -> *(xp.asarray(a) for a in args)",
-    always=True,
-)
+@implements("broadcast_arrays(*args, subok=False)", always=True)
+def broadcast_arrays(xp: Any, *args: Any) -> tuple[Any, ...]:
+    """Return plain arrays as they are, too, where they have the shape."""
+    found = xp.broadcast_arrays(*(xp.asarray(a) for a in args))
+    return tuple(
+        a if isinstance(a, NDARRAY) and a.shape == whole.shape else whole
+        for a, whole in zip(args, found, strict=True)
+    )

@@ -137,7 +137,7 @@ def cov(
     turned = xp.matrix_transpose(weighted)
     if xp.isdtype(rows.dtype, "complex floating"):
         turned = xp.conj(turned)
-    found = xp.matmul(deviation, turned) * (1 / norm)
+    found = cast(xp, xp.matmul(deviation, turned) * (1 / norm), rows.dtype)
     return xp.squeeze(found, tuple(i for i, n in enumerate(found.shape) if n == 1))
 
 

@@ -42,6 +42,7 @@ def set_shape(variable: Any, shape: Any) -> None:
     how = view_of(variable)
     if how is not None:
         whole._view = how
+        how.source._views = [r for r in how.source._views or () if r() is not variable]
         remember(how.source, whole)
     changed = variable._namespace.reshape(whole, shape)
     if view_of(changed) is None and changed.shape != whole.shape:
