@@ -468,8 +468,8 @@ def test_a_ufunc_without_a_rule() -> None:
     )
     assert message(NoRuleError, inside(lambda x: np.sum(special.mathieu_a(1.0, x)))) == (
         "mathieu_a on numpy arrays has no rule, and an argument is tracked. "
-        "Fix: gradwrap.defvjp(mathieu_a, lambda xp, g, x1: ..., lambda xp, g, x2: ...) gives it one, "
-        "or .detach() the argument if its gradient is not wanted."
+        "Fix: gradwrap.defvjp(mathieu_a, lambda xp, g, x1: ..., lambda xp, g, x2: ...) gives it "
+        "one, or .detach() the argument if its gradient is not wanted."
     )
 
 

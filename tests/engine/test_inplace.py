@@ -749,8 +749,11 @@ def test_reading_small_parts_does_not_make_writes_copy_the_array() -> None:
     def f(x: Any) -> Any:
         a = 1.0 * x
         a[0, 0] = 2.0 * a[0, 1]  # the first write copies what the product saved or made
+        a[1:, 2] *= 3.0
         for i in range(1, 4):
-            a[i, i] -= a[i, :i] @ a[:i, i]
+            column = a[:i, i]
+            assert column.strides == np.empty((4, 4))[:i, i].strides
+            a[i, i] -= a[i, :i] @ column
             places.append(place(a))
         return np.sum(a * a)
 

@@ -177,8 +177,8 @@ def test_what_is_read_only_in_numpy_is_refused(view: Callable[[Any], Any]) -> No
 
 
 def first_of_meshgrid(x: Any) -> Any:
-    grids: Any = np.meshgrid(x[0], x[1])
-    return grids[0]
+    meshgrid: Any = np.meshgrid
+    return meshgrid(x[0], x[1])[0]
 
 
 ORDERS: dict[str, Callable[[Any], Any]] = {

@@ -37,7 +37,7 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
         if name == "dot":
             return np.dot(owner, *args, **options)
         if is_differentiating() and owner.dtype.kind in "fc":
-            return getattr(ours.asarray(owner), name)(*args, **options)
+            return getattr(ours.array(owner), name)(*args, **options)
     elif name == "ndarray" and is_differentiating():
         return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)

@@ -38,7 +38,7 @@ UPDATES: dict[type[ast.operator], str] = {
 def store(value: Any, holder: Any, key: Any) -> Any:
     """`holder[key] = value`; a variable that is to stand for the holder from then on, or None."""
     if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
-        made = ours.asarray(holder)
+        made = ours.array(holder)
         made[key] = value
         return made
     holder[key] = value
@@ -48,7 +48,7 @@ def store(value: Any, holder: Any, key: Any) -> Any:
 def update_item(value: Any, holder: Any, key: Any, symbol: str) -> Any:
     """`holder[key] += value`, and the like."""
     if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
-        made = ours.asarray(holder)
+        made = ours.array(holder)
         made[key] = getattr(operator, symbol)(made[key], value)
         return made
     holder[key] = getattr(operator, f"i{symbol}")(holder[key], value)
@@ -58,7 +58,7 @@ def update_item(value: Any, holder: Any, key: Any, symbol: str) -> Any:
 def update(value: Any, holder: Any, symbol: str) -> Any:
     """`holder += value`, and the like: what the name refers to from then on."""
     if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
-        return getattr(operator, symbol)(ours.asarray(holder), value)
+        return getattr(operator, symbol)(ours.array(holder), value)
     return getattr(operator, f"i{symbol}")(holder, value)
 
 

@@ -132,7 +132,7 @@ def _converted(
 
 def _new(
     xp: Any,
-    library: ModuleType,  # noqa: ARG001  the form of a maker
+    library: ModuleType,  # noqa: ARG001  the parameters of `_converted`
     native: Callable[..., Any],
     args: tuple[Any, ...],
     options: dict[str, Any],

@@ -46,7 +46,9 @@ class JaxBackend(Backend):
         if not all(type(part) is int or isinstance(part, SLICE) for part in parts):
             return buffer.at[key].add(values)
         parts += (slice(None),) * (buffer.ndim - len(parts))
-        places = [range(n)[_as_slice(part, n)] for part, n in zip(parts, buffer.shape, strict=True)]
+        places: list[Any] = [
+            range(n)[_as_slice(part, n)] for part, n in zip(parts, buffer.shape, strict=True)
+        ]
         if any(not place for place in places):
             return buffer
         values = jax.numpy.reshape(values, tuple(map(len, places)))

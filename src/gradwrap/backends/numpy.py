@@ -81,7 +81,7 @@ def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
 
 
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    return np.linalg.cholesky(x, upper=upper)
+    return untyped.linalg.cholesky(x, upper=upper)
 
 
 OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -206,7 +206,8 @@ class NumPyBackend(Backend):
         if view.nbytes > COPIED:
             return view
         copy = view.copy("K")
-        return copy if copy.strides == view.strides else view
+        is_alike = view.ndim == 1 and view.strides[0] > 0  # what is made of it has the same order
+        return copy if is_alike or copy.strides == view.strides else view
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)

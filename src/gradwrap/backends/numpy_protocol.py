@@ -22,7 +22,7 @@ from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
 from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.core.table.registry import op_of_function, search_function
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     xp = cls._namespace
     if dtype is not None:
         if cls._backend.name == "numpy":
-            types = (type(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs)
+            types: list[Any] = [
+                type_of(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs
+            ]
             signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
             ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature)
         inputs = tuple(cast(xp, x, dtype) for x in inputs)

@@ -12,6 +12,8 @@ from gradwrap.core.values.dynamic import TUPLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+untyped: Any = np
+ARRAYS: tuple[type[Any], ...] = (np.ndarray, list)
 SPARSE = 4
 """How many times more places than indices there may be for `np.bincount`, which visits them all."""
 DOUBLE = 8  # bytes of the numbers that it adds up
@@ -53,11 +55,12 @@ def _index_arrays(key: Any) -> tuple[int, list[Any]]:
     axis = 0
     while axis < len(parts) and type(parts[axis]) is slice and parts[axis] == slice(None):
         axis += 1
-    arrays = [np.asarray(part) for part in parts[axis:] if isinstance(part, (np.ndarray, list))]
+    arrays: list[Any] = [untyped.asarray(part) for part in parts[axis:] if isinstance(part, ARRAYS)]
     if len(arrays) < len(parts) - axis or any(array.dtype.kind not in "iu" for array in arrays):
         return axis, []
     return axis, arrays
 
 
 def _counted_from_front(array: Any, length: int) -> Any:
-    return np.where(array < 0, array + length, array)
+    counted: Any = untyped.where(array < 0, array + length, array)
+    return counted

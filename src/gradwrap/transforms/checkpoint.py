@@ -44,7 +44,7 @@ from gradwrap.errors import CheckpointError
 from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from gradwrap.core.library.buffers import Notes
 
@@ -317,7 +317,7 @@ def _enclosed(fun: Any) -> list[Any]:
 
 
 @contextlib.contextmanager
-def _as_given(given: Given) -> Iterator[None]:
+def _as_given(given: Given) -> Generator[None]:
     """Let arguments hold what they held when they were given: the function may refer to them."""
     later: list[tuple[Any, Any]] = []
     for reference, then in given:

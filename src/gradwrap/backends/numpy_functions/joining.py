@@ -134,8 +134,12 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
         out[tuple(key)] = array
         return out
     if mode in ("edge", "reflect", "symmetric", "wrap") and kwargs.get("reflect_type") != "odd":
-        options = {"pad_width": pad_width, "mode": mode, **kwargs}
-        return gathered(xp, lambda a: np.pad(np.asarray(a, order=order), **options), array)
+
+        def padded(positions: Any) -> Any:
+            ordered = np.asarray(positions, order=order)
+            return untyped.pad(ordered, pad_width=pad_width, mode=mode, **kwargs)
+
+        return gathered(xp, padded, array)
     raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import NDARRAY, reverse, sizes
-from gradwrap.backends.numpy_functions.table import completes, implements
+from gradwrap.backends.numpy_functions.table import completes, implements, untyped
 from gradwrap.core.levels.wrapper import innermost, one_array
 
 
 @completes(np.reshape)
 def reshape(xp: Any, a: Any, shape: Any, order: str, newshape: Any = None, copy: Any = None) -> Any:
-    np.reshape(np.empty(1), 1, order=order)  # NumPy refuses an order that it does not know
+    untyped.reshape(np.empty(1), 1, order=order)  # NumPy refuses an order that it does not know
     a = xp.asarray(a)
     shape = sizes(newshape if shape is None else shape)
     if _in_fortran_order(a, order):

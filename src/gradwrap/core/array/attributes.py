@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import set_part, set_shape
-from gradwrap.core.array.views import IMAG, REAL
+from gradwrap.core.array.views import IMAG, REAL, in_memory
 from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
 from gradwrap.errors import InPlaceError
 
@@ -25,9 +25,10 @@ class Attributes(Wrapper):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on a device, itself if it is there; the gradient comes back to this one."""
-        namespace: Any = self._namespace  # beyond the standard
-        if device == self._backend.device(self._value) and stream is None:
+        this: Any = self
+        if device == this.device and stream is None:
             return self
+        namespace: Any = self._namespace  # beyond the standard
         moved: Self = namespace.to_device(self, device, stream=stream)
         return moved
 
@@ -44,12 +45,13 @@ class Attributes(Wrapper):
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return one_array(self).strides  # type: ignore[no-any-return]  # Any: a native array
+        return in_memory(self).strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:
         """NumPy's flags of the memory of the native array."""
-        return native(self).flags
+        native(self)  # which refuses arrays that `vmap` maps over
+        return in_memory(self).flags
 
     @property
     def T(self) -> Self:  # noqa: N802  the standard's name
@@ -91,10 +93,10 @@ class Attributes(Wrapper):
     def imag(self) -> Self:
         """The imaginary part; zeros for a real array. Assigning to it writes that part."""
         if not self._backend.dtype_kind(self._value.dtype)[1]:
-            namespace: Any = self._namespace  # beyond the standard
-            zeros = namespace.zeros_like(namespace.copy(self, order="A"))
-            zeros = zeros[()] if is_scalar(self) else zeros
-            return zeros  # type: ignore[no-any-return]  # of the same class
+            this: Any = self
+            zeros: Any = this._namespace.zeros_like(this.copy("A"))
+            part: Self = zeros[()] if is_scalar(self) else zeros
+            return part
         found: Self = self._namespace.imag(self)
         return found
 

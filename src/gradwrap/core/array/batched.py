@@ -29,10 +29,12 @@ class _BatchedNamespace(WrappedNamespace):
     """The namespace of a batch: a function without a rule runs example by example."""
 
     def _find(self, path: str) -> Any:
-        found = super()._find(path)
+        found: Any = super()._find(path)
         if self._has_rule(path) or not isinstance(found, functools.partial):
             return found
-        return functools.update_wrapper(functools.partial(looped, found, path), found, (), ())
+        one_by_one: Any = functools.partial(looped, found, path)
+        functools.update_wrapper(one_by_one, found, (), ())
+        return one_by_one
 
 
 class Batched(Variable[A]):
@@ -69,12 +71,12 @@ class Batched(Variable[A]):
         return made(out, Batch(meta, batch.size, batch.fallback))
 
     @staticmethod
-    def _like(cls: Any, out: Any, batch: Batch) -> Any:
-        """A result with the batch axis first; the description of an operand that is like it is kept."""
+    def _like(kind: Any, out: Any, batch: Batch) -> Any:
+        """A result with the batch axis first, which keeps an operand's description if it can."""
         meta = batch.meta
         if batch.diagonal is None and out.shape[1:] == meta.shape and out.dtype == meta.dtype:
-            return cls(out, batch)
-        return cls._of_batch(meta.level, batch, out)
+            return kind(out, batch)
+        return kind._of_batch(meta.level, batch, out)
 
     @classmethod
     def _of_diagonal(cls, batch: Batch) -> Any:

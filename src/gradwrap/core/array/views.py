@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
-from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, is_scalar, lay_out, layers
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    is_scalar,
+    lay_out,
+    layers,
+    one_array,
+)
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.observing.hooks import follow
@@ -178,6 +185,15 @@ def take_again(view: Any) -> None:
 def _is_of_arrays(part: Any) -> bool:
     """Tell if a part of a key is an array of integers or a mask, be it without axes."""
     return bool(getattr(part, "ndim", 0)) or str(getattr(part, "dtype", "")) == "bool"
+
+
+def in_memory(variable: Any) -> Any:
+    """The native array as the program sees it: a view, also where its data were read as a copy."""
+    how = view_of(variable)
+    if how is None or how.source._backend.depth or not how.source._is_array:
+        return one_array(variable)
+    bound = type_of(how.source)._bind(how.op)
+    return perform(bound, [in_memory(how.source)], how.statics)
 
 
 def positions(variable: Any, view: View) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from gradwrap.core.values.dynamic import (
     IMMUTABLE,
     SEQUENCE,
     SLICE,
+    TUPLE,
     is_immutable,
     rebuilt,
     type_of,
@@ -304,13 +305,13 @@ def example(value: Any, level: int, index: int) -> Any:
 
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
-    kind = type(key)
-    if kind is slice:
-        is_plain = IMMUTABLE.issuperset((type(key.start), type(key.stop), type(key.step)))
+    kind: Any = type_of(key)
+    if kind is SLICE:
+        is_plain = IMMUTABLE.issuperset(map(type_of, (key.start, key.stop, key.step)))
         return key if is_plain else _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
-    if kind is tuple and _is_plain(key):
+    if kind is TUPLE and _is_plain(key):
         return key
     if isinstance(key, SEQUENCE):
         return kind([unwrapped_key(part) for part in key])
@@ -320,9 +321,9 @@ def unwrapped_key(key: Any) -> Any:
 def _is_plain(key: tuple[Any, ...]) -> bool:
     """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
     for part in key:
-        kind = type(part)
-        if kind is slice:
-            if not IMMUTABLE.issuperset((type(part.start), type(part.stop), type(part.step))):
+        kind: Any = type_of(part)
+        if kind is SLICE:
+            if not IMMUTABLE.issuperset(map(type_of, (part.start, part.stop, part.step))):
                 return False
         elif kind not in IMMUTABLE:
             return False

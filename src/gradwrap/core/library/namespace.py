@@ -190,7 +190,8 @@ def _without_rule(
 def _below(native: Callable[..., Any]) -> Callable[..., Any]:
     """The library's own function below those of the namespaces of transforms outside."""
     while isinstance(native, functools.partial):
-        native = getattr(native, "__wrapped__", native.func)
+        partial: Any = native
+        native = getattr(partial, "__wrapped__", partial.func)
     return native
 
 

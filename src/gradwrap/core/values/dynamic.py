@@ -49,5 +49,5 @@ IMMUTABLE: Final[frozenset[type[Any]]] = frozenset(
 
 def is_immutable(value: Any) -> bool:
     """Tell if nobody can write to a value: a number, a slice, or a tuple of these, as in a key."""
-    kind = type_of(value)
-    return kind in IMMUTABLE or (kind is tuple and IMMUTABLE.issuperset(map(type_of, value)))
+    parts: Any = value if isinstance(value, TUPLE) else (value,)
+    return IMMUTABLE.issuperset(map(type_of, parts))
