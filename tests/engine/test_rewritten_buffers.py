@@ -592,3 +592,26 @@ def test_changes_that_keep_sums_and_counts_are_told_apart(n: int) -> None:
     assert before not in digests
     ones = np.ones(n)
     assert digest_of(ones) != digest_of(-ones) != digest_of(np.zeros(n))
+
+
+# Second order -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [4, 400])
+def test_a_gradient_of_a_gradient_of_a_large_leaf(size: int) -> None:
+    """The first pass asks for one argument alone; the second one needs the other, too."""
+    numbers = np.random.default_rng(0)
+    weights, direction = numbers.normal(size=(2, 64, 32)) / 8.0
+    images = numbers.normal(size=(size, 64))
+
+    def penalty(w: Any) -> Any:
+        x: Any = gw.wrap(images, requires_grad=True)
+        (slope,) = gw.autograd.grad(np.sum(np.tanh(x @ w)), x, create_graph=True)
+        return np.sum(slope * slope)
+
+    w: Any = gw.wrap(weights, requires_grad=True)
+    penalty(w).backward()
+
+    ahead, behind = (penalty(gw.wrap(weights + s * direction)).item() for s in (1e-6, -1e-6))
+    along = np.sum(w.grad * direction)
+    np.testing.assert_allclose(along, (ahead - behind) / 2e-6, rtol=1e-6)

@@ -179,7 +179,7 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
     if rule is None:
         return edges
     parents: dict[str, Any] = {}
-    for parent, _, _, index in edges:
+    for parent, _, _, index in node.edges:  # those that lead to no target, too
         if index != JOINT:
             parents[rule.arrays[index]] = parent
         elif rule.variadic:
