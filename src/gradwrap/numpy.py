@@ -80,7 +80,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         return joined(results, 0)
 
 
-class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]
+class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]  # NumPy's stubs
     """NumPy's class, also for a variable."""
 
     def __init__(self, arr: Any) -> None:

@@ -102,10 +102,10 @@ def test_value_is_scipys_bit_for_bit(row: Row, sample: Sample) -> None:
     [p for p in samples() if type(p.values[0].kind) is Formula],
 )
 def test_value_of_a_formula_is_scipys_to_rounding(row: Row, sample: Sample) -> None:
-    call = SciPyCall(row, row.kind, sample.args, sample.kwargs)  # type: ignore[arg-type]
+    call = SciPyCall(row, row.kind, sample.args, sample.kwargs)  # type: ignore[arg-type]  # of the kinds of formulas
     outs = call.values(call.leaves)
 
-    made = row.kind.evaluate(call, call.leaves, outs)  # type: ignore[attr-defined]
+    made = row.kind.evaluate(call, call.leaves, outs)  # type: ignore[attr-defined]  # of the kinds of formulas
 
     for place, (path, out) in enumerate(zip(call.out_paths, outs, strict=True)):
         if not call.is_byproduct(place) and part_at(made, path) is not None:

@@ -18,7 +18,7 @@ PLAIN: set[type[Any]] = {
 }
 """Types that are no variables, and hold none."""
 
-are_plain_types = PLAIN.issuperset
+are_plain_types: Callable[[Iterable[object]], bool] = PLAIN.issuperset
 
 
 def is_plain(values: Iterable[Any]) -> bool:

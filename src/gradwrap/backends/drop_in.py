@@ -171,7 +171,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
 
 # Lists of tracked values --------------------------------------------------------------------------
 
-ARRAYS_IN = {
+ARRAYS_IN: dict[str, tuple[str, ...]] = {
     "block": ("arrays",),
     "choose": ("choices",),
     "column_stack": ("tup",),

@@ -206,8 +206,7 @@ class NumPyBackend(Backend):
         if view.nbytes > COPIED:
             return view
         copy = view.copy("K")
-        is_alike = view.ndim == 1 and view.strides[0] > 0  # what is made of it has the same order
-        return copy if is_alike or copy.strides == view.strides else view
+        return copy if copy.strides == view.strides else view  # else ravel would not copy it
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)

@@ -61,7 +61,7 @@ class SciPyCall:
         self, row: Row, derivative: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.row = row
-        self.name = row.name
+        self.name: str = row.name
         self.derivative = derivative
         bound = row.signature.bind(*args, **kwargs)
         self.given: dict[str, Any] = checked(row, bound.arguments)

@@ -101,7 +101,7 @@ class Formula(Derived):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.wanted = _parameters(function)
+        self.wanted: frozenset[str] = _parameters(function)
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -233,7 +233,7 @@ class Tangent(Derived):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.wanted = _parameters(function)
+        self.wanted: frozenset[str] = _parameters(function)
 
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
@@ -272,10 +272,10 @@ class Adjoint(Derived):
         pull: Mapping[str, Callable[..., Any]],
         push: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
-        self.pulls = dict(pull)
+        self.pulls: dict[str, Callable[..., Any]] = dict(pull)
         self.pushes = push
         functions = [*self.pulls.values(), *(push or {}).values()]
-        self.wanted = frozenset().union(*map(_parameters, functions))
+        self.wanted: frozenset[str] = frozenset().union(*map(_parameters, functions))
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]

@@ -87,9 +87,21 @@ class RefusedTangent:
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise self.__dict__["error"]
 
-    __array_ufunc__ = __array_function__ = __array__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __neg__ = __getitem__ = _refuse
+    __array_ufunc__: Callable[..., Any] = _refuse
+    __array_function__: Callable[..., Any] = _refuse
+    __array__: Callable[..., Any] = _refuse
+    __add__: Callable[..., Any] = _refuse
+    __radd__: Callable[..., Any] = _refuse
+    __sub__: Callable[..., Any] = _refuse
+    __rsub__: Callable[..., Any] = _refuse
+    __mul__: Callable[..., Any] = _refuse
+    __rmul__: Callable[..., Any] = _refuse
+    __truediv__: Callable[..., Any] = _refuse
+    __rtruediv__: Callable[..., Any] = _refuse
+    __matmul__: Callable[..., Any] = _refuse
+    __rmatmul__: Callable[..., Any] = _refuse
+    __neg__: Callable[..., Any] = _refuse
+    __getitem__: Callable[..., Any] = _refuse
 
 
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:

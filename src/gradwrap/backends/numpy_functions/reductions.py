@@ -32,6 +32,8 @@ NEUTRAL: dict[str, tuple[Any, str]] = {
 """For each reduction its neutral element, and the function that takes in `initial=`."""
 on_values("nanargmax nanargmin")
 
+ON_HOST: tuple[type[Any], ...] = (np.ndarray, np.bool_, bool)
+
 
 @completes(np.sum, np.prod, np.max, np.amax, np.min, np.amin, np.all, np.any)
 def reduction(
@@ -113,7 +115,7 @@ def spread(
     total, count = _masked_sum(xp, square, mask, axis, keepdims)
     known = count - free
     is_missing = innermost(known <= 0)
-    if isinstance(is_missing, (np.ndarray, np.bool_, bool)) and np.any(is_missing):
+    if isinstance(is_missing, ON_HOST) and np.any(is_missing):
         # not asked of a GPU
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=2)
     if mask is np.True_:

@@ -12,7 +12,7 @@ from gradwrap.core.calls.general import bound_for_result, perform, untracked
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.wrapper import UNTRACKED
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.library.namespace import PARTIAL, WrappedNamespace
 from gradwrap.core.observing.callers import calling_module, current_caller, refused
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Batch, Meta, size_of
@@ -30,9 +30,9 @@ class _BatchedNamespace(WrappedNamespace):
 
     def _find(self, path: str) -> Any:
         found: Any = super()._find(path)
-        if self._has_rule(path) or not isinstance(found, functools.partial):
+        if self._has_rule(path) or not isinstance(found, PARTIAL):
             return found
-        one_by_one: Any = functools.partial(looped, found, path)
+        one_by_one = PARTIAL(looped, found, path)
         functools.update_wrapper(one_by_one, found, (), ())
         return one_by_one
 

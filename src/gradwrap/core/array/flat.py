@@ -23,8 +23,8 @@ class Flat(Generic[V]):
     __slots__ = ("base", "index")
 
     def __init__(self, base: V) -> None:
-        self.base = base
-        self.index = 0
+        self.base: V = base
+        self.index: int = 0
 
     def __len__(self) -> int:
         return int(self.base.size)

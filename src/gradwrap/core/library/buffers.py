@@ -40,7 +40,7 @@ class Content:
     __slots__ = ("__weakref__", "_read", "_seen_by", "_then", "array")
 
     def __init__(self, array: Any, read: Callable[[Any], Any]) -> None:
-        self.array = array
+        self.array: Any = array
         self._read = read
         self._then = read(array)
         self._seen_by: int | None = None
@@ -64,7 +64,7 @@ class Guarded:
     __slots__ = ("_content", "_place", "array")
 
     def __init__(self, array: Any, content: Content, place: Stack) -> None:
-        self.array = array
+        self.array: Any = array
         self._content = content
         self._place = place
 

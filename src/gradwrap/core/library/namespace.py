@@ -187,11 +187,13 @@ def _without_rule(
     return cls._plain(_called(native, key_with_batches, args, kwargs))
 
 
+PARTIAL: type[Any] = functools.partial
+
+
 def _below(native: Callable[..., Any]) -> Callable[..., Any]:
     """The library's own function below those of the namespaces of transforms outside."""
-    while isinstance(native, functools.partial):
-        partial: Any = native
-        native = getattr(partial, "__wrapped__", partial.func)
+    while isinstance(native, PARTIAL):
+        native = getattr(native, "__wrapped__", native.func)
     return native
 
 

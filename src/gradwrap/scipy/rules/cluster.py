@@ -111,7 +111,7 @@ def _cophenet(Z: Any, out: Any) -> Any:
     return Z[:, 2][places[np.triu_indices(n, 1)]]
 
 
-LINKS = np.array([[0, 1, 0.3, 2], [2, 3, 0.5, 2], [4, 5, 0.9, 4]])
+LINKS: Any = np.array([[0, 1, 0.3, 2], [2, 3, 0.5, 2], [4, 5, 0.9, 4]])
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 ROWS = [
     Row(

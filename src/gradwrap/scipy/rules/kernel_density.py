@@ -89,10 +89,13 @@ class KernelDensity(Kind):
 
     def stand_in(self, row: Row) -> Any:
         """Return the subclass."""
-        return GaussianKde
+        return _GaussianKde
 
 
-class GaussianKde(stats.gaussian_kde):  # type: ignore[misc]  # untyped
+SCIPYS: type[Any] = stats.gaussian_kde
+
+
+class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
     """SciPy's kernel density estimate, which keeps a tracked data set."""
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:

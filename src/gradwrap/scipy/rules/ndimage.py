@@ -575,7 +575,7 @@ def _grey_samples(r: Any) -> Any:
     ]
 
 
-GREY = {
+GREY: dict[str, Any] = {
     "grey_erosion": lambda x, erode, dilate: erode(x),
     "grey_dilation": lambda x, erode, dilate: dilate(x),
     "grey_opening": lambda x, erode, dilate: dilate(erode(x)),
