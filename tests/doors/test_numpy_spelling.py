@@ -15,7 +15,7 @@ from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.spelling import SPELLED, UFUNC_METHODS
 from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
 from gradwrap.core.array.protocol import ELSEWHERE
-from gradwrap.core.library.backend import rebind
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.registry import find_op, redefine
 from gradwrap.core.values.tree import map_leaves
 from lambdas import fn, is_a

@@ -17,7 +17,7 @@ import gradwrap as gw
 from counting import lines
 from gradwrap.core.calls.record import Tape
 from gradwrap.core.levels import levels
-from gradwrap.core.library.backend import rebind
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table import registry
 from gradwrap.core.table.registry import find_op, redefine
 from lambdas import fn

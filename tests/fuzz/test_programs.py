@@ -15,7 +15,7 @@ from tests.fuzz.samples import FUNCTIONS, METHODS, OTHER_METHODS, OTHERS
 from tests.fuzz.sweep import all_calls, public_methods, public_names, try_call
 
 import gradwrap as gw
-from gradwrap.core.library.backend import rebind
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.registry import find_op, redefine
 
 if TYPE_CHECKING:

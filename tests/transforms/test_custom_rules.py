@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 import gradwrap as gw
-from gradwrap.core.library.backend import rebind
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.registry import find_op
 from gradwrap.errors import (
     NonDifferentiableInputError,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.library.backend import rebind
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.registry import find_op, redefine
 from lambdas import fn
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.checking import check_tangent
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
-from gradwrap.core.library.backend import backend_of, is_library, rebind
+from gradwrap.core.library.backend import backend_of, is_library
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.registry import (
     GENERIC,

@@ -414,13 +414,6 @@ def _enter(xp: Any, kind: type) -> Backend:
     return backend
 
 
-def known_classes() -> list[Any]:
-    """The classes of wrappers that have been made."""
-    with lock:
-        backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
-        return [known for b in backends for known in b.wrapper_classes.values()]
-
-
 def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     """Give every gradient a buffer of its own, which its owner may write to.
 
@@ -557,12 +550,3 @@ def _class_holding(cls: Any, inner: type[Any]) -> type[Any]:
     assert backend is not None
     known = backend.wrapper_classes.get(cls._kind)
     return wrapper_class(cls._kind, backend) if known is None else known
-
-
-def rebind(op: Op) -> None:
-    """Forget the calls written for an operation whose rules have changed."""
-    for cls in known_classes():
-        cls._bindings.pop(op, None)
-        cls._forget_functions(op)
-        cls._namespace._rebind(op.name)
-        cls._forget_operators()

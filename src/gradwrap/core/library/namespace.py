@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwrap.core.levels.wrapper import has_effect, innermost, key_with_batches, layers
-from gradwrap.core.table.registry import changes, find_op, load_all
+from gradwrap.core.library.backend import by_namespace, by_type, lock
+from gradwrap.core.table.registry import Op, changes, find_op, load_all
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
 
@@ -192,9 +193,11 @@ PARTIAL: type[Any] = functools.partial
 
 def _below(native: Callable[..., Any]) -> Callable[..., Any]:
     """The library's own function below those of the namespaces of transforms outside."""
-    while isinstance(native, PARTIAL):
-        native = getattr(native, "__wrapped__", native.func)
-    return native
+    found: Any = native
+    while isinstance(found, PARTIAL):
+        found = getattr(found, "__wrapped__", found.func)
+    below: Callable[..., Any] = found
+    return below
 
 
 def _is_tracked(value: Any) -> bool:
@@ -202,3 +205,22 @@ def _is_tracked(value: Any) -> bool:
     if isinstance(value, SEQUENCE):
         return any(_is_tracked(part) for part in value)
     return any(has_effect(layer) and not layer._is_batched for layer in layers(value))
+
+
+# Rules that change --------------------------------------------------------------------------------
+
+
+def known_classes() -> list[Any]:
+    """The classes of wrappers that have been made."""
+    with lock:
+        backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
+        return [known for b in backends for known in b.wrapper_classes.values()]
+
+
+def rebind(op: Op) -> None:
+    """Forget the calls written for an operation whose rules have changed."""
+    for cls in known_classes():
+        cls._bindings.pop(op, None)
+        cls._forget_functions(op)
+        cls._namespace._rebind(op.name)
+        cls._forget_operators()
