@@ -334,3 +334,22 @@ def test_outdated_views_are_taken_in_the_mode_of_the_write() -> None:
     np.testing.assert_array_equal(read, V[1] ** 2)
     np.sum(row).backward()
     np.testing.assert_allclose(x.grad, [np.zeros(3), 2 * V[1], np.zeros(3)])
+
+
+def row_of_a_filled_array(v: Any) -> Any:
+    a = gw.wrap(np.zeros((3, 3))) if type(v) is not np.ndarray else np.zeros((3, 3))
+    a[...] = v * v
+    row = a[:1]
+    row *= v[1]
+    return a * v
+
+
+def test_a_row_of_a_filled_array_is_a_view_at_every_level() -> None:
+    """An array that is being written to gives copies of its parts to what operations save."""
+    np.testing.assert_allclose(gw.vjp(row_of_a_filled_array, V)[0], row_of_a_filled_array(V))
+    gw.testing.check_grads(row_of_a_filled_array, (V,), order=2)
+    gradient = gw.grad(fn(lambda w: np.sum(row_of_a_filled_array(w))))
+    tangent = gw.jvp(gradient, (V,), (V,))[1]
+    h = 1e-6
+    ahead, behind = (gradient(V * (1 + s)) for s in (h, -h))
+    np.testing.assert_allclose(tangent, (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-8)

@@ -17,6 +17,7 @@ from gradwrap.core.levels.levels import silent_up_to, threshold_at
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
+    innermost,
     is_scalar,
     lay_out,
     layers,
@@ -73,13 +74,13 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
             return result
         (source,) = source
     if not isinstance(source, AnyWrapper):
-        if getattr(result._value, "base", None) is not None:
+        if getattr(innermost(result), "base", None) is not None:
             share(source)  # its owner can write to what the result is a view of
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
         lay_out(result, None)  # each example, as NumPy lays out what it copies
     elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
-            result._is_array = True
+            result._is_array = bound.rule.views in (INDEX, SELECTION, BROADCAST)  # s[...] is one
             return result
         result._view = View(source, bound.op, statics)
         if source._is_array and source._node is not None and not cls._is_batched:  # it is written

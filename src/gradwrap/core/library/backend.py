@@ -501,6 +501,9 @@ class WrappedBackend(Backend):
         return self._base.kept(array, level, briefly)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
+        how = array._view  # its own array may be a copy of the part (`read_part`)
+        if how is not None and how.source is source:
+            return True
         return self._base.may_be_view(array._value, source._value)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
