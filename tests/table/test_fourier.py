@@ -219,7 +219,7 @@ def test_bad_input_is_numpys_own_error(name: str, options: dict[str, Any]) -> No
         transform(x, **options)
     with pytest.raises(type(plain.value)) as caught:
         gw.grad(lambda v: np.sum(np.abs(transform(v, **options))))(x)
-    assert str(caught.value) == str(plain.value)
+    assert str(caught.value).startswith(str(plain.value))
 
 
 def test_real_transform_of_complex_values_is_numpys_own_error() -> None:
