@@ -30,7 +30,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
-from gradwrap.errors import BatchedValueError, NoRuleError, TrackedValueError
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,10 +226,7 @@ class TakingLists:
         if converted is None:
             try:
                 return known(*args, **kwargs)
-            except (
-                TrackedValueError,
-                BatchedValueError,
-            ):  # it has refused a list, or something else
+            except TypeError:  # ours, or CuPy's own: it has refused a list, or something else
                 converted = with_arrays(known, args, kwargs)
                 if converted is None:
                     raise
@@ -280,6 +277,7 @@ def with_arrays(
     """The arguments with arrays in the place of lists of variables; None if there are none."""
     values: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     chosen = {key for key, value in values.items() if _is_list_of_variables(value)}
+    chosen -= {"out", *range(getattr(known, "nin", len(args)), len(args))}  # targets are arrays
     if not chosen:
         return None
     xp = first_variable(values[key] for key in chosen).__array_namespace__()
