@@ -229,7 +229,7 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: Any) -> Any:
         rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))
     s = xp.linalg.svdvals(a)
     values = unwrapped_key(s)
-    rank = np.intc(np.sum(values > rcond * values[:1]))
+    rank = np.intc(int(np.sum(values > rcond * values[:1])))
     x = xp.linalg.pinv(a, rtol=rcond) @ b
     if rank < n or m <= n:
         return x, xp._class._plain(np.empty(0, values.dtype)), rank, s
