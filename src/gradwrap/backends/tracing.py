@@ -142,6 +142,8 @@ FUNCTIONS = {name: f"{name}({{0}})" for name in SAME_IN_C} | {
     "sign": "{0} == {0} ? T(({0} > T(0)) - ({0} < T(0))) : {0}",
 }
 """Functions of one number: the standard's name, and what it is in C, also of NaN."""
+TESTS = frozenset({"isfinite", "isinf", "isnan"})
+"""Functions of one number that give true or false, under the same name in C."""
 
 
 class _Namespace:
@@ -151,6 +153,8 @@ class _Namespace:
         self._trace = trace
 
     def __getattr__(self, name: str) -> Callable[[Any], Any]:
+        if name in TESTS:
+            return lambda x: self._trace.perform(f"{name}({{0}})", (x,), gives="bool")
         code = FUNCTIONS.get(name)
         if code is None:
             raise Untraceable(f"{name} is not in the list")
