@@ -15,6 +15,7 @@ The values are SciPy's.
 from __future__ import annotations
 
 import functools
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.rules.incomplete import half_line
+from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SUSPECTS, holds_variable
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
@@ -320,17 +322,20 @@ def _is_ours(dist: Any, name: str) -> bool:
 
 
 def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
-    """Return what the first choice that can be differentiated returns."""
+    """Return what the first choice that can be differentiated returns.
+
+    If there is none, SciPy's array-API paths are opened, by which it fills new arrays.
+    """
     error: Exception | None = None
-    with np.errstate(all="ignore"):
-        for choice in choices:
-            if choice is not None:
-                try:
+    for paths in (nullcontext, array_api_paths):
+        for choice in filter(None, choices):
+            try:
+                with np.errstate(all="ignore"), paths():
                     return choice()
-                except BatchedValueError:
-                    raise  # the examples are then taken one by one
-                except CAUSES as raised:
-                    error = error or raised
+            except BatchedValueError:
+                raise  # the examples are then taken one by one
+            except CAUSES as raised:
+                error = error or raised
     raise NoRuleError(
         f"{what} has no derivative with respect to an argument that is tracked. "
         "Fix: .detach() the argument if its gradient is not wanted, or give the function a rule "
