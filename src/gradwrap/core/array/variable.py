@@ -276,7 +276,8 @@ class Variable(
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
                 raise self._no_attribute(name)
-            setattr(Variable, name, method)  # from now on found at once; any thread's is as good
+            if name in protocol.method_names():  # `dir` lists what the class has
+                setattr(Variable, name, method)  # now found at once; any thread's is as good
             return MethodType(method, self)
 
     def _no_attribute(self, name: str) -> TrackedAttributeError:
