@@ -143,7 +143,7 @@ def test_results_are_what_is_declared(name: str) -> None:
 
 def test_dir_lists_the_methods_of_the_array() -> None:
     x = gw.wrap(np.ones((2, 2)), requires_grad=True)
-    assert callable(x.tobytes)  # found, and still not offered
+    assert hasattr(x, "tobytes")  # found, and still not listed
     missing = {name for name in dir(np.ndarray) if not name.startswith("_")} - set(dir(x))
     without_a_derivative = {"base", "byteswap", "choose", "ctypes", "dump", "dumps", "getfield"}
     without_a_derivative |= {"resize", "setfield", "setflags", "tobytes", "tofile"}
