@@ -136,6 +136,10 @@ class VmapFallbackError(GradwrapError, NotImplementedError):
     """An operation under `vmap(..., fallback="error")` has no batching rule."""
 
 
+class SparsityError(GradwrapError, ValueError):
+    """The sparsity pattern of a Jacobian has another shape, or lacks an entry that is not zero."""
+
+
 class DegeneracyWarning(GradwrapError, RuntimeWarning, UserWarning):  # noqa: N818  it is a warning
     """A derivative depends on equal eigenvalues (singular values) and on their vectors.
 

@@ -11,8 +11,9 @@ from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.prefixes import broadcast_prefix
 from gradwrap.core.values.space import Batch, Meta
-from gradwrap.core.values.tree import broadcast_prefix, flatten, path_of, unflatten
+from gradwrap.core.values.tree import flatten, path_of, unflatten
 from gradwrap.errors import BatchedIndexError, VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.arguments import (

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         FirstThird,
         FirstThree,
         FirstTwo,
+        No,
         Number,
         OnlyFirst,
         Options,
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
         WithAux,
         X,
         Y,
+        Yes,
         Z,
     )
+    from gradwrap.typing.sparse import SparseArray, SparsityPattern
 
 
 class Grad(Protocol):
@@ -327,6 +330,26 @@ class Jacobian(Protocol):
     def __call__(
         self, fun: Callable[P, tuple[Any, Aux]], argnums: list[Any], **options: Unpack[Paired]
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, Any],
+        argnums: int | str = 0,
+        *,
+        sparsity: SparsityPattern,
+        has_aux: No = False,
+        chunk_size: int | None = None,
+    ) -> Callable[P, SparseArray]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[Any, Aux]],
+        argnums: int | str = 0,
+        *,
+        sparsity: SparsityPattern,
+        has_aux: Yes,
+        chunk_size: int | None = None,
+    ) -> Callable[P, tuple[SparseArray, Aux]]: ...
     @overload
     def __call__(
         self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
