@@ -55,12 +55,15 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.function_context import FunctionCtx as FunctionCtx
     from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
     from gradwrap.transforms.implicit import custom_root as custom_root
+    from gradwrap.transforms.implicit import fixed_point as fixed_point
     from gradwrap.transforms.jacobian import hessian as hessian
     from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
     from gradwrap.transforms.masking import apply_where as apply_where
+    from gradwrap.transforms.operators import hessian_diagonal as hessian_diagonal
+    from gradwrap.transforms.operators import linear_operator as linear_operator
     from gradwrap.transforms.primitive import primitive as primitive
     from gradwrap.transforms.raveling import ravel_pytree as ravel_pytree
     from gradwrap.transforms.watches import detect_anomaly as detect_anomaly
@@ -90,6 +93,9 @@ else:
         "custom_vjp": "gradwrap.transforms.custom_derivatives",
         "custom_linear_solve": "gradwrap.transforms.implicit",
         "custom_root": "gradwrap.transforms.implicit",
+        "fixed_point": "gradwrap.transforms.implicit",
+        "hessian_diagonal": "gradwrap.transforms.operators",
+        "linear_operator": "gradwrap.transforms.operators",
         "jvp": "gradwrap.transforms.forward",
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",

@@ -116,6 +116,10 @@ class CheckpointError(GradwrapError, RuntimeError):
     """A checkpointed function behaved differently when it was run again in backward."""
 
 
+class ConvergenceError(GradwrapError, RuntimeError):
+    """An iteration did not converge."""
+
+
 class BackwardError(GradwrapError, RuntimeError, ValueError):
     """`backward` cannot start from the value it was called on, or the gradient it was given."""
 

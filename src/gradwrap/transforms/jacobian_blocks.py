@@ -253,7 +253,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     leaves = [
         None
         if stays_fixed(leaf) and not treedef.is_lone
-        else _differentiated(leaf, fun, holomorphic, path)
+        else differentiated(leaf, fun, holomorphic, path)
         for place, value, (_, treedef) in zip(places, chosen, flattened, strict=True)
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]
     ]
@@ -288,7 +288,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     return (jacobian, aux) if has_aux else jacobian
 
 
-def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
+def differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
     """A leaf of an argument as an array; None for one that passes through."""
     if passes_through(leaf):
         return None

@@ -431,3 +431,26 @@ class Hessian(Protocol):
     def __call__(
         self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
     ) -> Any: ...
+
+
+class HessianDiagonal(Protocol):
+    """The type of `hessian_diagonal`: that of the argument."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, fun: F1[X, P, Scalar], argnums: First = 0, *, chunk_size: int | None = None
+    ) -> F1[X, P, X]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, Y, P, Scalar], argnums: Second, *, chunk_size: int | None = None
+    ) -> F2[X, Y, P, Y]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, Y, Z, P, Scalar], argnums: Third, *, chunk_size: int | None = None
+    ) -> F3[X, Y, Z, P, Z]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[..., Scalar], argnums: int | str, *, chunk_size: int | None = None
+    ) -> Any: ...
