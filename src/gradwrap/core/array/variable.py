@@ -19,6 +19,7 @@ from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
+from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -114,6 +115,8 @@ class Variable(
             )
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
+        if op.keepable and not cls._backend.depth:
+            native = keepable(op, native)
         bound = BoundOp(op, rule, cls._backend, native, cls)
         bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)

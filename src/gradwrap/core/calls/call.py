@@ -227,7 +227,8 @@ class Call:
         return [f"out = {self.native_call()}"]
 
     def _calls_operator(self) -> bool:
-        return self.rule.symbol is not None and self.bound.backend.has_operators
+        is_quicker = self.rule.symbol is not None and self.bound.backend.has_operators
+        return is_quicker and not self.bound.op.keepable
 
     def native_call(self) -> str:
         """The call of the native function on the data."""
