@@ -99,8 +99,13 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     how = view._view
     base, statics = how.source, how.statics
     rule = how.op.rule_for(base._backend.name)
-    if not base._backend.dtype_kind(base.dtype)[1] and rule.views in (REAL, IMAG):
-        set_item(base, ..., value)  # the real part of real numbers
+    if rule.views == IMAG and not base._backend.dtype_kind(base.dtype)[1]:
+        raise InPlaceError(
+            "assignment destination is read-only, as in NumPy: real numbers have no imaginary "
+            "part to write to. Fix: x = x + 1j * v, or make the array with dtype=complex."
+        )
+    if rule.views == REAL and not base._backend.dtype_kind(base.dtype)[1]:
+        set_item(base, ..., value)
     elif rule.views in (REAL, IMAG):
         op = find_op(f"with_{rule.views}")
         assert op is not None
@@ -354,6 +359,8 @@ def handed_out(value: Any) -> Any:
     copy. What they save from now on is kept as an array of the caller's.
     """
     if not isinstance(value, AnyWrapper) or isinstance(value._value, AnyWrapper):
+        return native(value)
+    if not value._backend.is_writeable(value._value):
         return native(value)
     if id(buffer_of(value._value)) not in shared and hasattr(type_of(value._value), "__setitem__"):
         is_view = getattr(value._value, "base", None) is not None

@@ -33,6 +33,13 @@ def set_part(variable: Any, part: str, value: Any) -> None:
         set_item(variable, ..., value)
 
 
+def mark_imaginary(zeros: Any, of: Any) -> None:
+    """Let zeros be the imaginary part of real numbers, which NumPy does not let one write to."""
+    op = find_op(IMAG)
+    assert op is not None
+    zeros._view = View(of, op, ())
+
+
 def set_shape(variable: Any, shape: Any) -> None:
     """Give an array another shape, in place: it becomes a view of what it was."""
     before = variable._node

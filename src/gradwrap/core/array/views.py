@@ -81,6 +81,8 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
     elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
             result._is_array = bound.rule.views in (INDEX, SELECTION, BROADCAST)  # s[...] is one
+            if cls._is_batched and bound.rule.views == BROADCAST:  # to refuse writes, as in NumPy
+                result._view = View(source, bound.op, statics)
             return result
         result._view = View(source, bound.op, statics)
         if source._is_array and source._node is not None and not cls._is_batched:  # it is written
