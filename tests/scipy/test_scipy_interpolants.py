@@ -243,7 +243,10 @@ def test_spline_of_plain_data_is_scipys_and_takes_tracked_points(make: Callable[
     np.testing.assert_array_equal(gw.vjp(lambda at: spline(at), AT)[0], spline(AT))
 
 
-@pytest.mark.parametrize("periodic", [lambda y, b: new.CubicSpline(X, np.append(y, y[0]), bc_type="periodic").integrate(0.1, b)])
+@pytest.mark.parametrize(
+    "periodic",
+    [lambda y, b: new.CubicSpline(X, np.append(y, y[0]), bc_type="periodic").integrate(0.1, b)],
+)
 def test_integral_beyond_a_period_is_refused(periodic: Callable[..., Any]) -> None:
     gw.testing.check_grads(lambda y: periodic(y, 2.5), (Y[:-1],), order=1)
     with pytest.raises(NoRuleError, match="an integral beyond the period of tracked data"):

@@ -238,8 +238,7 @@ class OfOrder:
         value = self._made.integral(plain(a), plain(b))
         knots = self._knots()
         ends = [
-            self._at(np.clip(as_array(end), knots[0], knots[-1]), self._order - 1)
-            for end in (a, b)
+            self._at(np.clip(as_array(end), knots[0], knots[-1]), self._order - 1) for end in (a, b)
         ]
         return attached(self._path, value, {(): ends[1] - ends[0]})
 

@@ -517,8 +517,11 @@ def _rect(
 # Grids --------------------------------------------------------------------------------------------
 
 
-def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
-    """Values at points between those of a grid: by the axes, one after the other."""
+def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any = None) -> Any:
+    """Values at points between those of a grid: by the axes, one after the other.
+
+    `coefficients` are SciPy's, of splines that it finds by iterations.
+    """
     axes = [as_array(one) * 1.0 for one in points]
     values = as_array(values)
     xi = as_array(xi)
@@ -550,6 +553,8 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
                 f"Interpolation on a grid with method={method!r} has no derivative. "
                 "Fix: 'linear', 'cubic', 'quintic' or 'nearest'."
             )
+    if coefficients is not None:
+        values = values + (coefficients - plain(values))
     total: Any = 0.0
     for steps in np.ndindex(*(len(parts) for _, parts in weights)):
         index = tuple(first + step for (first, _), step in zip(weights, steps, strict=True))
@@ -562,7 +567,11 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
 
 
 def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -> Any:
-    return _on_grid(given["points"], given["values"], points, method or given["method"])
+    spline = made._spline if method in (None, made.method) else None
+    return _on_grid(
+        given["points"], given["values"], points, method or given["method"],
+        None if spline is None else spline.c,
+    )  # fmt: skip
 
 
 def _interpn(
