@@ -48,7 +48,7 @@ WORDS_OF_THE_TEXT = """
     several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
-    kept kept_parts kept_shared shared exposed Guarded holds_guarded guarding IMMUTABLE by
+    kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding IMMUTABLE by
     type int float tuple zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
