@@ -104,8 +104,13 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     rule = how.op.rule_for(base._backend.name)
     if rule.views == INDEX:
         base[statics[0]] = value
-    elif not base._backend.dtype_kind(base.dtype)[1] and rule.views in (REAL, IMAG):
-        set_item(base, ..., value)  # the real part of real numbers
+    elif rule.views == IMAG and not base._backend.dtype_kind(base.dtype)[1]:
+        raise InPlaceError(
+            "assignment destination is read-only, as in NumPy: real numbers have no imaginary "
+            "part to write to. Fix: x = x + 1j * v, or make the array with dtype=complex."
+        )
+    elif rule.views == REAL and not base._backend.dtype_kind(base.dtype)[1]:
+        set_item(base, ..., value)
     elif rule.views in (REAL, IMAG):
         op = find_op(f"with_{rule.views}")
         assert op is not None
@@ -168,11 +173,12 @@ def _check_not_read_only(variable: Any) -> None:
 def write_call(bound: BoundOp) -> Callable[..., Any] | None:
     """The written call of `x[key] = value`; None if all of these writes are unusual."""
 
-    def elsewhere(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> None:
+    def elsewhere(_: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> None:
         set_item(arrays[0], statics[0], arrays[1])
 
     rule = bound.rule
-    return Write(bound, elsewhere).function(", ".join([rule.arrays[0], *rule.statics, rule.arrays[1]]))
+    x, value = rule.arrays
+    return Write(bound, elsewhere).function(f"{x}, {rule.key}, {value}")
 
 
 def set_item(variable: Any, key: Any, value: Any) -> None:
@@ -232,19 +238,20 @@ def operate(variable: V, symbol: str, other: Any) -> V:
         return variable
     result = getattr(cls, f"__{BINARY[symbol]}__")(variable, other)
     if result.shape != variable.shape:
-        raise InPlaceError(
-            f"{op_of_symbol(symbol, 2).name} in place: the result has shape {result.shape}, "
-            f"the array has {variable.shape}. Fix: write x = x ... to get a new array."
-        )
+        raise _does_not_fit(symbol, f"shape {result.shape}", variable.shape)
     if result.dtype != variable.dtype:
         if not _can_hold(variable, result.dtype):
-            raise InPlaceError(
-                f"{op_of_symbol(symbol, 2).name} in place: the result has dtype {result.dtype}, the array has "
-                f"{variable.dtype}. Fix: write x = x ... to get a new array."
-            )
+            raise _does_not_fit(symbol, f"dtype {result.dtype}", variable.dtype)
         result = result.astype(variable.dtype)
     _assign(variable, result, recorded=True)
     return variable
+
+
+def _does_not_fit(symbol: str, result: str, of_array: Any) -> InPlaceError:
+    return InPlaceError(
+        f"{op_of_symbol(symbol, 2).name} in place: the result has {result}, the array has "
+        f"{of_array}. Fix: write x = x ... to get a new array."
+    )
 
 
 def _operate_silently(variable: Any, symbol: str, other: Any) -> None:

@@ -43,6 +43,8 @@ def handed_out(value: Any) -> Any:
     """
     if not isinstance(value, AnyWrapper) or isinstance(value._value, AnyWrapper):
         return native(value)
+    if not value._backend.is_writeable(value._value):
+        return native(value)
     if id(buffer_of(value._value)) not in shared and hasattr(type_of(value._value), "__setitem__"):
         is_view = getattr(value._value, "base", None) is not None
         if is_view or _references(value) > _OWN_REFERENCES:

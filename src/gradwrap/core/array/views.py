@@ -61,6 +61,22 @@ class View:
         self.threshold: int = 0
 
 
+class Views:
+    """The views of an array, by weak references: those that hold what it holds, and the others."""
+
+    __slots__ = ("current", "kind", "outdated")
+
+    def __init__(self, kind: Any) -> None:
+        self.kind: Any = kind  # the class of the array and of its views
+        self.current: list[Any] = []
+        self.outdated: dict[int, Any] = {}
+
+    def living(self) -> list[Any]:
+        """All views that something refers to."""
+        found = [reference() for reference in (*self.current, *self.outdated.values())]
+        return [view for view in found if view is not None]
+
+
 def view_of(variable: Any) -> View | None:
     """How a wrapper was taken from the one it is a view of; None if it is no view."""
     return variable._view  # type: ignore[no-any-return]  # a slot of Any
@@ -80,6 +96,8 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
     elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
             result._is_array = bound.rule.views in (INDEX, SELECTION, BROADCAST)  # s[...] is one
+            if cls._is_batched and bound.rule.views == BROADCAST:  # to refuse writes, as in NumPy
+                result._view = View(source, bound.op, statics)
             return result
         result._view = View(source, bound.op, statics)
         remember(source, result)
@@ -119,15 +137,19 @@ def remember(source: Any, view: Any) -> None:
     """Keep a view that holds what its source holds, until the source is written to."""
     views: Any = source._views
     if views is None:
-        views = source._views = []
-    elif len(views) >= PRUNE_FROM and not len(views) & (len(views) - 1):
-        views[:] = [reference for reference in views if reference() is not None]
-    views.append(weakref.ref(view))
+        views = source._views = Views(type_of(source))
+    current = views.current
+    if len(current) >= PRUNE_FROM and not len(current) & (len(current) - 1):
+        current[:] = [reference for reference in current if reference() is not None]
+    current.append(weakref.ref(view))
+    if views.outdated:
+        views.outdated.pop(id(view), None)
 
 
 def current_views(variable: Any) -> list[Any]:
     """The living views of a variable that are not outdated."""
-    found = [reference() for reference in variable._views or ()]
+    views = variable._views
+    found = [] if views is None else [reference() for reference in views.current]
     return [view for view in found if view is not None]
 
 
@@ -137,14 +159,28 @@ def outdate_views(variable: Any, *, recorded: bool) -> None:
     A write that is not recorded leaves a tracked variable and its views where they are in the
     graph.
     """
-    if variable._views:
+    if variable._views is not None:
         _outdate(variable, recorded or variable._node is None)
 
 
 def _outdate(variable: Any, recorded: bool) -> None:
+    """Empty the views of a variable; those are taken again at once whose class it changes.
+
+    A view that nobody has read since an earlier write is still empty, and keeps its class too.
+    """
+    registry = variable._views
+    if registry is None:
+        return
     views = current_views(variable)
     if recorded:
-        variable._views = []  # each comes back when it is taken again
+        registry.current = []  # each comes back when it is taken again
+    if registry.kind is not type_of(variable):
+        registry.kind = type_of(variable)
+        waiting = [reference() for reference in registry.outdated.values()]
+        for view in waiting:
+            if view is not None:
+                take_again(view)
+                _outdate(view, recorded)
     for view in views:
         how: View = view._view
         how.recorded = recorded
@@ -158,7 +194,18 @@ def _outdate(variable: Any, recorded: bool) -> None:
             del view._value
             if recorded:
                 del view._node
+                _wait(registry, view)
         _outdate(view, recorded)
+
+
+def _wait(registry: Views, view: Any) -> None:
+    """Remember a view that is outdated until it is read."""
+    outdated = registry.outdated
+    if len(outdated) >= PRUNE_FROM and not len(outdated) & (len(outdated) - 1):
+        dead = [key for key, reference in outdated.items() if reference() is None]
+        for key in dead:
+            del outdated[key]
+    outdated[id(view)] = weakref.ref(view)
 
 
 def _is_hooked(node: Any) -> bool:

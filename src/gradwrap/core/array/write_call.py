@@ -10,7 +10,6 @@ from typing import Any
 
 from gradwrap.core.array.ownership import owns_buffer
 from gradwrap.core.array.views import outdate_views, view_of
-from gradwrap.core.calls.call import indented
 from gradwrap.core.calls.record import Tape
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper
