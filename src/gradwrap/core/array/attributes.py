@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
-from gradwrap.core.array.views import IMAG, REAL, in_memory
+from gradwrap.core.array.views import IMAG, REAL
 from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
 from gradwrap.errors import InPlaceError
 
@@ -45,13 +45,13 @@ class Attributes(Wrapper):
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return in_memory(self).strides  # type: ignore[no-any-return]  # Any: a native array
+        return one_array(self).strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:
         """NumPy's flags of the memory of the native array."""
         native(self)  # which refuses arrays that `vmap` maps over
-        return in_memory(self).flags
+        return one_array(self).flags
 
     @property
     def T(self) -> Self:  # noqa: N802  the standard's name

@@ -30,6 +30,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
@@ -255,7 +256,18 @@ class Variable(
     # Indexing and in-place ---------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        inplace.set_item(self, key, value)
+        type_of(self)._write_call()(self, key, value)
+
+    @classmethod
+    def _write_call(cls) -> Callable[..., None]:
+        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
+        function = inplace.set_item
+        if cls._writes_in_place and not cls._backend.depth:
+            op = find_op("setitem")
+            assert op is not None
+            function = inplace.write_call(cls._bind(op)) or function
+        cls.__setitem__ = function  # type: ignore[method-assign]  # of one library's class
+        return function
 
     # NumPy's doors -----------------------------------------------------------------------------
 

@@ -21,12 +21,11 @@ from gradwrap.core.levels.wrapper import (
     is_scalar,
     lay_out,
     layers,
-    one_array,
 )
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.observing.hooks import follow
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, is_immutable, type_of
 
 if TYPE_CHECKING:
     from gradwrap.core.calls.bound import BoundOp
@@ -101,8 +100,6 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
                 result._view = View(source, bound.op, statics)
             return result
         result._view = View(source, bound.op, statics)
-        if source._is_array and source._node is not None and not cls._is_batched:  # it is written
-            result._value = cls._backend.read_part(result._value)
         remember(source, result)
     return result
 
@@ -110,10 +107,11 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> bool:
     """Tell if a result is a view in the library, or one in each example of `vmap`."""
     kind = bound.rule.views
-    if kind == INDEX and _selects_copy(statics[0], result):
-        return False
-    if kind == INDEX and any(True for _ in batched_parts(statics[0])):
-        return True
+    if kind == INDEX:
+        if _selects_copy(statics[0], result):
+            return False
+        if not is_immutable(statics[0]) and any(True for _ in batched_parts(statics[0])):
+            return True
     return (
         type(result) is cls
         and type(source) is cls
@@ -222,8 +220,6 @@ def take_again(view: Any) -> None:
     with threshold_at(how.threshold):
         again = apply(bound, [source], how.statics)
     view._value = again._value
-    if source._is_array and source._node is not None:
-        view._value = source._backend.read_part(again._value)
     if how.recorded:
         view.__class__ = type(again)
         view._node = again._node
@@ -233,15 +229,6 @@ def take_again(view: Any) -> None:
 def _is_of_arrays(part: Any) -> bool:
     """Tell if a part of a key is an array of integers or a mask, be it without axes."""
     return bool(getattr(part, "ndim", 0)) or str(getattr(part, "dtype", "")) == "bool"
-
-
-def in_memory(variable: Any) -> Any:
-    """The native array as the program sees it: a view, also where its data were read as a copy."""
-    how = view_of(variable)
-    if how is None or how.source._backend.depth or not how.source._is_array:
-        return one_array(variable)
-    bound = type_of(how.source)._bind(how.op)
-    return perform(bound, [in_memory(how.source)], how.statics)
 
 
 def positions(variable: Any, view: View) -> tuple[Any, ...]:

@@ -267,11 +267,11 @@ class Backend:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
 
-    def read_part(self, view: Any) -> Any:
-        """A part of an array that is being written to: a view of it, or a copy.
+    def saved_part(self, view: Any, whole: Any) -> Any:
+        """What an operation saves of a part of an array that is being written to: it, or a copy.
 
-        A view that an operation saves makes the next write copy the whole array. So the copy of a
-        small part costs less.
+        A view that is saved makes the next write copy the whole array. So the copy of a small part
+        costs less.
         """
         return view
 
@@ -515,9 +515,6 @@ class WrappedBackend(Backend):
         return array if found is data else type(array)(found)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        how = array._view  # its own array may be a copy of the part (`read_part`)
-        if how is not None and how.source is source:
-            return True
         return self._base.may_be_view(array._value, source._value)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
