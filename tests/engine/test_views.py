@@ -281,7 +281,7 @@ def test_the_imaginary_part_of_real_numbers_is_read_only(write: Any, wrap: Any) 
 
     with pytest.raises(ValueError, match="read-only"):
         program(V)
-    with pytest.raises(InPlaceError, match="no imaginary part to write to. Fix: x = x \\+ 1j"):
+    with pytest.raises(InPlaceError, match=r"no imaginary part to write to. Fix: x = x \+ 1j"):
         wrap(program)(V)
 
 

@@ -80,9 +80,10 @@ class Guarded:
         """Return the array, unless somebody has written to it."""
         if not self._content.is_unchanged_for(reader):
             raise BufferChangedError(
-                f"An array that {op} saved for backward, {dtype_and_shape(self.array)}, was overwritten "
-                "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
-                "backward. k = k * 2 makes a new array, where k *= 2 overwrites the old one.\n"
+                f"An array that {op} saved for backward, {dtype_and_shape(self.array)}, was "
+                "overwritten after that, so the gradient would be wrong. Fix: write to a copy of "
+                "it, or after backward. k = k * 2 makes a new array, where k *= 2 overwrites the old "
+                "one.\n"
                 f"{op} was recorded here (most recent call last):\n{shown(self._place).rstrip()}"
             )
         return self.array
