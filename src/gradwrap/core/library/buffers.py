@@ -82,8 +82,8 @@ class Guarded:
             raise BufferChangedError(
                 f"An array that {op} saved for backward, {dtype_and_shape(self.array)}, was "
                 "overwritten after that, so the gradient would be wrong. Fix: write to a copy of "
-                "it, or after backward. k = k * 2 makes a new array, where k *= 2 overwrites the old "
-                "one.\n"
+                "it, or after backward. k = k * 2 makes a new array, where k *= 2 overwrites the "
+                "old one.\n"
                 f"{op} was recorded here (most recent call last):\n{shown(self._place).rstrip()}"
             )
         return self.array
