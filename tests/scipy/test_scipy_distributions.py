@@ -417,3 +417,25 @@ def test_kernel_density_estimate() -> None:
     np.testing.assert_array_equal(ours.gaussian_kde(data)(points), stats.gaussian_kde(data)(points))
     with pytest.raises(NoRuleError, match="with respect to bw_method and weights"):
         gw.grad(fn(lambda w: ours.gaussian_kde(data, weights=w)(points)[0]))(np.ones(4))
+
+
+def test_normal_of_a_singular_covariance_has_the_derivative_in_its_subspace() -> None:
+    basis = np.random.default_rng(0).normal(size=(4, 2))
+    zero = np.zeros(4)
+
+    def within(basis: Any, z: Any) -> Any:
+        return stats.multivariate_normal.logpdf(basis @ z, zero, basis @ basis.T, True)
+
+    gw.testing.check_grads(within, (basis, np.array([0.3, 0.4])), order=1)
+
+
+@pytest.mark.parametrize("name", ["logpdf", "pdf"])
+def test_point_outside_of_the_subspace_has_the_derivative_zero(name: str) -> None:
+    density = getattr(stats.multivariate_normal, name)
+
+    def outside(x: Any) -> Any:
+        return density(x, np.zeros(2), np.diag([1.0, 0.0]), allow_singular=True)
+
+    value, pull = gw.vjp(outside, np.array([0.3, 1.0]))
+    assert value == (-np.inf if name == "logpdf" else 0)
+    np.testing.assert_array_equal(pull(1.0)[0], [0.0, 0.0])

@@ -62,10 +62,25 @@ def _distances(deviations: Any, matrix: Any) -> tuple[Any, Any]:
     return np.reshape(squares, np.shape(deviations)[:-1]), np.linalg.slogdet(matrix)[1]
 
 
-def _normal(x: Any, mean: Any, cov: Any) -> Any:
+def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
     deviations, matrix, dim = _places(x, mean, cov)
+    if allow_singular:
+        return _normal_in_subspace(deviations, matrix)
     squares, log_det = _distances(deviations, matrix)
     return -0.5 * (dim * LOG_2PI + log_det + squares)
+
+
+def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
+    """Return the density in the space that a matrix spans, whose rank is held fixed."""
+    values = np.linalg.eigvalsh(matrix)
+    data = np.asarray(_plain(values))
+    small = 1e6 * np.finfo(data.dtype).eps  # SciPy's bound
+    kept = np.abs(data) > small * np.max(np.abs(data))
+    log_det = np.sum(np.log(np.where(kept, values, 1.0)))
+    flat = np.reshape(deviations, (-1, np.shape(deviations)[-1]))
+    squares = np.sum((flat @ np.linalg.pinv(matrix, rcond=small)) * flat, axis=-1)
+    total = np.sum(kept) * LOG_2PI + log_det + np.reshape(squares, np.shape(deviations)[:-1])
+    return -0.5 * total
 
 
 def _normal_entropy(mean: Any, cov: Any) -> Any:
@@ -267,10 +282,10 @@ def _rows(
     dist = getattr(stats, name)
 
     def logarithm(**given: Any) -> Any:
-        return _shaped(formula, given)
+        return np.where(np.isneginf(given["out"]), given["out"], _shaped(formula, given))
 
     def density(**given: Any) -> Any:
-        return np.exp(_shaped(formula, given))
+        return np.where(given["out"] == 0, 0.0, np.exp(_shaped(formula, given)))
 
     return [
         Row(
@@ -345,6 +360,7 @@ METHODS = [
             call(r.normal(4), 0.3, 1.7),
             call(r.normal(4, 2), r.normal(2), r.uniform(2)),
             call(0.3, 0.1, 1.7),
+            call(r.normal(4, 3), r.normal(3), r.spd(3), allow_singular=True),
         ],
     ),
     _moment(
