@@ -119,6 +119,29 @@ def _dirichlet_variance(alpha: Any) -> Any:
     return alpha * (total - alpha) / (total * total * (total + 1.0))
 
 
+def _dirichlet_entropy(alpha: Any) -> Any:
+    total, count = np.sum(alpha), np.shape(alpha)[0]
+    front = np.sum(special.gammaln(alpha)) - special.gammaln(total)
+    slopes = (total - count) * special.psi(total) - np.sum((alpha - 1.0) * special.psi(alpha))
+    return front + slopes
+
+
+def _dirichlet_multinomial(x: Any, alpha: Any, n: Any) -> Any:
+    x = np.asarray(_plain(x))
+    total = np.sum(alpha, axis=-1)
+    front = special.gammaln(total) - special.gammaln(np.asarray(n) + total)
+    front = front + special.gammaln(np.asarray(n) + 1.0)
+    parts = special.gammaln(x + alpha) - special.gammaln(alpha) - special.gammaln(x + 1.0)
+    return front + np.sum(parts, axis=-1)
+
+
+def _von_mises_fisher(x: Any, mu: Any, kappa: Any) -> Any:
+    half = 0.5 * np.shape(mu)[-1]
+    log_bessel = np.log(special.ive(half - 1.0, kappa)) + kappa
+    front = (half - 1.0) * np.log(kappa) - half * LOG_2PI - log_bessel
+    return front + kappa * np.sum(x * mu, axis=-1)
+
+
 def _scatters(x: Any, scale: Any) -> tuple[Any, Any, int]:
     """Return matrices, along the first axis, and the scale."""
     dim = 1 if np.ndim(scale) == 0 else np.shape(scale)[0]
@@ -215,9 +238,13 @@ def _derived(kind: Hashable, path: str) -> Any:
     from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not holds_variable((args, kwargs)):
-            return base.__call__(self, *args, **kwargs)
-        return _Frozen(self, path, base, args, kwargs)
+        tracked = _Frozen(self, path, base, args, kwargs)
+        if holds_variable((args, kwargs)):
+            return tracked
+        made = base.__call__(self, *args, **kwargs)
+        made.__class__ = _derived_frozen(type(made))
+        made._tracked = tracked
+        return made
 
     def reduced(self: Any) -> Any:
         return dispatcher, (path,)
@@ -245,6 +272,37 @@ def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
         return row.kind.answer(row, args, kwargs)
 
     return method
+
+
+@functools.cache
+def _derived_frozen(kind: Any) -> Any:
+    """Make the class of SciPy's frozen distributions whose methods take tracked arguments."""
+
+    def method(name: str) -> Any:
+        original = getattr(kind, name)
+
+        @functools.wraps(original)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not holds_variable((args, kwargs)):
+                return original(self, *args, **kwargs)
+            return getattr(self._tracked, name)(*args, **kwargs)
+
+        return call
+
+    def reduced(self: Any) -> Any:
+        return _frozen_again, (self._tracked._path, self._tracked._given)
+
+    names = [name for name in dir(kind) if not name.startswith("_")]
+    methods = {name: method(name) for name in names if callable(getattr(kind, name))}
+    more = {"__doc__": kind.__doc__, "__reduce__": reduced}
+    return type(kind.__name__, (kind,), {**methods, **more})
+
+
+def _frozen_again(path: str, given: dict[str, Any]) -> Any:
+    """Freeze a distribution, when it is read from a pickle."""
+    from gradwrap.scipy.doors import dispatcher
+
+    return dispatcher(path)(**given)
 
 
 class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
@@ -389,6 +447,20 @@ METHODS = [
     ),
     _moment("dirichlet.mean", _dirichlet_mean, "alpha", lambda r: [call(r.uniform(3))]),
     _moment("dirichlet.var", _dirichlet_variance, "alpha", lambda r: [call(r.uniform(3))]),
+    _moment("dirichlet.entropy", _dirichlet_entropy, "alpha", lambda r: [call(r.uniform(3))]),
+    *_rows(
+        "dirichlet_multinomial",
+        _dirichlet_multinomial,
+        "alpha",
+        lambda r: [call(np.array([1, 2, 3]), r.uniform(3), 6)],
+        ("logpmf", "pmf"),
+    ),
+    *_rows(
+        "vonmises_fisher",
+        _von_mises_fisher,
+        "x mu kappa",
+        None,  # the points are on a sphere
+    ),
     *_rows("wishart", _wishart, "x df scale", _wishart_samples, symmetric="x scale"),
     *_rows("invwishart", _inverse_wishart, "x df scale", _wishart_samples, symmetric="x scale"),
     *_rows(
