@@ -116,6 +116,8 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
+            asarray=np.asarray,
+            zeros=np.zeros,
             matmul=np.matmul,
             matrix_transpose=operator.attrgetter("mT"),
             sum=summed,
