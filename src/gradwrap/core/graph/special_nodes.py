@@ -145,9 +145,11 @@ def arrive_jointly(
     for index, parent in enumerate(parents):
         cotangent = cotangents[index]
         if parent is not None and cotangent is not None:
-            if (parent.meta is not node.meta or op.check) and type(cotangent) not in PARTS:
-                xp = op.namespaces[type(cotangent)]
-                cotangent = _fitted(xp, cotangent, parent.meta, node, index)
+            if type(cotangent) not in PARTS:
+                space = parent.meta
+                if op.check or cotangent.shape != space.shape or cotangent.dtype != space.dtype:
+                    xp = op.namespaces[type(cotangent)]
+                    cotangent = _fitted(xp, cotangent, space, node, index)
             arrive(pending, heap, parent, cotangent, op, owned=owned)
         owned = False
 
