@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.outdated import outdate_views, positions
 from gradwrap.core.array.ownership import owns_buffer
 from gradwrap.core.array.views import (
     BROADCAST,
@@ -21,8 +22,6 @@ from gradwrap.core.array.views import (
     INDEX,
     PERMUTATION,
     REAL,
-    outdate_views,
-    positions,
     view_of,
 )
 from gradwrap.core.array.write_call import Write, is_own_part

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.array.outdated import outdate_views
 from gradwrap.core.array.ownership import owns_buffer
-from gradwrap.core.array.views import outdate_views, view_of
+from gradwrap.core.array.views import view_of
 from gradwrap.core.calls.record import Tape
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper
