@@ -49,12 +49,13 @@ class View:
 
     __slots__ = ("op", "recorded", "source", "statics", "threshold")
 
+    recorded: bool
+    threshold: int
+
     def __init__(self, source: Any, op: Op, statics: tuple[Any, ...]) -> None:
         self.source: Any = source
         self.op: Op = op
         self.statics: tuple[Any, ...] = statics
-        self.recorded: bool = True
-        self.threshold: int = 0
 
 
 class Views:
@@ -103,7 +104,8 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> bool:
     """Tell if a result is a view in the library, or one in each example of `vmap`."""
     kind = bound.rule.views
-    if kind == INDEX:
+    backend = cls._backend
+    if kind == INDEX and (cls._is_batched or backend.depth or not backend.tells_views):
         if _selects_copy(statics[0], result):
             return False
         if not is_immutable(statics[0]) and any(True for _ in batched_parts(statics[0])):
@@ -111,8 +113,8 @@ def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[
     return (
         type(result) is cls
         and type(source) is cls
-        and (kind != SELECTION or bool(cls._backend.tells_views))
-        and bool(cls._backend.may_be_view(result._value, source._value))
+        and (kind != SELECTION or bool(backend.tells_views))
+        and bool(backend.may_be_view(result._value, source._value))
     )
 
 
