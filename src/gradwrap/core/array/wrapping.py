@@ -64,7 +64,7 @@ def unwrap(value: Variable[A]) -> A: ...
 @overload
 def unwrap(value: A) -> A: ...
 def unwrap(value: Any) -> Any:
-    """The native array of a variable; anything else as it is.
+    """Return the native array of a variable, and anything else as it is.
 
     >>> import numpy as np, gradwrap as gw
     >>> gw.unwrap(gw.wrap(np.ones(2)))
@@ -86,7 +86,7 @@ def untracked_copy(x: Any) -> Variable[Any]:
 
 
 def wrap_namespace(xp: Any) -> Namespace[Any]:
-    """An Array API namespace whose arrays are variables, creation functions included.
+    """Return an Array API namespace whose arrays are variables.
 
     `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
     `array_api_compat.cupy`. The result is the same object for the same library.
