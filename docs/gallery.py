@@ -56,6 +56,8 @@ GROUPS = {
     "One code, many libraries": ("everywhere", "any_array"),
 }
 OTHERS = "More"
+PROPER = {"carlo": "Carlo", "gaussian": "Gaussian", "hamiltonian": "Hamiltonian", "kalman": "Kalman"}
+PROPER |= {"maml": "MAML", "monte": "Monte", "ode": "ODE", "rnn": "RNN"}
 INTRODUCTION = """\
 Each of these is one script of `examples/`, and runs as it is after `pip install ".[examples]"`. The
 pictures and the output were made when this site was built."""
@@ -76,7 +78,7 @@ class Example(NamedTuple):
 
 def examples() -> list[Example]:
     """Run all examples that have changed, two at a time, and return them all."""
-    importlib.import_module("matplotlib.font_manager")  # makes its cache, which a script would report
+    importlib.import_module("matplotlib.font_manager")  # makes its cache, which scripts report
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(perform, sorted((ROOT / "examples").glob("*.py"))))
 
@@ -106,7 +108,7 @@ def perform(path: Path) -> Example:
     summary, _, text = (ast.get_docstring(ast.parse(script)) or path.stem).partition("\n")
     return Example(
         name=path.stem,
-        title=path.stem.replace("_", " ").capitalize().replace("rnn", "RNN"),
+        title=title_of(path.stem),
         summary=summary,
         text=text.strip(),
         script=script,
@@ -114,6 +116,13 @@ def perform(path: Path) -> Example:
         pictures=pictures,
         thumbnail=thumbnail(pictures[0]) if pictures else None,
     )
+
+
+def title_of(name: str) -> str:
+    """Return a title made of the name of a script."""
+    words = [PROPER.get(word, word) for word in name.split("_")]
+    text = " ".join(words)
+    return text[0].upper() + text[1:]
 
 
 def thumbnail(picture: Path) -> Path:

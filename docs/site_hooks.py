@@ -68,11 +68,10 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         there = posixpath.relpath(page_of(target), posixpath.dirname(path) or ".")
         return there + (link["anchor"] or "")
 
-    return (
-        LINK.sub(moved, markdown)
-        if path.partition("/")[0] not in {"gallery", "source"}
-        else markdown
-    )
+    folder = path.partition("/")[0]
+    if folder == "gallery" or path in {"index.md", "tutorial.md"}:
+        page.meta["hide"] = ["navigation"]  # there is nothing beside them
+    return markdown if folder in {"gallery", "source"} else LINK.sub(moved, markdown)
 
 
 def page_of(origin: str) -> str:

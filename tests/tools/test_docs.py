@@ -88,7 +88,9 @@ def test_every_public_name_has_an_entry_with_an_example(module: str) -> None:
     for name in sorted(public(module) - again):
         entry = f"{module}.{name}".lstrip(".")
         assert entry in entries, f"docs/reference has no entry `::: gradwrap.{entry}`"
-        assert ">>> " in (inspect.getdoc(entries[entry]) or ""), f"{entry} has no example"
+        text = inspect.getdoc(entries[entry]) or ""
+        assert "Examples\n--------\n" in text, f"{entry} has no example"
+        assert ">>> " in text.partition("Examples\n--------\n")[2]
 
 
 def test_every_error_has_an_entry_with_an_example() -> None:

@@ -23,6 +23,8 @@ MODES = ("fwd", "rev")
 class GradientMismatchError(GradwrapError, AssertionError):
     """A gradient does not agree with its numerical value.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> twice = gw.primitive(lambda x: 2.0 * x)
     >>> gw.defvjp(twice, lambda xp, g: 3.0 * g)  # wrong

@@ -40,6 +40,8 @@ HEADINGS = ("check", "found", "wanted", "relative error", "")
 class RuleMismatchError(GradientMismatchError):
     """A rule is wrong; the message is the table of what was checked.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> twice = gw.primitive(lambda x: 2.0 * x)
     >>> gw.defvjp(twice, lambda xp, g: 3.0 * g)  # wrong
@@ -72,6 +74,8 @@ class Row:
 class RuleReport:
     """The result of `check_rule`; as text, a table with a verdict.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> report = gw.testing.check_rule(np.sin, np.array(0.5))
     >>> report.name, report.right

@@ -66,6 +66,8 @@ def unwrap(value: A) -> A: ...
 def unwrap(value: Any) -> Any:
     """Return the native array of a variable, and anything else as it is.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> gw.unwrap(gw.wrap(np.ones(2)))
     array([1., 1.])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class GradFn:
     """A node of the recorded graph, as its user sees it.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.array(3.0), requires_grad=True)
     >>> y = x * 2
