@@ -107,12 +107,12 @@ def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: An
     shape = tuple(x_meta.shape)
     positions = np.arange(math.prod(shape)).reshape(shape)
     places = sliding_window_view(positions, window_shape, axis)
-    found = xp.asarray(np.ascontiguousarray(places), device=device(g))
+    found = xp.asarray(places.reshape(-1), device=device(g))
     key: list[Any] = []
     for length in reversed(shape):
         key.append(found % length)
         found = found // length
-    return Scattered(tuple(reversed(key)), g)
+    return Scattered(tuple(reversed(key)), xp.reshape(g, (-1,)))
 
 
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:

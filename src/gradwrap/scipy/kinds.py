@@ -22,6 +22,7 @@ from __future__ import annotations
 import functools
 import inspect
 from contextvars import ContextVar
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError, TrackedValueError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SUSPECTS, SciPyCall, holds_variable, refuse_recorded, wrappers_in
-from gradwrap.scipy.results import float_parts, part_at, with_parts
+from gradwrap.scipy.results import float_parts, is_discrete, part_at, with_parts
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.custom_calls import (
@@ -210,7 +211,7 @@ class Untried(ArrayApi):
         try:
             call = SciPyCall(row, self, args, kwargs)
             made = call.answer()
-            if not call.out_paths or is_recorded([part for _, part in float_parts(made)]):
+            if is_recorded([part for _, part in float_parts(made)]) or is_discrete(made):
                 return made
             error = ValueError("its result does not depend on what is tracked")
         except (GradwrapError, TypeError, ValueError, AttributeError, IndexError) as raised:
@@ -531,6 +532,31 @@ class Refused(Kind):
         """Refuse what is tracked; call SciPy's function on anything else."""
         refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
         return Constant.answer(Constant(self.why), row, args, kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return a dispatcher that refuses tracked results of functions among the arguments."""
+        dispatch = dispatching(row, row.original)
+
+        @functools.wraps(row.original)
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            if is_differentiating() and not _natively.get():
+                args = tuple(self._guarded(row, value) for value in args)
+                kwargs = {name: self._guarded(row, value) for name, value in kwargs.items()}
+            return dispatch(*args, **kwargs)
+
+        return guarded if type(row.original) is FunctionType else None
+
+    def _guarded(self, row: Row, value: Any) -> Any:
+        if not callable(value) or isinstance(value, (type, AnyWrapper)):
+            return value
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            made = value(*args, **kwargs)
+            refuse_recorded(row, [made], {}, f"has no derivative: {self.why}")
+            return made
+
+        called.__wrapped__ = value  # type: ignore[attr-defined]  # SciPy counts its parameters
+        return called
 
 
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:

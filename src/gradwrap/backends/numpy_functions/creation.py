@@ -73,7 +73,7 @@ def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
     return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
 
 
-@implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')")
+@implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')", always=True)
 def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
     """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)

@@ -16,7 +16,8 @@ from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
-from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
+from gradwrap.core.array.outdated import take_again
+from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
@@ -30,6 +31,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
@@ -266,7 +268,18 @@ class Variable(
     # Indexing and in-place ---------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        inplace.set_item(self, key, value)
+        type_of(self)._write_call()(self, key, value)
+
+    @classmethod
+    def _write_call(cls) -> Callable[..., None]:
+        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
+        function = inplace.set_item
+        if cls._writes_in_place and not cls._backend.depth:
+            op = find_op("setitem")
+            assert op is not None
+            function = inplace.write_call(cls._bind(op)) or function
+        cls.__setitem__ = function  # type: ignore[method-assign]  # of one library's class
+        return function
 
     # NumPy's doors -----------------------------------------------------------------------------
 

@@ -232,8 +232,10 @@ def highest_level(values: Iterable[Any]) -> int:
     """The highest level of the outermost wrappers in containers; `UNTRACKED` if there is none."""
     highest = UNTRACKED
     for value in values:
-        for leaf in _leaves(value) if isinstance(value, CONTAINERS) else (value,):
-            highest = max(highest, level_of(leaf))
+        if isinstance(value, CONTAINERS):
+            highest = max((highest, *map(level_of, _leaves(value))))
+        else:
+            highest = max(highest, level_of(value))
     return highest
 
 
@@ -277,10 +279,10 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
 
 def holds_batch(value: Any) -> bool:
     """Tell if a value is, or holds, an array that `vmap` maps over."""
-    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
-        return False
     if isinstance(value, AnyWrapper) and not value._backend.depth:
         return value._is_batched and value._node is not None
+    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
+        return False
     return any(True for _ in batched_parts(value))
 
 

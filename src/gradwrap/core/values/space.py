@@ -59,6 +59,11 @@ class Batch:
         self.is_unit: bool = is_unit
 
 
+def dtype_and_shape(array: Any) -> str:
+    """Describe an array, as in `float64[2, 3]`."""
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
 def size_of(shape: tuple[int, ...]) -> int:
     """The number of elements of an array of a shape."""
     size = 1
