@@ -32,7 +32,7 @@ def jacrev(  # noqa: PLR0913  its options
     chunk_size: int | None = None,
     sparsity: Any = None,
 ) -> Callable[..., Any]:
-    """The Jacobian by reverse mode: one backward pass for all rows at once.
+    """Return a function for the Jacobian by reverse mode: one backward pass for all rows.
 
     Parameters
     ----------
@@ -53,10 +53,12 @@ def jacrev(  # noqa: PLR0913  its options
 
     Returns
     -------
-    A function of the arguments of `fun`. It gives, in the structure of the output, for each of its
-    arrays the structure of the argument (a tuple, for several), with arrays of shape
-    `(*output.shape, *argument.shape)`. With `sparsity`, it gives a `scipy.sparse.csr_array` of the
-    shape of the pattern; containers count as the vectors that `ravel_pytree` makes of them.
+    callable
+        A function of the arguments of `fun`. Its result has the structure of the output, with the
+        structure of the argument (a tuple, for several) in the place of each array; the arrays in
+        it have the shape `(*output.shape, *argument.shape)`. With `sparsity`, it gives a
+        `scipy.sparse.csr_array` of the shape of the pattern; containers count as the vectors that
+        `ravel_pytree` makes of them.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def jacfwd(  # noqa: PLR0913  its options
     chunk_size: int | None = None,
     sparsity: Any = None,
 ) -> Callable[..., Any]:
-    """The Jacobian by forward mode: one forward pass for all columns at once.
+    """Return a function for the Jacobian by forward mode: one forward pass for all columns.
 
     Parameters and result are those of `jacrev`; with `chunk_size`, `fun` runs once for each
     stretch of that many columns. Arguments are real, unless `holomorphic`; outputs may be complex.
@@ -128,7 +130,7 @@ def jacobian(  # noqa: PLR0913  its options
     chunk_size: int | None = None,
     sparsity: Any = None,
 ) -> Callable[..., Any]:
-    """The Jacobian by the mode that needs fewer passes: by rows or by columns.
+    """Return a function for the Jacobian, by rows or by columns, whichever are fewer.
 
     `fun` runs once, whichever it is. Parameters, result and errors are those of `jacrev`. With
     `sparsity`, it takes rows or columns, whichever need fewer passes.
@@ -165,10 +167,11 @@ def hessian(
     holomorphic: bool = False,
     chunk_size: int | None = None,
 ) -> Any:
-    """The matrix of second derivatives, forward over reverse: one pass for all columns at once.
+    """Return a function for the matrix of second derivatives: one pass for all columns.
 
-    Parameters and errors are those of `jacrev`. For an argument of shape `s` and an output of
-    shape `o` the result has shape `(*o, *s, *s)`; for pytrees it is a tree of trees.
+    It takes forward mode over reverse mode. Parameters and errors are those of `jacrev`. For an
+    argument of shape `s` and an output of shape `o` the result has shape `(*o, *s, *s)`; for
+    pytrees it is a tree of trees.
 
     Examples
     --------
@@ -184,7 +187,7 @@ def hessian(
 
 @typed_as_hvp
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    """The Hessian of a scalar function times a vector, without the Hessian: forward over reverse.
+    """Return the product of a scalar function's Hessian and a vector, without the Hessian.
 
     Parameters
     ----------
@@ -197,8 +200,9 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
     Returns
     -------
-    The product: a tuple for a tuple, otherwise in the structure of the one argument. It costs
-    about two gradients.
+    array or pytree
+        The product: a tuple for a tuple, otherwise in the structure of the one argument. It costs
+        about two gradients.
 
     Raises
     ------

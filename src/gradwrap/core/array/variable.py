@@ -63,10 +63,21 @@ class Variable(
     GraphMethods[A],
     Generic[A],
 ):
-    """A native array, wrapped so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array([3.0, 4.0]), requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y
+    Variable(np.float64(25.0), grad_fn=<SumBackward>)
+    >>> y.backward()
+    >>> x.grad
+    array([6., 8.])
     """
 
     __slots__ = ()
