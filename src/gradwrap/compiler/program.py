@@ -36,7 +36,8 @@ name                       operation
 `setitem`                  `(x, key, v)`: a copy of `x` with `v` written at `key`. An engine may
                            write into the buffer of `x` if that dies here and nothing else sees it
 `scatter_add`              `(x, key, v)`: likewise, with `v` added at `key`; what is named twice is
-                           added twice, so for an array of integers this is `np.add.at`
+                           added twice, so for an array of integers this is `add_at` of
+                           `gradwrap.backends.numpy_scatter`
 `copy`                     `(x,)`: a new array, laid out as `x` is; never merged with another
 `zeros`, `full`            `(shape, dtype)` and `(shape, number, dtype)`: a new array
 `array`                    `(nest, dtype)`: `np.array` of nested lists of values and literals
@@ -75,6 +76,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -256,26 +258,35 @@ class Program:
 # Operations ---------------------------------------------------------------------------------------
 
 
-class Attribute:
-    """The function of an attribute of arrays."""
+class Named:
+    """The function of an attribute or a method of arrays, equal to others of its name."""
 
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))
+
+
+class Attribute(Named):
+    """The function of an attribute of arrays."""
+
+    __slots__ = ()
 
     def __call__(self, x: Any, /) -> Any:
         """Return the attribute of `x`."""
         return getattr(x, self.name)
 
 
-class Method:
+class Method(Named):
     """The function of a method of arrays."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    __slots__ = ()
 
     def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method of `x`."""
@@ -300,7 +311,7 @@ def scatter_add(x: Any, key: Any, value: Any, /) -> Any:
     if adds_once(key):
         new[key] += value
     else:
-        np.add.at(new, key, value)
+        add_at(new, key, value)
     return new
 
 
