@@ -22,9 +22,11 @@ from gradwrap.compiler.program import (
     Guard,
     Instr,
     Loop,
+    Prev,
     Program,
     Ref,
     Result,
+    Turn,
     copy,
     given,
     mapped,
@@ -131,12 +133,20 @@ def _same_memory(one: Any, other: Any) -> bool:
 class _Path:
     """A trace on its way into a program: where it is, and its values' numbers there."""
 
-    def __init__(self, trace: Traced, numbers: dict[int, int]) -> None:
+    def __init__(self, trace: Traced, first: bool) -> None:
         self.trace = trace
-        self.numbers = numbers
+        self.first = first
+        """The first trace's values keep their numbers."""
+        self.numbers: dict[int, int] = {}
+
+    def enter(self, lead: _Path, at: int) -> None:
+        """Share the values of another trace before an instruction, which are the same."""
+        trace = lead.trace
+        count = trace.instrs[at - 1].out + 1 if at else len(trace.inputs)
+        self.numbers = {i: i for i in range(count)} if lead.first else dict(lead.numbers)
 
     def leaf(self, leaf: Any) -> Any:
-        return Ref(self.numbers[leaf.index]) if type(leaf) is Ref else leaf
+        return Ref(self.numbers[leaf.index]) if type(leaf) is Ref and not self.first else leaf
 
 
 def program_of(
@@ -149,12 +159,9 @@ def program_of(
     Unhandled
         They differ although the guards had the same outcomes.
     """
-    first = traces[0]
-    inputs = tuple(range(len(first.inputs)))
-    program = Program([], inputs, names, {}, Block())
-    for index in first.inputs:
-        program.new(first.values[index])
-    paths = [_Path(t, dict(zip(t.inputs, inputs, strict=True))) for t in traces]
+    first = traces[0]  # its values keep their numbers
+    program = Program(list(first.values), first.inputs, names, dict(constants[0]), Block())
+    paths = [_Path(t, t is first) for t in traces]
     waiting: list[tuple[Block, list[int], int, int]] = [
         (program.root, list(range(len(traces))), 0, 0)
     ]
@@ -167,7 +174,7 @@ def program_of(
             _check_agreement(lead.trace, paths[other].trace, start, at, guard, number)
         _enter(program, block, lead, constants[group[0]], start, at)
         for other in group[1:]:
-            paths[other].numbers = dict(lead.numbers)
+            paths[other].enter(lead, at)
         if guard is None:
             leaves = lead.trace.leaves
             _enter_constants(program, lead, constants[group[0]], leaves)
@@ -202,8 +209,8 @@ def _check_agreement(  # noqa: PLR0913  a stretch of two traces
 def _enter_constants(
     program: Program, path: _Path, constants: dict[int, Constant], nest: Any
 ) -> None:
-    for index in refs(nest):
-        if index not in path.numbers:
+    for index in () if path.first else refs(nest):
+        if index not in path.numbers and index in constants:
             path.numbers[index] = program.new(path.trace.values[index]).index
             program.constants[path.numbers[index]] = constants[index]
 
@@ -217,6 +224,9 @@ def _enter(
     end: int,
 ) -> None:
     """Enter a stretch of a trace into a block."""
+    if path.first:
+        block.body.extend(path.trace.instrs[start:end])
+        return
     for instr in path.trace.instrs[start:end]:
         _enter_constants(program, path, constants, (instr.args, instr.kw))
         path.numbers[instr.out] = program.new(path.trace.values[instr.out]).index
@@ -235,8 +245,9 @@ def _enter(
 def simplified(program: Program, *, merge_keys: bool) -> None:
     """Make a program shorter, in place.
 
-    With `merge_keys`, accesses at integer keys are merged too. That is left for after the search
-    for loops: to merge what one turn reads with what the next reads destroys their period.
+    With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. That is
+    left for after the search for loops: to merge what one turn reads with what the next reads, or
+    to drop one turn's factor, destroys their period.
     """
     for index, constant in list(program.constants.items()):
         program.values[index] = program.values[index]._replace(is_ndarray=True)
@@ -285,17 +296,17 @@ class _Walk:
         kind: Any = type_of(leaf)
         if kind is Ref:
             return self.instead.get(leaf.index, leaf)
-        if hasattr(leaf, "init"):
-            return leaf._replace(init=self.leaf(leaf.init))
-        if hasattr(leaf, "stack"):
-            return leaf._replace(stack=self.leaf(leaf.stack))
-        return leaf
+        if kind is Prev:
+            return Prev(leaf.row, self.leaf(leaf.init))
+        return Turn(self.leaf(leaf.stack)) if kind is Turn else leaf
 
     def one(self, instr: Instr, known: dict[Any, int]) -> Instr | None:
         """The instruction as it stays; None if another value stands for its own."""
-        args = mapped(instr.args, self.leaf)
-        kw = mapped(instr.kw, self.leaf) if instr.kw else ()
-        instr = self.shorter(instr._replace(args=args, kw=kw))
+        if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
+            args = mapped(instr.args, self.leaf)
+            kw = mapped(instr.kw, self.leaf) if instr.kw else ()
+            instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
+        instr = self.shorter(instr)
         same = self.same_as(instr)
         if same is not None:
             self.instead[instr.out] = same
@@ -351,6 +362,8 @@ class _Walk:
     def same_as(self, instr: Instr) -> Any:
         """The value that an instruction only hands on; None if it does something."""
         name, args = instr.name, instr.args
+        if not self.merge_keys and name in ("multiply", "divide", "pow"):
+            return None
         if not args or type(args[0]) is not Ref:
             if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
                 return self._alike(instr, args[1])

@@ -263,9 +263,10 @@ class _Roller:
     def _straight(self, step: Instr | Loop) -> None:
         """Keep an instruction as it is, with what it reads where that is now."""
         if isinstance(step, Instr):
-            args = mapped(step.args, self.plain)
-            kw = mapped(step.kw, self.plain) if step.kw else ()
-            step = step._replace(args=args, kw=kw)
+            if not self.place.keys().isdisjoint(refs((step.args, step.kw))):
+                args = mapped(step.args, self.plain)
+                kw = mapped(step.kw, self.plain) if step.kw else ()
+                step = step._replace(args=args, kw=kw)
         self.body.append(step)
 
     def plain(self, leaf: Any) -> Any:
@@ -319,7 +320,9 @@ class _Roller:
                 turns = 1 + (b - a) // period
                 end = a + turns * period
                 if turns >= TURNS and free[a:end].all():
-                    found.append(Segment(a, period, turns))
+                    whole = codes[a : a + turns * period]
+                    shortest = _shortest(whole, period)
+                    found.append(Segment(a, shortest, len(whole) // shortest))
                     free[a:end] = False
         return sorted(found, key=lambda segment: segment.start)
 
@@ -447,12 +450,21 @@ class _Roller:
         kind = type_of(first)
         wanted = token(first)
         if all(type(leaf) is kind and token(leaf) == wanted for leaf in column):
-            if isinstance(first, SLICE) and any(True for _ in refs(first)):
+            if isinstance(first, SLICE) and refs(first):
                 raise Decline("a slice has bounds that are computed")
             return Inv(first)
         if any(type(leaf) is not kind for leaf in column) or not _is_numeric(first):
             raise Decline("what is no number varies")
         return Num(column)
+
+
+def _shortest(codes: Any, period: int) -> int:
+    """The shortest period of codes of which this is one."""
+    return next(
+        shorter
+        for shorter in range(1, period + 1)
+        if period % shorter == 0 and np.array_equal(codes[shorter:], codes[:-shorter])
+    )
 
 
 def _live_into(block: Block) -> set[int]:
@@ -960,7 +972,7 @@ class _Emission:
     def _region(self, value: Value, instr: Instr, varies: bool) -> tuple[int, ...]:
         """The shape of what the key of one turn selects."""
         key: Any = instr.args[1]
-        if any(True for _ in refs(key)):
+        if refs(key):
             raise Decline("a key of a write is an array")
         sample = np.broadcast_to(np.zeros((), bool), value.shape)
         return tuple(np.shape(sample[key]))

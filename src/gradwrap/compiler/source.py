@@ -340,16 +340,18 @@ class Writer:
             made = f'{text}.copy("K")' if known else f"np.array({text})"
             self._line(depth, f"{name} = {made}")
             self._own(instr, name, state)
-        place, text = self._key(key, state), self._text(value, state)
-        if instr.name == "setitem":
-            self._line(depth, f"{name}[{place}] = {text}")
-        elif self._adds_once(key):
-            self._line(depth, f"{name}[{place}] += {text}")
-        else:
-            self.scope["add_at"] = numpy_scatter.add_at
-            whole = self._nest(key, state)
-            self._line(depth, f"add_at({name}, {whole}, {text})")
+        self._line(depth, self.write_text(instr.name, name, key, value, state))
         state.names[instr.out] = name
+
+    def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
+        """The statement of a write to an array."""
+        place, text = self._key(key, state), self._text(value, state)
+        if how == "setitem":
+            return f"{name}[{place}] = {text}"
+        if self._adds_once(key):
+            return f"{name}[{place}] += {text}"
+        self.scope["add_at"] = numpy_scatter.add_at
+        return f"add_at({name}, {self._nest(key, state)}, {text})"
 
     def _adds_once(self, key: Any) -> bool:
         """Tell if a key names no element twice."""
@@ -358,7 +360,7 @@ class Writer:
                 return False
             if type(part) is Ref:
                 value = self.values[part.index]
-                if value.shape and value.dtype.kind != "b":
+                if part.index < 0 or value.shape and value.dtype.kind != "b":
                     return False
         return True
 
@@ -596,6 +598,13 @@ class _LoopText:
             if self._takes_buffer(row):
                 out = f"{name}o" if j in self.stacks else self.spare[j]
                 lines.append(f"{name} = {writer._into(made, out, self.inner)}")  # noqa: SLF001
+            elif row.name in ("setitem", "scatter_add"):
+                target, key, value = made.args
+                text = writer._text(target, self.inner)  # noqa: SLF001
+                lines.append(f'{name} = {text}.copy("K")')
+                lines.append(writer.write_text(row.name, name, key, value, self.inner))
+                if j in self.stacks:
+                    lines.append(f"{self.stacks[j]}[k] = {name}")
             else:
                 text = writer._expression(made, self.inner)  # noqa: SLF001
                 store = f"{self.stacks[j]}[k] = " if j in self.stacks else ""
