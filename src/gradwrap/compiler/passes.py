@@ -28,6 +28,7 @@ from gradwrap.compiler.program import (
     Result,
     Turn,
     copy,
+    full,
     given,
     mapped,
     refs,
@@ -46,6 +47,9 @@ NUMBER: type[Any] = np.generic
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
 FRESH = frozenset({"copy", "zeros", "full", "empty"})
 """New arrays, which are never merged: a write may go into them."""
+POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+"""The powers for which NumPy's `**` calls another ufunc."""
+FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 
 
@@ -332,13 +336,39 @@ class _Walk:
             if source is not None and source.name in ("full", "zeros") and value.is_ndarray:
                 arguments = (value.shape, *source.args[1:])
                 return Instr(source.fn, source.name, arguments, (), instr.out, line=instr.line)
-        if name == "pow" and _is_number(args[1], 2) and type(args[0]) is Ref:
+        if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
             base = self.values[args[0].index]
-            if base.is_ndarray and base.dtype.kind == "f" and value.dtype == base.dtype:
-                return instr._replace(fn=np.square, name="square", args=args[:1])
-        if isinstance(instr.fn, UFUNC) and len(args) == 2 and not instr.kw:
-            return instr._replace(args=self.weak(instr, args))
-        return instr
+            quicker = POWERS.get(args[1])
+            if quicker and base.is_ndarray and base.dtype.kind == "f" and value == base:
+                return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
+        if not isinstance(instr.fn, UFUNC) or instr.kw:
+            return instr
+        folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
+        if folded is not None:
+            return folded
+        return instr._replace(args=self.weak(instr, args)) if len(args) == 2 else instr
+
+    def folded(self, instr: Instr) -> Instr | None:
+        """The array of one number that an operation on such arrays and numbers gives, or None."""
+        numbers: list[Any] = []
+        value = self.values[instr.out]
+        for arg in instr.args:
+            made = self.made.get(arg.index) if type(arg) is Ref else None
+            if made is None:
+                if type(arg) is Ref:
+                    return None
+                numbers.append(arg)
+                continue
+            number: Any = made.args[1] if made.name == "full" else 0
+            if made.name not in ("full", "zeros") or type(number) is Ref:
+                return None
+            numbers.append(np.full(1, number, made.args[-1]))
+        with np.errstate(all="ignore"):
+            result = instr.fn(*numbers)
+        if result.dtype != value.dtype or not np.all(np.isfinite(result)):
+            return None
+        arguments = (value.shape, result[0], value.dtype)
+        return Instr(full, "full", arguments, (), instr.out, line=instr.line)
 
     def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put a number in the place of an array that holds it throughout."""
@@ -347,14 +377,14 @@ class _Walk:
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
             if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
                 continue
-            full = self.values[args[other].index]
+            whole = self.values[args[other].index]
             number: Any = made.args[1] if made.name == "full" else 0
-            if type(number) is Ref or not full.is_ndarray or full.shape != value.shape:
+            if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
                 continue
-            if full.order != value.order or full.dtype.kind not in "fc":
+            if whole.order != value.order or whole.dtype.kind not in "fc":
                 continue
-            if made.args[-1] == full.dtype:
-                found = _as_weak(number, full.dtype)
+            if made.args[-1] == whole.dtype:
+                found = _as_weak(number, whole.dtype)
                 if found is not None:
                     return (found, args[1]) if mine == 0 else (args[0], found)
         return args
