@@ -40,6 +40,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.adaptation import adapted as adapted
     from gradwrap.adaptation import adapted_modules as adapted_modules
     from gradwrap.adaptation import adapting as adapting
+    from gradwrap.compiler.compiled import compile as compile
     from gradwrap.drawing import draw as draw
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
@@ -82,6 +83,7 @@ else:
         "adapted": "gradwrap.adaptation",
         "adapted_modules": "gradwrap.adaptation",
         "adapting": "gradwrap.adaptation",
+        "compile": "gradwrap.compiler.compiled",
         "draw": "gradwrap.drawing",
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
