@@ -229,7 +229,7 @@ NAMES: dict[str, dict[str, str]] = {
     "signal.windows": {
         "no rule: tried by its array-API path": (
             "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine dpss "
-            "exponential flattop gaussian general_cosine general_gaussian general_hamming "
+            "exponential flattop gaussian general_cosine general_gaussian "
             "get_window hamming hann kaiser_bessel_derived lanczos nuttall parzen "
             "taylor triang"
         ),

@@ -14,7 +14,7 @@ import numpy as np
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.solving import as_array, plain
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, call
 
 signal: Any = import_module("scipy.signal")
 STOP = ("bandstop", "bands", "stop", "bs")
@@ -106,11 +106,10 @@ def _resonance(w0: Any, Q: Any, fs: Any, *, is_notch: bool) -> Any:
     angle = 2.0 * np.pi * w0 / fs
     gain = 1.0 / (1.0 + np.tan(angle / Q / 2.0))
     cosine, zero = np.cos(angle), 0.0 * gain
-    if is_notch:
-        b = [gain, -2.0 * cosine * gain, gain]
-    else:
-        b = [1.0 - gain, zero, gain - 1.0]
-    return np.stack(b), np.stack([1.0 + zero, -2.0 * gain * cosine, 2.0 * gain - 1.0])
+    notch, peak = [gain, -2.0 * cosine * gain, gain], [1.0 - gain, zero, gain - 1.0]
+    return np.stack(notch if is_notch else peak), np.stack(
+        [1.0 + zero, -2.0 * gain * cosine, 2.0 * gain - 1.0]
+    )
 
 
 def _notch(w0: Any, Q: Any, fs: Any) -> Any:
@@ -221,4 +220,3 @@ ROWS = [
     _window("tukey", _tukey, "alpha", 0.6),
     _window("general_hamming", _hamming, "alpha", 0.6),
 ]
-register(ROWS)

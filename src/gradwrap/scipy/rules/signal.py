@@ -19,7 +19,7 @@ from gradwrap.scipy.kinds import (
     Constant,
     Formula,
 )
-from gradwrap.scipy.rules import filter_design as filter_design  # its rows
+from gradwrap.scipy.rules import filter_design
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.solving import attached, plain
@@ -1535,4 +1535,4 @@ NONE = [
         )
     ),
 ]
-register([*CONVOLUTIONS, *FILTERS, *SPECTRA, *REPRESENTATIONS, *API, *NONE])
+register([*CONVOLUTIONS, *FILTERS, *SPECTRA, *REPRESENTATIONS, *API, *NONE, *filter_design.ROWS])
