@@ -131,7 +131,7 @@ def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = Non
         _check_dtype(cls, ufunc, array, dtype)
         array = xp.astype(array, np.dtype(dtype))
     if ufunc in (np.maximum, np.minimum):
-        return in_order(running_extremum(xp, array, axis, ufunc), "K", array)
+        return running_extremum(xp, array, axis, ufunc)
     if ufunc.nin != 2 or ufunc.nout != 1:
         raise NoRuleError(f"np.{ufunc.__name__}.accumulate has no rule.")
     totals = itertools.accumulate(xp.unstack(array, axis=axis), ufunc)

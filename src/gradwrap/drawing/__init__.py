@@ -18,7 +18,7 @@ FOLD_FROM = 200
 
 
 def draw(y: Any, *, names: Any = None, fold: int | bool = FOLD_FROM) -> Drawing:
-    """The recorded graph of an array: what it was computed from, and what is kept for backward.
+    """Draw the recorded graph: what an array was computed from, and what is kept for backward.
 
     Green are leaves, grey are constants as far as the graph knows them (arrays that an operation
     keeps, or whose shape it keeps), grey with a dashed border are detached values; an operation

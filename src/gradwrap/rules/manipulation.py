@@ -251,6 +251,8 @@ register(RULES)
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array along an axis into arrays that lack this axis."""
     x = xp.asarray(x)  # so that a native array gives variables too
+    if not x.ndim:
+        raise ValueError("unstack: the array must have at least one axis")
     at = as_axes(axis, x.ndim)[0]
     return tuple(x[at_axis(at, i)[: x.ndim]] for i in range(x.shape[at]))
 

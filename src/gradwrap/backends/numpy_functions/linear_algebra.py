@@ -32,16 +32,22 @@ from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 def dot(xp: Any, a: Any, b: Any) -> Any:
     a, b = xp.asarray(a), xp.asarray(b)
     if a.ndim == 0 or b.ndim == 0:
-        return in_order(a * b, "C")
+        return _scaled(a, b)
     if b.ndim <= 2:
         return in_order(xp.matmul(a, b), "C")
     return xp.tensordot(a, b, axes=((-1,), (-2,)))
 
 
+def _scaled(a: Any, b: Any) -> Any:
+    """The product of an array and a number, laid out as by NumPy: BLAS has up to two axes."""
+    product = a * b
+    return in_order(product, "C") if product.ndim <= 2 else product
+
+
 @implements("inner(a, b, /)", arrays=2)
 def inner(xp: Any, a: Any, b: Any) -> Any:
     if a.ndim == 0 or b.ndim == 0:
-        return a * b
+        return _scaled(a, b)
     return xp.tensordot(a, b, axes=((-1,), (-1,)))
 
 

@@ -48,8 +48,8 @@ WORDS_OF_THE_TEXT = """
     several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
-    kept kept_parts kept_shared shared exposed Guarded holds_guarded guarding IMMUTABLE by
-    type int float tuple zip len dict next
+    kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding IMMUTABLE
+    by type int float tuple zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
@@ -218,6 +218,8 @@ class Call:
         """Call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
+        if symbol == "[]":
+            return [f"out = {data[0]}[{self.rule.key}]"]
         if self._calls_operator():
             return [
                 f"out = {symbol}{data[0]}"

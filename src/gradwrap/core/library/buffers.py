@@ -16,8 +16,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import SEQUENCE, is_immutable
+from gradwrap.core.values.space import dtype_and_shape
 from gradwrap.errors import BufferChangedError
 
 if TYPE_CHECKING:
@@ -72,13 +72,18 @@ class Guarded:
         """The array; not a copy of it, which nothing needs."""
         return [self.array]
 
+    def wrapped(self, wrapper: Any) -> Guarded:
+        """Return a wrapper of the array, guarded in the same way."""
+        return Guarded(wrapper, self._content, self._place)
+
     def checked(self, op: str, reader: int) -> Any:
         """Return the array, unless somebody has written to it."""
         if not self._content.is_unchanged_for(reader):
             raise BufferChangedError(
-                f"An array that {op} saved for backward, {described(self.array)}, was overwritten "
-                "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
-                "backward. k = k * 2 makes a new array, where k *= 2 overwrites the old one.\n"
+                f"An array that {op} saved for backward, {dtype_and_shape(self.array)}, was "
+                "overwritten after that, so the gradient would be wrong. Fix: write to a copy of "
+                "it, or after backward. k = k * 2 makes a new array, where k *= 2 overwrites the "
+                "old one.\n"
                 f"{op} was recorded here (most recent call last):\n{shown(self._place).rstrip()}"
             )
         return self.array
