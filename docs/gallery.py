@@ -56,7 +56,12 @@ GROUPS = {
     "One code, many libraries": ("everywhere", "any_array"),
 }
 OTHERS = "More"
-PROPER = {"carlo": "Carlo", "gaussian": "Gaussian", "hamiltonian": "Hamiltonian", "kalman": "Kalman"}
+PROPER = {
+    "carlo": "Carlo",
+    "gaussian": "Gaussian",
+    "hamiltonian": "Hamiltonian",
+    "kalman": "Kalman",
+}
 PROPER |= {"maml": "MAML", "monte": "Monte", "ode": "ODE", "rnn": "RNN"}
 INTRODUCTION = """\
 Each of these is one script of `examples/`, and runs as it is after `pip install ".[examples]"`. The

@@ -635,7 +635,9 @@ def _surroundings(function: Any) -> Iterable[_Place]:
         ]
         is_ours = (one.__module__ or "").startswith("gradwrap.")
         if not is_ours:
-            places += [(n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)]
+            places += [
+                (n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)
+            ]
         for name, holder, key in places:
             try:
                 place = _Place(name, holder, key)
@@ -656,9 +658,7 @@ def _global_names(code: Any, scope: dict[str, Any]) -> Iterable[str]:
             yield from _global_names(constant, scope)
 
 
-def _named(
-    constants: dict[int, Constant], surroundings: Sequence[_Place]
-) -> dict[int, Constant]:
+def _named(constants: dict[int, Constant], surroundings: Sequence[_Place]) -> dict[int, Constant]:
     """Constants with the names of the variables that hold them."""
     names = {id(place.value): place.name for place in surroundings}
     return {

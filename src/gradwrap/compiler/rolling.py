@@ -416,7 +416,9 @@ class _Roller:
         end = start + period * turns
         for row in range(period):
             columns = zip(*(self.flat[start + row + k * period] for k in range(turns)), strict=True)
-            segment.operands.append([self._operand(column, start, end, period) for column in columns])
+            segment.operands.append(
+                [self._operand(column, start, end, period) for column in columns]
+            )
             keywords = sum(1 for _ in _leaves(segment.rows[row].kw))
             for operand in segment.operands[row][len(segment.operands[row]) - keywords :]:
                 if type(operand) is not Inv:
@@ -647,7 +649,9 @@ class _Emission:
             return stack
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
         made = made if step == 1 else made._replace(order="?")
-        return self.emit_(getitem, "getitem", (stack, advance(first, step, count)), made, views=True)
+        return self.emit_(
+            getitem, "getitem", (stack, advance(first, step, count)), made, views=True
+        )
 
     def _concatenated(self, parts: list[Ref], value: Value, count: int) -> Ref:
         if len(parts) == 1:
@@ -796,9 +800,7 @@ class _Emission:
             return self.emit_(getitem, "getitem", arguments, made, views=True, line=instr.line)
         self._check_basic(tuple(part for part in places if not isinstance(part, Idx)))
         if any(type(part) is int for part in places):
-            places = [
-                Idx((part,) * self.turns) if type(part) is int else part for part in places
-            ]
+            places = [Idx((part,) * self.turns) if type(part) is int else part for part in places]
         if any(not isinstance(part, Idx) for part in places[: len(varying)]):
             raise Decline("indices vary apart from each other")
         arrays = tuple(
@@ -842,9 +844,7 @@ class _Emission:
         init: Any = None
         for row in members:
             instr, operands = segment.rows[row], segment.operands[row]
-            mine = [
-                n for n, op in enumerate(operands) if type(op) is Rel and op.row in inside
-            ]
+            mine = [n for n, op in enumerate(operands) if type(op) is Rel and op.row in inside]
             is_sum = instr.name == "add" and len(operands) == 2
             is_write = instr.name in ("scatter_add", "setitem")
             if len(mine) != 1 or not (is_sum or (is_write and mine[0] == 0)):

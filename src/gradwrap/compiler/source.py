@@ -388,7 +388,9 @@ class Writer:
             rest = self._arguments(args[1:], instr.kw, state)
             return f"{self._operand(args[0], state)}.{fn.name}({rest})"
         if not instr.kw and name in OPERATORS and len(args) == 2:
-            return f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
+            return (
+                f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
+            )
         if not instr.kw and name in UNARY:
             return f"{UNARY[name]}{self._operand(args[0], state)}"
         return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
@@ -545,7 +547,12 @@ class _LoopText:
         self.inner = State()
         self.inner.names = dict(state.names)
         self.carried = sorted(
-            {leaf.row for row in loop.rows for leaf in _leaves((row.args, row.kw)) if _is(leaf, Prev)}
+            {
+                leaf.row
+                for row in loop.rows
+                for leaf in _leaves((row.args, row.kw))
+                if _is(leaf, Prev)
+            }
         )
         self.turns: dict[int, str] = {}
         self.stacks: dict[int, str] = {}
@@ -595,7 +602,9 @@ class _LoopText:
             if self._takes_buffer(self.loop.rows[j]):
                 names.append(f"{self.current[j]}o")
                 sources.append(name)
-        counted = any(j not in self.turns and not self._takes_buffer(self.loop.rows[j]) for j in self.stacks)
+        counted = any(
+            j not in self.turns and not self._takes_buffer(self.loop.rows[j]) for j in self.stacks
+        )
         if not names:
             return f"for {'k' if counted else '_'} in range({self.loop.turns}):"
         if len(names) == 1:
@@ -804,13 +813,17 @@ class Source:
 
 
 def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(leaf, (bool, np.bool_))
+    return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(
+        leaf, (bool, np.bool_)
+    )
 
 
 def _number(value: Any) -> str:
     text = f"np.{value.dtype.name}"
     plain = value.item()
-    return f"{text}({_python_number(plain) if isinstance(plain, (float, complex)) else repr(plain)})"
+    return (
+        f"{text}({_python_number(plain) if isinstance(plain, (float, complex)) else repr(plain)})"
+    )
 
 
 def _python_number(value: complex) -> str:
@@ -833,7 +846,11 @@ def _source_of_add_at() -> str:
         text = inspect.getsource(function).replace("ARRAYS)", "ARRAYS_OF_KEYS)")
         text = text.replace("parts: Sequence[Any] =", "parts =").replace(": list[Any] =", " =")
         text = text.replace("counted: Any =", "counted =").replace(": Any", "")
-        parts += ["", "", text.replace(" -> tuple[int, list[Any]]", "").replace(" -> Any", "").rstrip()]
+        parts += [
+            "",
+            "",
+            text.replace(" -> tuple[int, list[Any]]", "").replace(" -> Any", "").rstrip(),
+        ]
     return "\n".join(parts)
 
 

@@ -181,7 +181,9 @@ def hessian_diagonal(
 
         def of_one(value: Any) -> Any:
             now = given | {place: value}
-            return gradient(*(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs})
+            return gradient(
+                *(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs}
+            )
 
         return _diagonal(of_one, given[place], described(fun, place), argnums, chunk_size)
 
@@ -209,7 +211,9 @@ def _diagonal(
             low, high = max(first, start), min(last, start + size)
             if leaf is not None and low < high:
                 columns = slice(low - start, high - start)
-                part.append(_part(found, leaf, space.level, slice(low - first, high - first), columns))
+                part.append(
+                    _part(found, leaf, space.level, slice(low - first, high - first), columns)
+                )
             start += size
     found = [
         None if leaf is None else _shaped(part, leaf)
