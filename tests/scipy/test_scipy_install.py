@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.stats
 from scipy.linalg import inv
 from scipy.spatial.transform import Rotation
 
 import gradwrap as gw
 import gradwrap.scipy
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
 INTERPOLATE: Any = import_module("scipy.interpolate")
 OPTIMIZE: Any = import_module("scipy.optimize")
@@ -84,3 +88,26 @@ def test_identity_signature_pickling_and_values_are_kept() -> None:
     assert [inspect.signature(function) for function in functions] == before
     with pytest.raises(gw.errors.TrackedValueError, match=r"gradwrap\.scipy\.install\(\)"):
         gw.grad(lambda a: np.sum(inv(a)))(MATRIX)
+
+
+@pytest.mark.usefixtures("installed")
+def test_frames_of_every_function_show_their_variables() -> None:
+    # a debugger and an error message read them; free variables have to be set up for that
+    seen: list[dict[str, Any]] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code is scipy.linalg.eig.__code__:
+            seen.append(dict(frame.f_locals))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        scipy.linalg.eig(MATRIX)
+    finally:
+        sys.setprofile(before)
+
+    assert scipy.linalg.eig.__code__.co_freevars
+    assert set(scipy.linalg.eig.__code__.co_freevars) < set(seen[0])
+    assert "a" in seen[0]["names"]
+    with pytest.raises(NoRuleError, match=r"scipy\.linalg\.eig has no derivative with left="):
+        gw.grad(lambda a: np.sum(np.real(scipy.linalg.eig(a, left=True)[0])))(MATRIX)

@@ -644,7 +644,8 @@ def _solve_bvp(fun: Any, bc: Any, x: Any, y: Any, p: Any = None, **options: Any)
     state, more = parts(found)
     slopes = as_array(fun(points, state, *more))
     known: dict[Any, Any] = {("y",): state, ("yp",): slopes}
-    known |= {("p",): one for one in more}
+    if more:
+        known["p",] = more[0]
     made = attached(name.removeprefix("scipy."), result, known)
     spline = dispatcher("interpolate.CubicHermiteSpline")(points, state, slopes, axis=1)
     made["sol"] = OfOrder(f"{name.removeprefix('scipy.')}.sol", spline, result.sol, 0)
