@@ -116,6 +116,8 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
+            asarray=np.asarray,
+            zeros=np.zeros,
             matmul=np.matmul,
             matrix_transpose=operator.attrgetter("mT"),
             sum=summed,
@@ -234,7 +236,13 @@ class NumPyBackend(Backend):
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if not isinstance(buffer, NDARRAY):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
-        if is_basic_key(key) or _is_mask(key):
+        if is_basic_key(key):
+            part = buffer[key]
+            if isinstance(part, NDARRAY):
+                part += values  # into the buffer, of which it is a view
+            else:
+                buffer[key] = part + values
+        elif _is_mask(key):
             buffer[key] += values
         else:
             add_at(buffer, key, values)

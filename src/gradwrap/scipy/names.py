@@ -96,9 +96,9 @@ NAMES: dict[str, dict[str, str]] = {
             "mstats_extras mvn qmc stats"
         ),
         "objects of plain data": (
-            "dirichlet_multinomial matrix_t multivariate_hypergeom normal_inverse_gamma "
+            "matrix_t multivariate_hypergeom normal_inverse_gamma "
             "ortho_group random_correlation random_table special_ortho_group "
-            "uniform_direction unitary_group vonmises_fisher"
+            "uniform_direction unitary_group"
         ),
     },
     "signal": {

@@ -164,7 +164,7 @@ def positions_of(a: Any) -> Any:
     positions: Any = np.empty(a.shape, np.intp)
     if isinstance(like, NDARRAY):
         gaps = 1 if like.flags.forc else 2
-        inside = tuple(slice(0, gaps * n, gaps) for n in like.shape)
+        inside = (*(slice(0, gaps * n, gaps) for n in like.shape), ...)
         spaced: Any = np.empty_like(like, np.intp, shape=tuple(gaps * n for n in like.shape))
         positions = spaced[inside]
     positions[...] = counting(a.size).reshape(a.shape)

@@ -150,9 +150,7 @@ class Variable(
             return [cls._plain(part) for part in data]
         return data
 
-    @classmethod
-    def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-        return link(cls, result, source, bound, statics)
+    _linked: Any = classmethod(link)
 
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:

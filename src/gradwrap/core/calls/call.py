@@ -220,6 +220,8 @@ class Call:
         """Call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
+        if symbol == "[]":
+            return [f"out = {data[0]}[{self.rule.key}]"]
         if self._calls_operator():
             return [
                 f"out = {symbol}{data[0]}"
