@@ -38,7 +38,15 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class Descent(Generic[T]):
-    """The state of a descent: what `adam`, `sgd` and `rmsprop` return, and give to a callback."""
+    """The state of a descent: what `adam`, `sgd` and `rmsprop` return, and give to a callback.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> state = gw.optimize.sgd(lambda x: (x - 3.0) ** 2, 1.0, steps=50, learning_rate=0.1)
+    >>> state.nit, round(float(state.x), 3)
+    (50, 3.0)
+    """
 
     x: T
     """The container after the last step."""

@@ -139,7 +139,7 @@ def _like(array: Any, like: Any) -> Any:
 def hessian_diagonal(
     fun: Callable[..., Any], argnums: int | str = 0, *, chunk_size: int | None = None
 ) -> Callable[..., Any]:
-    """A function that returns the diagonal of the Hessian of a scalar function.
+    """Return a function for the diagonal of the Hessian of a scalar function.
 
     It is exact: there is one product with the Hessian for each element, all in one batched pass.
     Where `fun` is a sum of functions of single elements, no matrix is made at all.
