@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.observing.progress import Progress
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.optimize.problem import as_args, as_start
-from gradwrap.optimize.progress import Progress
 from gradwrap.optimize.results import caller
 from gradwrap.transforms.arguments import default_scalar, stays_fixed
 from gradwrap.transforms.raveling import to_host

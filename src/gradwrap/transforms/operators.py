@@ -19,9 +19,10 @@ from gradwrap.transforms.arguments import stays_fixed
 from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.forward import jvp, linearize
 from gradwrap.transforms.jacobian_blocks import differentiated
-from gradwrap.transforms.jacobian_space import FlatAxis, as_asked, chunks_of, joined, rows_of
+from gradwrap.transforms.jacobian_space import FlatAxis, as_asked, joined, rows_of
 from gradwrap.transforms.raveling import Raveling, to_host
 from gradwrap.transforms.reverse import grad, vjp
+from gradwrap.transforms.stretches import chunks_of
 from gradwrap.transforms.typed import typed_as_hessian_diagonal
 
 if TYPE_CHECKING:
@@ -181,7 +182,9 @@ def hessian_diagonal(
 
         def of_one(value: Any) -> Any:
             now = given | {place: value}
-            return gradient(*(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs})
+            return gradient(
+                *(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs}
+            )
 
         return _diagonal(of_one, given[place], described(fun, place), argnums, chunk_size)
 
@@ -209,7 +212,9 @@ def _diagonal(
             low, high = max(first, start), min(last, start + size)
             if leaf is not None and low < high:
                 columns = slice(low - start, high - start)
-                part.append(_part(found, leaf, space.level, slice(low - first, high - first), columns))
+                part.append(
+                    _part(found, leaf, space.level, slice(low - first, high - first), columns)
+                )
             start += size
     found = [
         None if leaf is None else _shaped(part, leaf)
