@@ -8,6 +8,7 @@ twice and run once; the program's results are compared with those of the run.
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import pathlib
 import threading
@@ -27,7 +28,7 @@ from gradwrap.compiler.passes import (
     sharing,
     simplified,
 )
-from gradwrap.compiler.program import NDARRAY, Missed, Program, evaluated
+from gradwrap.compiler.program import NDARRAY, Missed, Program
 from gradwrap.compiler.rolling import rolled
 from gradwrap.compiler.source import numpy_engine
 from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, is_input, trace
@@ -206,7 +207,7 @@ class Compiled(Generic[P, R]):
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves, treedef = flatten((args, kwargs))
-        if any(isinstance(leaf, AnyWrapper) or type(leaf) is Tracer for leaf in leaves):
+        if any(isinstance(leaf, AnyWrapper) or isinstance(leaf, Tracer) for leaf in leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         if getattr(self._tracing, "active", False):
             return self._function(*args, **kwargs)
@@ -328,6 +329,8 @@ class Compiled(Generic[P, R]):
         given = list(filter(inputs, leaves))
         found: tuple[Any, ...] | None = None
         failure: Exception | None = None
+        collects = gc.isenabled()
+        gc.disable()  # it would walk through the trace again and again
         try:
             self._tracing.active = True
             self._extend(entry, leaves, treedef, inputs)
@@ -337,6 +340,8 @@ class Compiled(Generic[P, R]):
             failure = error
         finally:
             self._tracing.active = False
+            if collects:
+                gc.enable()
         if failure is None and not entry.reason:
             assert entry.executable is not None
             try:
@@ -394,19 +399,26 @@ class Compiled(Generic[P, R]):
     def _built(
         self, entry: _Entry, leaves: Sequence[Any], inputs: Callable[[Any], bool]
     ) -> tuple[Program, Executable, list[str]]:
-        """The program of all traces, rolled if that gives the same; with its executable."""
+        """The program of all traces, rolled if that gives what the trace gave; its executable."""
         given = list(filter(inputs, leaves))
+        wanted = entry.traces[-1].results
         notes: list[str] = []
-        plain = self._simplified(entry, roll=False)
-        wanted = evaluated(plain, given)
         program = self._simplified(entry, roll=True)
-        if program.notes:
-            problem = _mismatch(wanted, evaluated(program, given), False)
+        executable = self._executable(program, notes)
+        if any(note.startswith("loop") for note in program.notes):
+            try:
+                problem = _mismatch(wanted, executable.call(*given), exactly=False)
+            except Exception as error:  # noqa: BLE001  the straight program is right
+                problem = f"{type(error).__name__}: {error}"
             if problem:
-                notes.append(f"loops were not rolled: that gave {problem}")
-                program = plain
+                program = self._simplified(entry, roll=False)
+                program.notes.append(f"loops were not rolled: that gave {problem}")
+                executable = self._executable(program, notes)
+        return program, executable, notes
+
+    def _executable(self, program: Program, notes: list[str]) -> Executable:
         try:
-            return program, self._make(program), notes
+            return self._make(program)
         except Unsupported as error:
             if self._engine == "numpy":
                 raise
@@ -414,9 +426,10 @@ class Compiled(Generic[P, R]):
                 f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: {error}. "
                 "The numpy engine is used.",
                 CompileWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
-            return program, numpy_engine(program), [*notes, f"engine {self._engine!r}: {error}"]
+            notes.append(f"engine {self._engine!r}: {error}")
+            return numpy_engine(program)
 
     def _simplified(self, entry: _Entry, *, roll: bool) -> Program:
         names = entry.names
@@ -620,7 +633,7 @@ def _surroundings(function: Any) -> Iterable[_Place]:
             (name, cell, None)
             for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True)
         ]
-        is_ours = one.__module__.startswith("gradwrap.")
+        is_ours = (one.__module__ or "").startswith("gradwrap.")
         if not is_ours:
             places += [(n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)]
         for name, holder, key in places:

@@ -22,10 +22,13 @@ from gradwrap.compiler.program import (
     Guard,
     Instr,
     Loop,
+    Prev,
     Program,
     Ref,
     Result,
+    Turn,
     copy,
+    full,
     given,
     mapped,
     refs,
@@ -44,6 +47,9 @@ NUMBER: type[Any] = np.generic
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
 FRESH = frozenset({"copy", "zeros", "full", "empty"})
 """New arrays, which are never merged: a write may go into them."""
+POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+"""The powers for which NumPy's `**` calls another ufunc."""
+FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 
 
@@ -131,12 +137,20 @@ def _same_memory(one: Any, other: Any) -> bool:
 class _Path:
     """A trace on its way into a program: where it is, and its values' numbers there."""
 
-    def __init__(self, trace: Traced, numbers: dict[int, int]) -> None:
+    def __init__(self, trace: Traced, first: bool) -> None:
         self.trace = trace
-        self.numbers = numbers
+        self.first = first
+        """The first trace's values keep their numbers."""
+        self.numbers: dict[int, int] = {}
+
+    def enter(self, lead: _Path, at: int) -> None:
+        """Share the values of another trace before an instruction, which are the same."""
+        trace = lead.trace
+        count = trace.instrs[at - 1].out + 1 if at else len(trace.inputs)
+        self.numbers = {i: i for i in range(count)} if lead.first else dict(lead.numbers)
 
     def leaf(self, leaf: Any) -> Any:
-        return Ref(self.numbers[leaf.index]) if type(leaf) is Ref else leaf
+        return Ref(self.numbers[leaf.index]) if type(leaf) is Ref and not self.first else leaf
 
 
 def program_of(
@@ -149,12 +163,9 @@ def program_of(
     Unhandled
         They differ although the guards had the same outcomes.
     """
-    first = traces[0]
-    inputs = tuple(range(len(first.inputs)))
-    program = Program([], inputs, names, {}, Block())
-    for index in first.inputs:
-        program.new(first.values[index])
-    paths = [_Path(t, dict(zip(t.inputs, inputs, strict=True))) for t in traces]
+    first = traces[0]  # its values keep their numbers
+    program = Program(list(first.values), first.inputs, names, dict(constants[0]), Block())
+    paths = [_Path(t, t is first) for t in traces]
     waiting: list[tuple[Block, list[int], int, int]] = [
         (program.root, list(range(len(traces))), 0, 0)
     ]
@@ -167,7 +178,7 @@ def program_of(
             _check_agreement(lead.trace, paths[other].trace, start, at, guard, number)
         _enter(program, block, lead, constants[group[0]], start, at)
         for other in group[1:]:
-            paths[other].numbers = dict(lead.numbers)
+            paths[other].enter(lead, at)
         if guard is None:
             leaves = lead.trace.leaves
             _enter_constants(program, lead, constants[group[0]], leaves)
@@ -202,8 +213,8 @@ def _check_agreement(  # noqa: PLR0913  a stretch of two traces
 def _enter_constants(
     program: Program, path: _Path, constants: dict[int, Constant], nest: Any
 ) -> None:
-    for index in refs(nest):
-        if index not in path.numbers:
+    for index in () if path.first else refs(nest):
+        if index not in path.numbers and index in constants:
             path.numbers[index] = program.new(path.trace.values[index]).index
             program.constants[path.numbers[index]] = constants[index]
 
@@ -217,6 +228,9 @@ def _enter(
     end: int,
 ) -> None:
     """Enter a stretch of a trace into a block."""
+    if path.first:
+        block.body.extend(path.trace.instrs[start:end])
+        return
     for instr in path.trace.instrs[start:end]:
         _enter_constants(program, path, constants, (instr.args, instr.kw))
         path.numbers[instr.out] = program.new(path.trace.values[instr.out]).index
@@ -235,8 +249,9 @@ def _enter(
 def simplified(program: Program, *, merge_keys: bool) -> None:
     """Make a program shorter, in place.
 
-    With `merge_keys`, accesses at integer keys are merged too. That is left for after the search
-    for loops: to merge what one turn reads with what the next reads destroys their period.
+    With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. That is
+    left for after the search for loops: to merge what one turn reads with what the next reads, or
+    to drop one turn's factor, destroys their period.
     """
     for index, constant in list(program.constants.items()):
         program.values[index] = program.values[index]._replace(is_ndarray=True)
@@ -285,17 +300,17 @@ class _Walk:
         kind: Any = type_of(leaf)
         if kind is Ref:
             return self.instead.get(leaf.index, leaf)
-        if hasattr(leaf, "init"):
-            return leaf._replace(init=self.leaf(leaf.init))
-        if hasattr(leaf, "stack"):
-            return leaf._replace(stack=self.leaf(leaf.stack))
-        return leaf
+        if kind is Prev:
+            return Prev(leaf.row, self.leaf(leaf.init))
+        return Turn(self.leaf(leaf.stack)) if kind is Turn else leaf
 
     def one(self, instr: Instr, known: dict[Any, int]) -> Instr | None:
         """The instruction as it stays; None if another value stands for its own."""
-        args = mapped(instr.args, self.leaf)
-        kw = mapped(instr.kw, self.leaf) if instr.kw else ()
-        instr = self.shorter(instr._replace(args=args, kw=kw))
+        if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
+            args = mapped(instr.args, self.leaf)
+            kw = mapped(instr.kw, self.leaf) if instr.kw else ()
+            instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
+        instr = self.shorter(instr)
         same = self.same_as(instr)
         if same is not None:
             self.instead[instr.out] = same
@@ -321,13 +336,39 @@ class _Walk:
             if source is not None and source.name in ("full", "zeros") and value.is_ndarray:
                 arguments = (value.shape, *source.args[1:])
                 return Instr(source.fn, source.name, arguments, (), instr.out, line=instr.line)
-        if name == "pow" and _is_number(args[1], 2) and type(args[0]) is Ref:
+        if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
             base = self.values[args[0].index]
-            if base.is_ndarray and base.dtype.kind == "f" and value.dtype == base.dtype:
-                return instr._replace(fn=np.square, name="square", args=args[:1])
-        if isinstance(instr.fn, UFUNC) and len(args) == 2 and not instr.kw:
-            return instr._replace(args=self.weak(instr, args))
-        return instr
+            quicker = POWERS.get(args[1])
+            if quicker and base.is_ndarray and base.dtype.kind == "f" and value == base:
+                return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
+        if not isinstance(instr.fn, UFUNC) or instr.kw:
+            return instr
+        folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
+        if folded is not None:
+            return folded
+        return instr._replace(args=self.weak(instr, args)) if len(args) == 2 else instr
+
+    def folded(self, instr: Instr) -> Instr | None:
+        """The array of one number that an operation on such arrays and numbers gives, or None."""
+        numbers: list[Any] = []
+        value = self.values[instr.out]
+        for arg in instr.args:
+            made = self.made.get(arg.index) if type(arg) is Ref else None
+            if made is None:
+                if type(arg) is Ref:
+                    return None
+                numbers.append(arg)
+                continue
+            number: Any = made.args[1] if made.name == "full" else 0
+            if made.name not in ("full", "zeros") or type(number) is Ref:
+                return None
+            numbers.append(np.full(1, number, made.args[-1]))
+        with np.errstate(all="ignore"):
+            result = instr.fn(*numbers)
+        if result.dtype != value.dtype or not np.all(np.isfinite(result)):
+            return None
+        arguments = (value.shape, result[0], value.dtype)
+        return Instr(full, "full", arguments, (), instr.out, line=instr.line)
 
     def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put a number in the place of an array that holds it throughout."""
@@ -336,14 +377,14 @@ class _Walk:
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
             if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
                 continue
-            full = self.values[args[other].index]
+            whole = self.values[args[other].index]
             number: Any = made.args[1] if made.name == "full" else 0
-            if type(number) is Ref or not full.is_ndarray or full.shape != value.shape:
+            if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
                 continue
-            if full.order != value.order or full.dtype.kind not in "fc":
+            if whole.order != value.order or whole.dtype.kind not in "fc":
                 continue
-            if made.args[-1] == full.dtype:
-                found = _as_weak(number, full.dtype)
+            if made.args[-1] == whole.dtype:
+                found = _as_weak(number, whole.dtype)
                 if found is not None:
                     return (found, args[1]) if mine == 0 else (args[0], found)
         return args
@@ -351,6 +392,8 @@ class _Walk:
     def same_as(self, instr: Instr) -> Any:
         """The value that an instruction only hands on; None if it does something."""
         name, args = instr.name, instr.args
+        if not self.merge_keys and name in ("multiply", "divide", "pow"):
+            return None
         if not args or type(args[0]) is not Ref:
             if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
                 return self._alike(instr, args[1])

@@ -361,20 +361,29 @@ def is_elementwise(instr: Instr | Row) -> bool:
     return instr.name == "pow" or (instr.name == "where" and len(instr.args) == 3)
 
 
-def refs(nest: Any) -> Iterator[int]:
+NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
+
+
+def refs(nest: Any) -> list[int]:
     """The numbers of the values that are named in a nest of arguments, with those of loops."""
-    kind = type_of(nest)
-    if kind is Ref:
-        yield nest.index
-    elif kind is Prev:
-        yield from refs(nest.init)
-    elif kind is Turn:
-        yield nest.stack.index
-    elif isinstance(nest, (TUPLE, LIST)):
-        for part in nest:
-            yield from refs(part)
-    elif isinstance(nest, SLICE):
-        yield from refs((nest.start, nest.stop, nest.step))
+    found: list[int] = []
+    waiting: list[Any] = [nest]
+    while waiting:
+        one = waiting.pop()
+        kind = type_of(one)
+        if kind is Ref:
+            found.append(one.index)
+        elif kind is TUPLE or kind is LIST:
+            waiting.extend(one)
+        elif kind is SLICE:
+            waiting.extend((one.start, one.stop, one.step))
+        elif kind is Prev:
+            waiting.append(one.init)
+        elif kind is Turn:
+            found.append(one.stack.index)
+        elif isinstance(one, (TUPLE, LIST)) and kind is not Cur:
+            waiting.extend(one)
+    return found
 
 
 def used(step: Instr | Loop) -> Iterator[int]:
@@ -397,8 +406,10 @@ def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
     """Return a nest with every leaf changed; operands of loops are leaves too."""
     kind = type_of(nest)
     if kind is TUPLE or kind is LIST:
-        return kind(mapped(part, change) for part in nest)
-    if kind is slice:
+        return kind(
+            [mapped(part, change) if type_of(part) in NESTS else change(part) for part in nest]
+        )
+    if kind is SLICE:
         parts: Sequence[Any] = (nest.start, nest.stop, nest.step)
         return slice(*(mapped(part, change) for part in parts))
     return change(nest)

@@ -69,6 +69,10 @@ OPERATORS = {
     "greater": ">",
     "greater_equal": ">=",
 }
+ARITHMETIC = frozenset(
+    {"add", "subtract", "multiply", "divide", "true_divide", "power", "maximum", "minimum"}
+)
+"""Operations whose arguments are converted to the dtype of the result."""
 UNARY = {"negative": "-", "positive": "+", "invert": "~"}
 WORKSPACE = 1 << 28
 """The most bytes that a program keeps between calls."""
@@ -340,16 +344,18 @@ class Writer:
             made = f'{text}.copy("K")' if known else f"np.array({text})"
             self._line(depth, f"{name} = {made}")
             self._own(instr, name, state)
-        place, text = self._key(key, state), self._text(value, state)
-        if instr.name == "setitem":
-            self._line(depth, f"{name}[{place}] = {text}")
-        elif self._adds_once(key):
-            self._line(depth, f"{name}[{place}] += {text}")
-        else:
-            self.scope["add_at"] = numpy_scatter.add_at
-            whole = self._nest(key, state)
-            self._line(depth, f"add_at({name}, {whole}, {text})")
+        self._line(depth, self.write_text(instr.name, name, key, value, state))
         state.names[instr.out] = name
+
+    def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
+        """The statement of a write to an array."""
+        place, text = self._key(key, state), self._text(value, state)
+        if how == "setitem":
+            return f"{name}[{place}] = {text}"
+        if self._adds_once(key):
+            return f"{name}[{place}] += {text}"
+        self.scope["add_at"] = numpy_scatter.add_at
+        return f"add_at({name}, {self._nest(key, state)}, {text})"
 
     def _adds_once(self, key: Any) -> bool:
         """Tell if a key names no element twice."""
@@ -358,7 +364,7 @@ class Writer:
                 return False
             if type(part) is Ref:
                 value = self.values[part.index]
-                if value.shape and value.dtype.kind != "b":
+                if part.index < 0 or value.shape and value.dtype.kind != "b":
                     return False
         return True
 
@@ -393,7 +399,22 @@ class Writer:
             given_ = self._arguments(instr.args, instr.kw, state)
             return f"{self._function(instr)}({given_}, out={out})"
         name = "power" if instr.name == "pow" else instr.name
-        return f"{self._imported(name, instr)}({self._arguments(instr.args, (), state)}, {out})"
+        dtype = instr.value.dtype if isinstance(instr, Row) else self.values[instr.out].dtype
+        converts = name in ARITHMETIC and dtype.kind in "fc"
+        parts = [
+            self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
+            for arg in instr.args
+        ]
+        return f"{self._imported(name, instr)}({', '.join([*parts, out])})"
+
+    def _constant(self, number: Any, dtype: Any) -> str:
+        """The name of a number as an array without axes, which NumPy need not convert."""
+        key = (dtype, dtype.type(number).tobytes())
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = f"c{len(self._literals)}"
+            self.scope[known] = np.array(number, dtype)
+        return known
 
     def _arguments(self, args: tuple[Any, ...], kw: Any, state: State) -> str:
         parts = [self._nest(arg, state) for arg in args]
@@ -599,6 +620,13 @@ class _LoopText:
             if self._takes_buffer(row):
                 out = f"{name}o" if j in self.stacks else self.spare[j]
                 lines.append(f"{name} = {writer._into(made, out, self.inner)}")  # noqa: SLF001
+            elif row.name in ("setitem", "scatter_add"):
+                target, key, value = made.args
+                text = writer._text(target, self.inner)  # noqa: SLF001
+                lines.append(f'{name} = {text}.copy("K")')
+                lines.append(writer.write_text(row.name, name, key, value, self.inner))
+                if j in self.stacks:
+                    lines.append(f"{self.stacks[j]}[k] = {name}")
             else:
                 text = writer._expression(made, self.inner)  # noqa: SLF001
                 store = f"{self.stacks[j]}[k] = " if j in self.stacks else ""
@@ -747,6 +775,9 @@ class Source:
         for name, value in writer.scope.items():
             if isinstance(value, NUMBER):
                 lines.append(f"{name} = {_number(value)}")
+            elif isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
+                number, kind = _python_number(value.item()), self._named_dtype(value.dtype)
+                lines.append(f"{name} = np.array({number}{kind})")
             elif isinstance(value, np.dtype):
                 lines.append(f"{name} = np.dtype({value.str!r})")
             elif isinstance(value, (float, complex)):
@@ -764,12 +795,19 @@ class Source:
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
         return "\n".join([*lines, "", "", self.body, ""])
 
+    def _named_dtype(self, dtype: Any) -> str:
+        return "" if dtype == np.float64 else f", np.{dtype.name}"
+
     def function(self) -> Callable[..., Any]:
         """The function, run from its text."""
         scope = {**self.writer.scope, "WORKSPACES": []}
         exec(compile(self.body, "<gradwrap.compile>", "exec"), scope)  # noqa: S102  written here
         found: Callable[..., Any] = scope["compiled"]
         return found
+
+
+def _is_number(leaf: Any) -> bool:
+    return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(leaf, (bool, np.bool_))
 
 
 def _number(value: Any) -> str:

@@ -103,6 +103,8 @@ class Traced(NamedTuple):
     """The array that each of them is a copy of, if it still has that content."""
     leaves: tuple[Any, ...]
     tree: TreeDef
+    results: tuple[Any, ...]
+    """The leaves of the result, as this run gave them."""
 
 
 class Tape:
@@ -145,7 +147,7 @@ class Tape:
     def new(self, value: Any) -> Tracer:
         """Number a real value."""
         self.values.append(self.described(value))
-        return Tracer(value, len(self.values) - 1, self)
+        return tracer_of(value, len(self.values) - 1, self)
 
     def constant(self, found: Any) -> Ref:
         """Number an array of the surroundings, as it is now."""
@@ -174,11 +176,11 @@ class Tape:
 
     def real(self, leaf: Any) -> Any:
         """What stands for a leaf of arguments when the operation is performed."""
-        return leaf.value if type(leaf) is Tracer else leaf
+        return leaf.value if isinstance(leaf, Tracer) else leaf
 
     def recorded(self, leaf: Any) -> Any:
         """What stands for a leaf of arguments in the program."""
-        if type(leaf) is Tracer:
+        if isinstance(leaf, Tracer):
             if leaf.tape is not self:
                 raise self.refuse("an array of another trace is used")
             return Ref(leaf.index)
@@ -227,8 +229,8 @@ class Tape:
             if type(result) is not NDARRAY:
                 raise self.refuse(f"{name} gives an array of type {type(result).__name__}")
             for arg in args:
-                if type(arg) is Tracer and arg.value is result:
-                    return Tracer(result, arg.index, self)
+                if isinstance(arg, Tracer) and arg.value is result:
+                    return tracer_of(result, arg.index, self)
             views = views or (result.base is not None and _shares(result, args))
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
@@ -296,7 +298,7 @@ def _shares(result: Any, args: Any) -> bool:
     """Tell if a result may share memory with a tracer among nested arguments."""
     if isinstance(args, (TUPLE, LIST)):
         return any(_shares(result, arg) for arg in args)
-    real = args.value if type(args) is Tracer else args
+    real = args.value if isinstance(args, Tracer) else args
     return (
         isinstance(real, NDARRAY)
         and isinstance(result, NDARRAY)
@@ -458,22 +460,11 @@ class Tracer:
 
     def __getitem__(self, key: Any) -> Any:
         made = self.tape.record(getitem, "getitem", (self, key))
-        if type(key) is Tracer or isinstance(key, (TUPLE, LIST, NDARRAY)):
+        if isinstance(key, Tracer) or isinstance(key, (TUPLE, LIST, NDARRAY)):
             parts: Any = key if isinstance(key, TUPLE) else (key,)
             if any(_is_traced_mask(part) for part in parts):
                 self.tape.look("shape", made, made.value.shape)
         return made
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, AnyWrapper):
-            raise self.tape.refuse("a tracked value is written to a plain array")
-        self.index = self._written(setitem, "setitem", key, value)
-
-    def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
-        """Write to the value of this tracer; return the number of what it is now."""
-        made = self.tape.record(fn, name, (self, key, value))
-        self.value = made.value
-        return int(made.index)
 
     def __bool__(self) -> bool:
         return bool(self.tape.look("bool", self, bool(self.value)))
@@ -537,6 +528,28 @@ class Tracer:
         return self.tape.record(Method(name), f".{name}", (self, *args), kwargs)
 
 
+class ArrayTracer(Tracer):
+    """A tracer of an array, which can be written to; numbers cannot."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, AnyWrapper):
+            raise self.tape.refuse("a tracked value is written to a plain array")
+        self.index = self._written(setitem, "setitem", key, value)
+
+    def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
+        """Write to the value of this tracer; return the number of what it is now."""
+        made = self.tape.record(fn, name, (self, key, value))
+        self.value = made.value
+        return int(made.index)
+
+
+def tracer_of(value: Any, index: int, tape: Tape) -> Tracer:
+    """Make the tracer of a real value."""
+    return (ArrayTracer if isinstance(value, NDARRAY) else Tracer)(value, index, tape)
+
+
 _BINARY: dict[str, tuple[Any, Any]] = {
     "add": (np.add, operator.add),
     "sub": (np.subtract, operator.sub),
@@ -575,7 +588,7 @@ for _word, _ufunc, _perform in (
 
 
 def _is_traced_mask(part: Any) -> bool:
-    return type(part) is Tracer and part.value.dtype == np.bool_
+    return isinstance(part, Tracer) and part.value.dtype == np.bool_
 
 
 def _is_public(ufunc: Any) -> bool:
@@ -604,7 +617,7 @@ def _created(shape: Any, number: Any, dtype: Any) -> Any:
     tape = _tape()
     shape = tuple(shape) if isinstance(shape, (TUPLE, LIST)) else (shape,)
     shape = tuple(int(n) for n in shape)
-    if type(number) is Tracer or isinstance(number, NDARRAY):
+    if isinstance(number, Tracer) or isinstance(number, NDARRAY):
         return tape.record(np.full, "full", (shape, number, dtype))
     dtype = np.dtype(np.full((), number).dtype if dtype is None else dtype)
     if not number and not np.signbit(np.real(number)):
@@ -640,14 +653,14 @@ def _constant(function: Any) -> Any:
 
     def make(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         made = function(*args, **kwargs)
-        return Tracer(made, _tape().constant(made).index, _tape())
+        return tracer_of(made, _tape().constant(made).index, _tape())
 
     return make
 
 
 def _asarray(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any = None) -> Any:
     tape = _tape()
-    if type(value) is Tracer:
+    if isinstance(value, Tracer):
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)
         return value.__copy__() if copy else value
@@ -657,13 +670,13 @@ def _asarray(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any 
         kind = np.result_type(*_leaf_dtypes(value)) if dtype is None else np.dtype(dtype)
         return tape.record(array, "array", (value, kind))
     made = np.array(value, dtype)
-    return Tracer(made, tape.constant(made).index, tape)
+    return tracer_of(made, tape.constant(made).index, tape)
 
 
 def _holds_tracer(value: Any) -> bool:
     if isinstance(value, (TUPLE, LIST)):
         return any(map(_holds_tracer, value))
-    return type(value) is Tracer
+    return isinstance(value, Tracer)
 
 
 def _leaf_dtypes(value: Any) -> Any:
@@ -675,7 +688,7 @@ def _leaf_dtypes(value: Any) -> Any:
 
 
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    if type(x) is Tracer:
+    if isinstance(x, Tracer):
         return x.sum(axis=axis, dtype=dtype, keepdims=keepdims)
     return np.add.reduce(x, axis, dtype, None, keepdims)
 
@@ -685,7 +698,7 @@ def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
     if isinstance(x, NUMBER):
         return _created(shape, x, x.dtype)
     view = np.broadcast_to(x, shape)
-    return view if view.size > SMALL or type(view) is not Tracer else view.copy()
+    return view if view.size > SMALL or not isinstance(view, Tracer) else view.copy()
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -731,7 +744,7 @@ class TraceBackend(NumPyBackend):
         return direct
 
     def is_array(self, value: object) -> bool:
-        return type(value) is Tracer or super().is_array(value)
+        return isinstance(value, Tracer) or super().is_array(value)
 
     def asarray(self, value: Any, like: Any = None) -> Any:
         return _asarray(value)
@@ -742,16 +755,16 @@ class TraceBackend(NumPyBackend):
         return array.dtype.type(1)
 
     def copy(self, array: Any, order: Any = None) -> Any:
-        if type(array) is not Tracer:
+        if not isinstance(array, Tracer):
             return super().copy(array, order)
         return array.copy("K" if order is None else order)
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         tape = current.get()
-        if type(array) is Tracer or not isinstance(array, NDARRAY) or tape is None:
+        if isinstance(array, Tracer) or not isinstance(array, NDARRAY) or tape is None:
             return array
         index = tape.constant(array).index
-        return Tracer(tape.constants[index], index, tape)
+        return tracer_of(tape.constants[index], index, tape)
 
     def owns_buffer(self, array: Any) -> bool:
         return False
@@ -773,7 +786,7 @@ class TraceBackend(NumPyBackend):
         return np.ascontiguousarray(np.moveaxis(array, axis, 0))
 
     def laid_out(self, array: Any, like: Any) -> Any:
-        if type(array) is not Tracer:
+        if not isinstance(array, Tracer):
             return super().laid_out(array, like)
         if like is None and not array.flags.c_contiguous:
             return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
@@ -783,13 +796,13 @@ class TraceBackend(NumPyBackend):
         return matrix + self.diagonal_matrix(diagonal)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
-        if type(buffer) is not Tracer:
+        if not isinstance(buffer, Tracer):
             buffer = _asarray(buffer, copy=True)
         return buffer.tape.record(scatter_add, "scatter_add", (buffer, key, values))
 
 
 def _real(value: Any) -> Any:
-    return value.value if type(value) is Tracer else value
+    return value.value if isinstance(value, Tracer) else value
 
 
 def _make(xp: Any, kind: type) -> TraceBackend:
@@ -799,8 +812,10 @@ def _make(xp: Any, kind: type) -> TraceBackend:
 
 
 register_backend(NAMESPACE.__name__, _make)
-BACKEND: Any = backend_of(Tracer(np.zeros(1), 0, Tape()))
-BACKEND.array_types = BACKEND.native_types = frozenset({Tracer}) | NumPyBackend(np, NDARRAY).array_types
+BACKEND: Any = backend_of(ArrayTracer(np.zeros(1), 0, Tape()))
+assert backend_of(Tracer(np.float64(0.0), 0, Tape())) is BACKEND
+NATIVE = NumPyBackend(np, NDARRAY).array_types
+BACKEND.array_types = BACKEND.native_types = frozenset({Tracer, ArrayTracer}) | NATIVE
 BACKEND.plain_types = BACKEND.plain_types | BACKEND.array_types
 
 
@@ -824,7 +839,7 @@ def is_transform(function: Any) -> bool:
 def _tracing(tape: Tape) -> Generator[None]:
     def enter(array: Any) -> Any:
         """A new array of floats, which the function may fill with tracked values."""
-        constant = Tracer(array, tape.constant(array).index, tape)
+        constant = tracer_of(array, tape.constant(array).index, tape)
         return constant.__copy__()
 
     token = current.set(tape)
@@ -881,24 +896,32 @@ def trace(
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
     for wrapper in entered:
         if isinstance(wrapper, AnyWrapper) and (
-            type(wrapper._value) is not Tracer or wrapper._value.index not in inputs  # noqa: SLF001
+            not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs  # noqa: SLF001
         ):
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
     return Traced(
-        tape.instrs, tape.guards, tape.values, inputs, tape.constants, tape.originals(), found, tree
+        tape.instrs,
+        tape.guards,
+        tape.values,
+        inputs,
+        tape.constants,
+        tape.originals(),
+        tuple(leaf for leaf, _ in found),
+        tree,
+        tuple(real for _, real in found),
     )
 
 
-def _handed_out(leaf: Any, tape: Tape) -> Any:
-    """A leaf of the result, as the program has it."""
+def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
+    """A leaf of the result, as the program has it, and what it is in this run."""
     while isinstance(leaf, AnyWrapper):
         leaf = leaf._value  # noqa: SLF001  the wrapper of the run, which ends here
-    if type(leaf) is Tracer and leaf.tape is not tape:
+    if isinstance(leaf, Tracer) and leaf.tape is not tape:
         raise tape.refuse("an array of another trace is returned")
-    if type(leaf) is Tracer or isinstance(leaf, NDARRAY):
-        return tape.recorded(leaf)
+    if isinstance(leaf, Tracer) or isinstance(leaf, NDARRAY):
+        return tape.recorded(leaf), tape.real(leaf)
     if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER)):
-        return leaf
+        return leaf, leaf
     raise tape.refuse(f"it returns a {type(leaf).__name__}")
 
 
