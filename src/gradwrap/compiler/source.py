@@ -435,6 +435,9 @@ class Writer:
         first, _, rest = name.partition(".")
         if rest in ("reduce", "accumulate", "outer", "reduceat"):
             return f"{self._imported(first, instr)}.{rest}"
+        if name.startswith("kernel"):  # of the c engine
+            self.scope[name] = instr.fn
+            return name
         return f"np.{name}"
 
     def _imported(self, name: str, instr: Instr | Row) -> str:
