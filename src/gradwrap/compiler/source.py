@@ -554,9 +554,11 @@ class Writer:
             name = f"{prefix}{'t' if instr.line else 'g'}{instr.out}"
             number = scratch.places.get(instr.out)
             out = outs.get(instr.out) or (None if number is None else f"{prefix}w{number}")
+            out = out if _takes_out(instr) else None
             text = self._expression(instr, inner) if out is None else self._into(instr, out, inner)
             if out is None and instr.out in outs:
-                self._line(depth + 1, f"{outs[instr.out]}[...] = {text}")
+                name = outs[instr.out]
+                self._line(depth + 1, f"{name}[...] = {text}")
             else:
                 self._line(depth + 1, f"{name} = {text}")
             inner.names[instr.out] = name
@@ -993,7 +995,6 @@ def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
         notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
-    has_loops = bool(source.writer.chunks) or any(isinstance(step, Loop) for block in program.blocks() for step in block.body)
-    made = Executable(source.function(), source.text(), tuple(notes), exact=not has_loops)
-    assert NDARRAY is not None
-    return made
+    is_rolled = any(note.startswith("loop") for note in program.notes)
+    exact = not (is_rolled or source.writer.chunks)
+    return Executable(source.function(), source.text(), tuple(notes), exact)
