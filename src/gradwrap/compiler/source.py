@@ -171,9 +171,8 @@ class Writer:
             self._body(block, state, depth)
             if block.guard is None:
                 assert block.result is not None
-                leaves = "".join(f"{self._text(leaf, state)}, " for leaf in block.result.leaves)
                 self._line(depth, "WORKSPACE_BACK")
-                self._line(depth, f"return ({leaves.rstrip() if leaves else ''})")
+                self._line(depth, f"return {self._nest(block.result.leaves, state)}")
                 return
             look = LOOKS[block.guard.kind].format(self._text(block.guard.value, state))
             branches = list(block.branches.items())
@@ -385,7 +384,7 @@ class Writer:
         if name == "copy":
             return f'{self._text(args[0], state)}.copy("K")'
         if name == "zeros":
-            return f"np.zeros({self._nest(args[0], state)}, {self._literal(args[1])})"
+            return self.new_array("zeros", Value(args[0], args[1], is_ndarray=True))
         if name == "array":
             return f"np.array({self._nest(args[0], state)}, {self._literal(args[1])})"
         if isinstance(fn, Attribute):
@@ -398,6 +397,12 @@ class Writer:
         if not instr.kw and name in UNARY:
             return f"{UNARY[name]}{self._operand(args[0], state)}"
         return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+
+    def new_array(self, how: str, value: Value) -> str:
+        """The text of a new array, `np.empty` or `np.zeros`."""
+        shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
+        kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
+        return f"np.{how}({shape}{kind})"
 
     def _into(self, instr: Instr | Row, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
@@ -519,7 +524,8 @@ class Writer:
         outs: dict[int, str] = {}
         for index in chunk.outs:
             name, line = self.stack(index, state)
-            self._line(depth, line)
+            if line:
+                self._line(depth, line)
             outs[index] = f"{name}p"
             pieces.append(self._piece(outs[index], name, index, before))
         for instr in chunk.sums:
@@ -628,6 +634,9 @@ class Writer:
         """Write a recurrence."""
         self._loops += 1
         letter = f"r{self._loops}_"
+        line = next((row.line for row in loop.rows if row.line), 0)
+        where = f"line {line}" if line else "a backward pass"
+        self._line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
         writing = _LoopText(self, loop, state, letter)
         for line in writing.before():
             self._line(depth, line)
@@ -650,12 +659,12 @@ class Writer:
                 break
         if buffer is None and not stays:
             buffer = self._new_buffer(value)
-        name = self._name(1)
+        line = ""
         if buffer is None:
-            line = f"{name} = np.empty({value.shape!r}, {self._literal(value.dtype)})"
+            name = self._name(1)
+            line = f"{name} = {self.new_array('empty', value)}"
             buffer = Buffer(name, key, {out}, kept=False)
-        else:
-            line = f"{name} = {buffer.name}"
+        name = buffer.name
         buffer.live = {out}
         state.buffers[out] = buffer
         state.names[out] = name
@@ -706,7 +715,7 @@ class _LoopText:
         for j, out in loop.stacks.items():
             name, line = writer.stack(out, self.state)
             self.stacks[j] = name
-            lines.append(line)
+            lines.extend([line] if line else [])
         inits: dict[int, Any] = {}
         for row in loop.rows:
             for leaf in _leaves((row.args, row.kw)):
@@ -719,10 +728,8 @@ class _LoopText:
             if j in self.stacks or not self._takes_buffer(row):
                 continue
             names = [f"{self.current[j]}a", f"{self.current[j]}b"]
-            shape, kind = row.value.shape, writer._literal(row.value.dtype)  # noqa: SLF001
-            lines.append(f"{names[0]} = np.empty({shape!r}, {kind})")
-            if j in self.carried:
-                lines.append(f"{names[1]} = np.empty({shape!r}, {kind})")
+            for name in names if j in self.carried else names[:1]:
+                lines.append(f"{name} = {writer.new_array('empty', row.value)}")
             self.spare[j] = names[0]
         return lines
 
@@ -876,13 +883,13 @@ def _live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]
 class Source:
     """A program as text, and what the text refers to."""
 
-    def __init__(self, program: Program) -> None:
-        self.writer = writer = Writer(program)
+    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
+        self.writer = writer = Writer(program, in_chunks=in_chunks)
         writer.write()
         names = ", ".join(name for name, _ in writer.workspace)
         self.workspace = [value for _, value in writer.workspace]
         lines = [f"def compiled({', '.join(writer.parameters)}):"]
-        back = f"WORKSPACES.append(({names},))" if names else ""
+        back = f"WORKSPACES.append(({names}{',' if len(self.workspace) == 1 else ''}))"
         if names:
             lines += [
                 f"{INDENT}try:",
@@ -890,12 +897,12 @@ class Source:
                 f"{INDENT}except IndexError:",
             ]
             lines += [
-                f"{INDENT * 2}{name} = np.empty({value.shape!r}, {writer._literal(value.dtype)})"  # noqa: SLF001  its other half
+                f"{INDENT * 2}{name} = {writer.new_array('empty', value)}"
                 for name, value in writer.workspace
             ]
         for line in writer.lines:
             if line.lstrip() == "WORKSPACE_BACK":
-                if back:
+                if names:
                     lines.append(line.replace("WORKSPACE_BACK", back))
             else:
                 lines.append(line)
@@ -980,9 +987,9 @@ def _source_of_add_at() -> str:
     return "\n".join(parts)
 
 
-def numpy_engine(program: Program) -> Executable:
+def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     """Write a program as NumPy source, and make a function of it."""
-    source = Source(program)
+    source = Source(program, in_chunks=in_chunks)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
         notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
