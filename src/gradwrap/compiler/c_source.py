@@ -19,6 +19,7 @@ from gradwrap.compiler.c_operations import (
     NUMBER,
     TYPES,
     Elementwise,
+    converted,
     elementwise,
     literal,
 )
@@ -659,8 +660,7 @@ class Kernel:
         for leaf, dtype in zip(found.operands, found.dtypes, strict=True):
             operand = self._operand(leaf, dtype)
             assert isinstance(operand, Num)
-            same = operand.dtype == dtype
-            texts.append(operand.text if same else f"({TYPES[dtype]}){operand.text}")
+            texts.append(converted(operand.text, operand.dtype, dtype))
         self.where[instr.out] = self._variable(value.dtype, found.expression.format(*texts))
 
     def _variable(self, dtype: Any, text: str) -> Num:
@@ -1011,7 +1011,7 @@ class Kernel:
             if leaf.index not in texts:
                 texts[leaf.index] = load(leaf.index)
             text, kind = texts[leaf.index]
-            return text if kind == dtype else f"({TYPES[dtype]}){text}"
+            return converted(text, kind, dtype)
 
         def load(index: int) -> tuple[str, Any]:
             if index not in pointers:

@@ -76,11 +76,14 @@ def _needs_done(
     step: Instr | Loop, maker: dict[int, int], group: int, late: dict[int, str], *, writes: bool
 ) -> bool:
     """Tell if a step needs something of a group that is there only when the group is done."""
-    found = [index for index in used(step) if index in late and maker[index] == group]
-    if not found:
-        return False
-    adds = isinstance(step, Instr) and step.name == "scatter_add" and late[found[0]] == step.name
-    return not (writes and adds and isinstance(step, Instr) and found == [step.args[0].index])
+    here = [index for index in used(step) if maker.get(index) == group]
+    if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
+        return any(index in late for index in here)
+    target = step.args[0].index
+    if any(index in late for index in here if index != target):
+        return True
+    is_added_to = writes and step.name == late.get(target) == "scatter_add"
+    return target in here and not is_added_to
 
 
 def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:
