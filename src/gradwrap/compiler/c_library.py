@@ -158,6 +158,13 @@ def _processor() -> str:
     return "\n".join(sorted({line for line in text.splitlines() if line.startswith(kept)}))
 
 
+def path_of(source: str, found: Compiler) -> pathlib.Path:
+    """Return where the library of a source is kept."""
+    parts = (source, *found.command, *found.options, found.version, _processor(), str(FORMAT))
+    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+    return directory() / f"{name}.so"
+
+
 def loaded(source: str) -> ctypes.CDLL:
     """Compile a source, unless that was done before, and load the library.
 
@@ -167,9 +174,7 @@ def loaded(source: str) -> ctypes.CDLL:
         There is no compiler, or it fails, or it takes too long.
     """
     found = compiler()
-    parts = (source, *found.command, *found.options, found.version, _processor(), str(FORMAT))
-    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
-    path = directory() / f"{name}.so"
+    path = path_of(source, found)
     if path.exists():
         try:
             return ctypes.CDLL(str(path))

@@ -214,6 +214,13 @@ def literal(value: Any, dtype: Any) -> str:
     return f"({number!r}{suffix})" if number < 0 or math.copysign(1, number) < 0 else f"{number!r}{suffix}"
 
 
+def converted(text: str, source: Any, target: Any) -> str:
+    """Return an expression, converted from one dtype to another."""
+    if source == target:
+        return text
+    return f"({text} != 0)" if target == BOOL else f"({TYPES[target]}){text}"
+
+
 def prelude(vector_functions: Collection[str]) -> str:
     """Return the declarations that every source begins with."""
     names = sorted({*FUNCTIONS.values(), *SPECIAL.values(), "pow"})

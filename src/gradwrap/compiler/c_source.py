@@ -19,6 +19,7 @@ from gradwrap.compiler.c_operations import (
     NUMBER,
     TYPES,
     Elementwise,
+    converted,
     elementwise,
     literal,
 )
@@ -45,8 +46,10 @@ from gradwrap.core.values.dynamic import type_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-STRIP = 32
+STRIP = 96
 """The most statements of one strip."""
+TURNS = 32
+"""The most statements of one strip where turns repeat."""
 LARGEST_BLOCK = 512
 CACHED = 600_000
 """The bytes that a block's arrays may take together."""
@@ -256,6 +259,12 @@ def unrolled_body(loop: Loop, values: Any) -> LoopBody | None:
     return body
 
 
+def _no_key(part: Ref, extent: int) -> str:
+    """The text of an index that is a value, where only the shape counts."""
+    del part, extent
+    return ""
+
+
 def _is_plain_key(key: Any) -> bool:
     """Tell if a key has integers, slices of literals, `None` and `...` alone."""
     parts: Any = key if isinstance(key, TUPLE) else (key,)
@@ -278,7 +287,7 @@ def _is_integer(part: Any) -> bool:
 
 def _fits(shape: tuple[int, ...], key: Any, result: tuple[int, ...]) -> bool:
     arr = Arr(DOUBLE, shape, "", "0", packed(shape), -1)
-    found = taken(arr, key, lambda part, _extent: "")
+    found = taken(arr, key, _no_key)
     return found.shape == result
 
 
@@ -361,6 +370,8 @@ class Export(NamedTuple):
     """With the strides along the group's axes."""
     operator: str
     """`=` or `+=`."""
+    is_part: bool = False
+    """True if it is written to a part of an array that is there already."""
 
 
 class Library:
@@ -446,8 +457,9 @@ class Kernel:
         self.homes: dict[int, int] = {}
         self.taken_homes: set[int] = set()
         self.count = 0
-        self.can_fail = False
         self.groups = 0
+        self.uncleared: set[int] = set()
+        """Arrays of zeros that are to be cleared where they are first added to."""
         made = {index for step in steps for index in given(step)}
         self.inputs = sorted({i for step in steps for i in used(step)} - made)
         self._inputs()
@@ -561,13 +573,32 @@ class Kernel:
             axes = reduced_axes(instr, len(source.shape))
             full = axes is not None and len(set(axes)) == len(source.shape)
             return source.shape if full and not value.shape else None
+        if instr.name in ("setitem", "scatter_add"):
+            return self._written_shape(instr)
         if not value.shape or elementwise(instr, self.values, value) is None:  # type: ignore[arg-type]
             return None
         return value.shape
 
+    def _written_shape(self, instr: Instr) -> tuple[int, ...] | None:
+        """Return the shape of what an instruction writes, if a group can write it."""
+        target, key, written = instr.args
+        if type(written) is not Ref or any(True for _ in refs(key)):
+            return None
+        if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
+            return None
+        source = self.values[target.index]
+        shape = taken(Arr(DOUBLE, source.shape, "", "0", packed(source.shape), -1), key, _no_key)
+        found = self.values[written.index].shape
+        return found if found and shape.shape == found and target.index != written.index else None
+
     def _perform(self, steps: list[Instr | Loop], kept: set[int]) -> None:
         """Write steps; `kept` are the values that are needed after them."""
-        units = scheduled(steps, self._shape_of)
+        before = self.users, self.kept
+        self.users, self.kept = {}, frozenset(kept)
+        for step in steps:
+            for index in used(step):
+                self.users.setdefault(index, []).append(step)
+        units = scheduled(steps, self._shape_of, writes=True)
         last: dict[int, int] = {}
         for number, unit in enumerate(units):
             for step in unit.steps:
@@ -584,13 +615,16 @@ class Kernel:
                 needed = {
                     i for step in unit.steps for i in given(step) if last[i] > number or i in kept
                 }
-                self._group(unit, needed)
+                self._group(unit, needed, dying[number])
             elif isinstance(first, Loop):
                 self._loop(first)
             else:
                 self._step(first, dying[number])
             self._release(dying[number])
+        self.users, self.kept = before
 
+    users: dict[int, list[Instr | Loop]] = {}  # noqa: RUF012  replaced, never changed
+    kept: frozenset[int] = frozenset()
     dying_here: frozenset[int] = frozenset()
     """Values from outside of a loop's body that end in it."""
 
@@ -626,8 +660,7 @@ class Kernel:
         for leaf, dtype in zip(found.operands, found.dtypes, strict=True):
             operand = self._operand(leaf, dtype)
             assert isinstance(operand, Num)
-            same = operand.dtype == dtype
-            texts.append(operand.text if same else f"({TYPES[dtype]}){operand.text}")
+            texts.append(converted(operand.text, operand.dtype, dtype))
         self.where[instr.out] = self._variable(value.dtype, found.expression.format(*texts))
 
     def _variable(self, dtype: Any, text: str) -> Num:
@@ -640,7 +673,6 @@ class Kernel:
         """Write the test of an index, and return its text."""
         found = self.where[part.index]
         assert isinstance(found, Num)
-        self.can_fail = True
         place = self._variable(LONG, f"{found.text} < 0 ? {found.text} + {extent} : {found.text}")
         self._line(f"if ({place.text} < 0 || {place.text} >= {extent}) return 2;")
         return place.text
@@ -692,20 +724,50 @@ class Kernel:
 
     def _fill(self, instr: Instr) -> None:
         value = self.values[instr.out]
+        if instr.name not in COPYING and self._is_uniform(instr):
+            number: Any = 0 if instr.name == "zeros" else instr.args[1]
+            self.where[instr.out] = self._operand(number, value.dtype)
+            return
         room = self._new(instr.out)
         if instr.name in COPYING:
             self._assign(room, self.where[instr.args[0].index], "=")
         elif instr.name == "zeros":
-            self._line(f"memset({room.start}, 0, {math.prod(value.shape) * value.dtype.itemsize});")
+            self.where[instr.out] = room
+            self.uncleared.add(instr.out)
+            users = self.users.get(instr.out, ())
+            if len(users) != 1 or not self._is_added_to(users[0]) or instr.out in self.targets:
+                self._clear(instr.out)
         else:
             self._assign(room, self._operand(instr.args[1], value.dtype), "=")
         self.where[instr.out] = room
+
+    def _is_added_to(self, step: Instr | Loop) -> bool:
+        """Tell if a group may add to the array that a step adds to."""
+        is_add = isinstance(step, Instr) and step.name == "scatter_add"
+        return is_add and isinstance(step, Instr) and self._written_shape(step) is not None
+
+    def _clear(self, root: int) -> None:
+        """Write zeros to a new array, if that was not done yet."""
+        if root in self.uncleared:
+            self.uncleared.discard(root)
+            room = self.where[root]
+            assert isinstance(room, Arr)
+            self._line(f"memset({room.start}, 0, {math.prod(room.shape) * room.dtype.itemsize});")
+
+    def _is_uniform(self, instr: Instr) -> bool:
+        """Tell if a number can stand for a new array: it is only read, element by element."""
+        return instr.out not in self.kept and all(
+            isinstance(step, Instr)
+            and elementwise(step, self.values, self.values[step.out]) is not None  # type: ignore[arg-type]
+            for step in self.users.get(instr.out, ())
+        )
 
     def _write(self, instr: Instr, dying: set[int]) -> None:
         """Write `setitem` and `scatter_add`: in place if nobody else sees the array."""
         target, key, written = instr.args
         source = self.where[target.index]
         assert isinstance(source, Arr)
+        self._clear(source.root)
         value = self.values[instr.out]
         operand = self._operand(written, value.dtype)
         in_place = target.index in dying and source.is_packed and self._is_last(source, dying)
@@ -750,12 +812,18 @@ class Kernel:
 
     # Groups ---------------------------------------------------------------------------------------
 
-    def _group(self, unit: Unit, needed: set[int]) -> None:
-        """Write a group: elementwise operations, and full sums of them."""
+    def _group(self, unit: Unit, needed: set[int], dying: set[int]) -> None:
+        """Write a group: elementwise operations, full sums of them, and where they are written."""
         assert unit.shape is not None
+        first = unit.steps[0]
+        if len(unit.steps) == 1 and isinstance(first, Instr) and len(first.args) == 3:
+            if first.name in ("setitem", "scatter_add"):
+                self._write(first, dying)
+                return
         self.groups += 1
         statements: list[Statement] = []
         exports: list[Export] = []
+        written_here: set[int] = set()
         for instr in unit.steps:
             assert isinstance(instr, Instr)
             value = self.values[instr.out]
@@ -763,15 +831,45 @@ class Kernel:
                 found = Elementwise("{0}", instr.args[:1], (value.dtype,), value.dtype)
                 statements.append(Statement(instr.out, found, value.dtype, is_sum=True))
                 continue
+            if instr.name in ("setitem", "scatter_add"):
+                exports.append(self._written(instr, dying, statements, written_here))
+                continue
             found_ = elementwise(instr, self.values, value)  # type: ignore[arg-type]
             assert found_ is not None
             statements.append(Statement(instr.out, found_, value.dtype))
             if instr.out in needed:
                 room = self._new(instr.out)
                 exports.append(Export(instr.out, room, "="))
-        self._nest(unit.shape, statements, exports)
+        self._nest(unit.shape, statements, _merged(exports, statements))
         for export in exports:
-            self.where[export.source] = export.target
+            if export.operator == "=" and export.source in needed and not export.is_part:
+                self.where[export.source] = export.target
+
+    def _written(
+        self, instr: Instr, dying: set[int], statements: list[Statement], written_here: set[int]
+    ) -> Export:
+        """Prepare what a group writes to another array."""
+        target, key, written = instr.args
+        source = self.where[target.index]
+        assert isinstance(source, Arr)
+        written_here.update((target.index, instr.out))
+        is_ours = self.members.get(source.root, {-1}) <= written_here and target.index in dying
+        if is_ours and source.is_packed:
+            self.members[source.root].add(instr.out)
+            room = source
+        else:
+            self._clear(source.root)
+            room = self._new(instr.out)
+            self._assign(room, source, "=")
+        self.where[instr.out] = room
+        if not any(statement.out == written.index for statement in statements):
+            number = next(_numbers)
+            dtype = self.values[written.index].dtype
+            found = Elementwise("{0}", (written,), (dtype,), dtype)
+            statements.append(Statement(number, found, dtype))
+            written = Ref(number)
+        operator = "=" if instr.name == "setitem" else "+="
+        return Export(written.index, taken(room, key, self._key), operator, is_part=True)
 
     targets: dict[int, Arr] = {}  # noqa: RUF012  replaced, never changed
     """Rows of stacks that values of the loop's body are written to."""
@@ -794,14 +892,21 @@ class Kernel:
         reads = dict(zip(outside, strides, strict=False))
         writes = strides[len(outside) :]
         strips = _strips(statements)
+        exports = _one_writer_each(exports, strips)
+        cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
+        along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
+        if not along_one or any(arr.strides != (1,) or not _is_number(arr.offset) for arr in cleared):
+            for arr in cleared:
+                self._clear(arr.root)
+            cleared = []
         crossing = _crossing(strips)
         inner = extents[-1]
         sums = [statement for statement in statements if statement.is_sum]
         slots, rows = _slots(strips, crossing)
-        kinds = {statement.out: statement.dtype for statement in statements}
+        kinds = {statement.out: statement.dtype for strip in strips for statement in strip}
         size = max(rows + len(outside) + len(exports), 1)
         block = max(8, min(CACHED // (8 * size), LARGEST_BLOCK) // 8 * 8)
-        whole = len(strips) == 1 and not sums
+        whole = len(strips) == 1 and not sums and not cleared
         block = inner if whole else min(block, inner)
         totals: dict[int, str] = {}
         for statement in sums:
@@ -822,10 +927,17 @@ class Kernel:
             self._line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
             self.depth += 1
         blocked = block < inner
+        if cleared and not blocked:
+            self._clear(cleared[0].root)
+            cleared = []
+        if cleared:
+            self._line("long z = 0;")
         if blocked:
             self._line(f"for (long b = 0; b < {inner}; b += {block}) {{")
             self.depth += 1
             self._line(f"const long n = {inner} - b < {block} ? {inner} - b : {block};")
+        if cleared:
+            self._clear_up_to(f"b + n + {max(int(arr.offset) for arr in cleared)}", cleared[0])
 
         def place_of(arr: Arr, steps: tuple[int, ...]) -> str:
             parts = [arr.start]
@@ -850,6 +962,9 @@ class Kernel:
         for _ in range(len(counters) + blocked):
             self.depth -= 1
             self._line("}")
+        if cleared:
+            self._clear_up_to(str(self.values[cleared[0].root].shape[0]), cleared[0])
+            self.uncleared.discard(cleared[0].root)
         self.depth -= 1
         self._line("}")
         for statement in sums:
@@ -858,6 +973,13 @@ class Kernel:
             self.where[statement.out] = self._variable(
                 statement.dtype, f"({kind})({total}[0] + {total}[1])"
             )
+
+    def _clear_up_to(self, end: str, arr: Arr) -> None:
+        """Write zeros before a block adds to them: they are in the cache then."""
+        size = arr.dtype.itemsize
+        self._line(
+            f"if ({end} > z) {{ memset({arr.pointer} + z, 0, ({end} - z) * {size}); z = {end}; }}"
+        )
 
     def _strip(
         self,
@@ -889,7 +1011,7 @@ class Kernel:
             if leaf.index not in texts:
                 texts[leaf.index] = load(leaf.index)
             text, kind = texts[leaf.index]
-            return text if kind == dtype else f"({TYPES[dtype]}){text}"
+            return converted(text, kind, dtype)
 
         def load(index: int) -> tuple[str, Any]:
             if index not in pointers:
@@ -1268,6 +1390,41 @@ def _order(instr: Instr, rank: int) -> list[int]:
     return order
 
 
+def _merged(exports: list[Export], statements: list[Statement]) -> list[Export]:
+    """Add up what is added to the same place."""
+    made: list[Export] = []
+    for export in exports:
+        same = [e for e in made if e.is_part and e.operator == "+=" and e.target == export.target]
+        if not export.is_part or not same:
+            made.append(export)
+            continue
+        before = same[0]
+        number = next(_numbers)
+        dtype = export.target.dtype
+        operands = (Ref(before.source), Ref(export.source))
+        found = Elementwise("{0} + {1}", operands, (dtype, dtype), dtype)
+        statements.append(Statement(number, found, dtype))
+        made[made.index(before)] = before._replace(source=number)
+    return made
+
+
+def _one_writer_each(exports: list[Export], strips: list[list[Statement]]) -> list[Export]:
+    """Give every further write to an array a strip of its own: in one, they would overlap."""
+    made: list[Export] = []
+    roots: set[int] = set()
+    for export in exports:
+        if export.is_part and export.target.root in roots:
+            number = next(_numbers)
+            dtype = next(s.dtype for strip in strips for s in strip if s.out == export.source)
+            found = Elementwise("{0}", (Ref(export.source),), (dtype,), dtype)
+            strips.append([Statement(number, found, dtype)])
+            export = export._replace(source=number)  # noqa: PLW2901
+        elif export.is_part:
+            roots.add(export.target.root)
+        made.append(export)
+    return made
+
+
 def _strips(statements: list[Statement]) -> list[list[Statement]]:
     """Cut statements into strips, at the ends of turns if they repeat."""
     if len(statements) <= STRIP:
@@ -1289,7 +1446,7 @@ def _strips(statements: list[Statement]) -> list[list[Statement]]:
         turns = 1
         while codes[at + turns * period : at + (turns + 1) * period] == codes[at : at + period]:
             turns += 1
-        step = period * max(1, STRIP // period)
+        step = period * max(1, TURNS // period)
         for first in range(at, at + turns * period, step):
             strips.append(statements[first : min(first + step, at + turns * period)])
         at += turns * period
@@ -1300,10 +1457,11 @@ def _strips(statements: list[Statement]) -> list[list[Statement]]:
 
 
 def _period(codes: list[int], at: int) -> int:
-    """The length of what repeats from here on, at least four times; 0 if nothing does."""
-    for period in range(1, STRIP + 1):
+    """The length of what repeats from here on, for more than a strip; 0 if nothing does."""
+    for period in range(1, TURNS + 1):
+        times = max(4, -(-STRIP // period))
         turn = codes[at : at + period]
-        if codes[at : at + 4 * period] == turn * 4 and len(turn) == period:
+        if codes[at : at + times * period] == turn * times:
             return period
     return 0
 

@@ -80,6 +80,8 @@ class Compiled(Generic[P, R]):
         self._static = frozenset(static)
         self._entries: dict[Any, _Entry] = {}
         self._latest: _Entry | None = None
+        self._told: set[str] = set()
+        """What was said about the engine."""
         self._lock = threading.RLock()
         self._quick: Callable[..., Any] | None = None
         self._tracing = threading.local()
@@ -417,12 +419,14 @@ class Compiled(Generic[P, R]):
                     return program, executable, notes
             if engine is numpy_engine:
                 break
-            warnings.warn(
-                f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: {problem}. "
-                "The numpy engine is used.",
-                CompileWarning,
-                stacklevel=7,
-            )
+            if problem not in self._told:
+                self._told.add(problem)
+                warnings.warn(
+                    f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: "
+                    f"{problem}. The numpy engine is used.",
+                    CompileWarning,
+                    stacklevel=7,
+                )
             notes.append(f"engine {self._engine!r}: {problem}")
         program = self._simplified(entry, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")

@@ -416,6 +416,8 @@ class Writer:
             self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
             for arg in instr.args
         ]
+        if name in ("maximum", "minimum"):  # of these NumPy takes it by name alone
+            out = f"out={out}"
         return f"{self._imported(name, instr)}({', '.join([*parts, out])})"
 
     def _constant(self, number: Any, dtype: Any) -> str:
