@@ -11,12 +11,9 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwrap.compiler.groups import scheduled
 from gradwrap.compiler.program import (
     SLICE,
-    UFUNC,
     Instr,
     Loop,
     Program,
@@ -75,7 +72,7 @@ def chunked(
 
     if not any(isinstance(step, Instr) and shape_of(step) for step in body):
         return list(body)
-    units = scheduled(body, shape_of)
+    units = scheduled(body, shape_of, writes=True)
     needed: list[set[int]] = []
     after = set(live)
     for unit in reversed(units):
@@ -233,6 +230,3 @@ def used_by(step: Instr | Loop | Chunk) -> list[int]:
             found.update(dict.fromkeys(i for i in refs(instr.args[2]) if i not in mine))
     return list(found)
 
-
-assert np
-assert UFUNC

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.passes import COMMUTATIVE, KEYED, NUMBER, token
+from gradwrap.compiler.passes import KEYED, NUMBER, token
 from gradwrap.compiler.program import (
     LIST,
     SLICE,
@@ -37,8 +37,8 @@ from gradwrap.compiler.program import (
     Turn,
     Value,
     array,
+    copy,
     getitem,
-    given,
     is_elementwise,
     mapped,
     refs,
@@ -542,6 +542,8 @@ class _Emission:
         self.values = roller.values
         self.emit_ = roller.emit
         self.owner: dict[int, int] = {}
+        self.delayed: dict[int, int] = {}
+        """The row of a loop that hands on what another one gave a turn before."""
 
     def emit(self) -> None:
         """Write all components."""
@@ -1057,9 +1059,14 @@ class _Emission:
     def _loop(self, members: list[int]) -> None:
         """Write a component as a loop."""
         segment = self.segment
-        numbers = {row: number for number, row in enumerate(members)}
+        delays = self._delays(members)
+        numbers = {row: number for number, row in enumerate(members, len(delays))}
+        self.delayed = {row: number for number, row in enumerate(delays)}
         rows: list[Row] = []
-        inits: dict[int, Any] = {}
+        inits: dict[int, Any] = {row: firsts[1] for row, firsts in delays.items()}
+        for row, firsts in delays.items():
+            before = Prev(numbers[row], self.roller.plain(firsts[1]))
+            rows.append(Row(copy, "copy", (before,), (), segment.values[row]))
         for row in members:
             instr, operands = segment.rows[row], segment.operands[row]
             if instr.name in KEYED and any(type(op) is Num for op in operands):
@@ -1082,6 +1089,23 @@ class _Emission:
                 segment.finals[row] = made
         self.roller.body.append(Loop(self.turns, tuple(rows), stacks, finals))
 
+    def _delays(self, members: list[int]) -> dict[int, tuple[Any, ...]]:
+        """The rows that are read two turns later, with the values before the first turn."""
+        found: dict[int, tuple[Any, ...]] = {}
+        for row in members:
+            for operand in self.segment.operands[row]:
+                if type(operand) is not Rel or operand.row not in members or operand.distance < 2:
+                    continue
+                if operand.distance > 2:
+                    raise Decline("a value is read three turns later")
+                if found.setdefault(operand.row, operand.inits) != operand.inits:
+                    raise Decline("two first values of one row")
+                value = self.segment.values[operand.row]
+                for init in operand.inits:
+                    if self.values[init.index]._replace(order="C") != value._replace(order="C"):
+                        raise Decline("a first value has another shape or dtype")
+        return found
+
     def _loop_operand(
         self,
         operand: Any,
@@ -1093,8 +1117,8 @@ class _Emission:
         if type(operand) is Rel and operand.row in numbers:
             if operand.distance == 0:
                 return Cur(numbers[operand.row])
-            if operand.distance > 1:
-                raise Decline("a value is read two turns later")
+            if operand.distance == 2:
+                return Prev(self.delayed[operand.row], self.roller.plain(operand.inits[0]))
             init = operand.inits[0]
             value = self.segment.values[operand.row]
             if self.values[init.index]._replace(order="C") != value._replace(order="C"):
@@ -1196,12 +1220,16 @@ def _broadcast(self: _Emission, instr: Instr, operands: list[Any], made: Value) 
 
 
 def _transpose(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    if len(made.shape) != 3 or len(operands) > 1:
-        raise Decline("a transposition of other than matrices")
-    stack = self.stacked(operands[0])
-    arguments = (stack, -1, -2)
+    rank = len(made.shape) - 1
+    given_axes = [op.leaf for op in operands[1:] if type(op) is Inv]
+    if len(given_axes) < len(operands) - 1 or instr.kw:
+        raise Decline("a transposition by axes that vary")
+    axes: Sequence[Any] = given_axes
+    if not axes or axes == [None]:
+        axes = [*range(rank - 2), rank - 1, rank - 2] if instr.name == "mT" else range(rank)[::-1]
+    arguments = (self.stacked(operands[0]), (0, *(axis % rank + 1 for axis in axes)))
     made = made._replace(order="?")
-    return self.emit_(np.swapaxes, "swapaxes", arguments, made, views=True, line=instr.line)
+    return self.emit_(np.transpose, "transpose", arguments, made, views=True, line=instr.line)
 
 
 def _expand(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -1248,6 +1276,3 @@ SPECIAL: dict[str, Callable[[_Emission, Instr, list[Any], Value], Ref]] = {
     **dict.fromkeys(("setitem", "scatter_add"), _write),
 }
 """How operations that are not elementwise are performed for all turns at once."""
-
-assert COMMUTATIVE
-assert given

@@ -382,7 +382,9 @@ class Writer:
         if name == "item":
             return f"{self._text(args[0], state)}[{args[1]}]"
         if name == "copy":
-            return f'{self._text(args[0], state)}.copy("K")'
+            text = self._text(args[0], state)
+            is_number = isinstance(instr, Row) and not instr.value.is_ndarray
+            return text if is_number else f'{text}.copy("K")'
         if name == "zeros":
             return self.new_array("zeros", Value(args[0], args[1], is_ndarray=True))
         if name == "array":
