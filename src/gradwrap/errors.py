@@ -161,3 +161,11 @@ class AdaptationError(GradwrapError, TypeError, ValueError):
 
 class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
     """Adapted code made text of a tracked value."""
+
+
+class CompileError(GradwrapError, RuntimeError):
+    """A compiled function has no program to show, or its program differs from the function."""
+
+
+class CompileWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """A function, or a call of it, cannot be compiled and runs eagerly."""

@@ -98,8 +98,9 @@ def checkpoint(  # type: ignore[misc]  # the options are no parameters of fun, w
 
     Returns
     -------
-    A function of the same parameters, or with arguments its result. It may be nested, and used
-    under the tape and under transforms of any order.
+    callable
+        A function of the same parameters, or with arguments its result. It may be nested, and used
+        under the tape and under transforms of any order.
 
     Raises
     ------

@@ -42,7 +42,7 @@ def jvp(
     *,
     has_aux: bool = False,
 ) -> Any:
-    """The value of `fun`, and its derivative along tangents, in one pass and without a tape.
+    """Return the value of `fun` and its derivative along tangents, in one pass without a tape.
 
     Parameters
     ----------
@@ -58,8 +58,9 @@ def jvp(
 
     Returns
     -------
-    `out` and `tangent_out`, of the structure, shapes and dtypes of `out`; where an output is not
-    floating-point, its tangent is None.
+    tuple
+        `out` and `tangent_out`, of the structure, shapes and dtypes of `out`; where an output is
+        not floating-point, its tangent is None.
 
     Raises
     ------
@@ -187,7 +188,7 @@ def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
 
 @typed_as_linearize
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The value of `fun`, and its derivative as a function of tangents, to be called many times.
+    """Return the value of `fun`, and its derivative as a function of tangents.
 
     `fun` runs once. Its VJP is linear in the cotangent and is recorded once; each call of the
     derivative is one pass back through that record, and costs about what one VJP does.
@@ -196,9 +197,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     Returns
     -------
-    `out` and `jvp_fun`. `jvp_fun(*tangents)` takes a tangent for each primal, of its structure,
-    shapes and dtypes (None for zero), and returns the tangent of `out`. With `has_aux`, `fun`
-    returns a pair `(out, aux)`, and a third result gives `aux`.
+    tuple
+        `out` and `jvp_fun`. `jvp_fun(*tangents)` takes a tangent for each primal, of its structure,
+        shapes and dtypes (None for zero), and returns the tangent of `out`. With `has_aux`, `fun`
+        returns a pair `(out, aux)`, and a third result gives `aux`.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def custom_root(
     solve: Callable[[Callable[[T], T], T], T],
     tangent_solve: Callable[[Callable[[T], T], T], T] | None = None,
 ) -> T:
-    """A root of `f`, found by any solver, and differentiated by the implicit function theorem.
+    """Return a root of `f` by any solver, and differentiate it by the implicit function theorem.
 
     Derivatives, of any order, by both modes, are with respect to what `f` has closed over. The
     form is that of `jax.lax.custom_root`.
@@ -120,7 +120,7 @@ def fixed_point(
     maxiter: int = 1000,
     tangent_solve: Callable[[Callable[[T], T], T], T] | None = None,
 ) -> T:
-    """A fixed point of a function, `x = fun(x)`, by iteration, with its implicit derivative.
+    """Return a fixed point of a function, `x = fun(x)`, and differentiate it implicitly.
 
     The iteration is not differentiated, and takes no memory. Derivatives, of any order, are with
     respect to what `fun` has closed over.
@@ -199,7 +199,7 @@ def custom_linear_solve(
     transpose_solve: Callable[[Callable[[T], T], T], T] | None = None,
     symmetric: bool = False,
 ) -> T:
-    """The solution of `matvec(x) = b`, by any solver, differentiated without looking into it.
+    """Return the solution of `matvec(x) = b` by any solver, and differentiate it as such.
 
     Derivatives, of any order, are with respect to `b` and to what `matvec` has closed over: each
     is one more solve. The form is that of `jax.lax.custom_linear_solve`.

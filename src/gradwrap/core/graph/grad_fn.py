@@ -24,6 +24,8 @@ def install(apply: Callable[[Any, tuple[Any, ...]], Any]) -> None:
 class GradFn:
     """A node of the recorded graph, as its user sees it.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.array(3.0), requires_grad=True)
     >>> y = x * 2
