@@ -56,13 +56,8 @@ GROUPS = {
     "One code, many libraries": ("everywhere", "any_array"),
 }
 OTHERS = "More"
-PROPER = {
-    "carlo": "Carlo",
-    "gaussian": "Gaussian",
-    "hamiltonian": "Hamiltonian",
-    "kalman": "Kalman",
-}
-PROPER |= {"maml": "MAML", "monte": "Monte", "ode": "ODE", "rnn": "RNN"}
+PROPER_NOUNS = "Carlo Gaussian Hamiltonian Kalman MAML Monte ODE RNN"
+PROPER = {word.lower(): word for word in PROPER_NOUNS.split()}
 INTRODUCTION = """\
 Each of these is one script of `examples/`, and runs as it is after `pip install ".[examples]"`. The
 pictures and the output were made when this site was built."""

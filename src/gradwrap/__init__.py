@@ -11,6 +11,7 @@ from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
 from gradwrap.backends import register_all as _register_all
+from gradwrap.core.array.display import displays as _displays
 from gradwrap.core.array.variable import Variable as Variable
 from gradwrap.core.array.wrapping import unwrap as unwrap
 from gradwrap.core.array.wrapping import wrap as wrap
@@ -28,7 +29,15 @@ from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
 
+
+def _html(variable: Variable[_typing.Any]) -> str:
+    from gradwrap.drawing.notebook import html
+
+    return html(variable)
+
+
 _register_all()
+_displays["html"] = _html
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
@@ -127,5 +136,9 @@ else:
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
+    _INTERNAL = {"backends", "core", "rules", "transforms"}
+    _PUBLIC = sorted({*_LATER, *(name for name in globals() if name[0] != "_")} - _INTERNAL)
+    __all__ = list(_PUBLIC)
+
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_LATER})
+        return [*__all__, "__version__"]

@@ -44,6 +44,13 @@ def unflatten(structure: TreeDef, leaves: Sequence[Any]) -> Any:
     ------
     PytreeError
         There are more or fewer leaves than the structure has.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> leaves, structure = gw.tree.flatten([1.0, (2.0, 3.0)])
+    >>> gw.tree.unflatten(structure, [10.0, 20.0, 30.0])
+    [10.0, (20.0, 30.0)]
     """
     if len(leaves) != structure.size:
         raise PytreeError(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap.optimize
-from gradwrap.optimize import progress
+from gradwrap.core.observing import progress
 
 opt: Any = gradwrap.optimize
 X = np.array([3.0, 4.0])

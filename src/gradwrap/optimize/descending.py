@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.observing.progress import Progress
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.optimize.problem import as_args, as_start
-from gradwrap.optimize.progress import Progress
 from gradwrap.optimize.results import caller
 from gradwrap.transforms.arguments import default_scalar, stays_fixed
 from gradwrap.transforms.raveling import to_host
@@ -38,7 +38,15 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class Descent(Generic[T]):
-    """The state of a descent: what `adam`, `sgd` and `rmsprop` return, and give to a callback."""
+    """The state of a descent: what `adam`, `sgd` and `rmsprop` return, and give to a callback.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> state = gw.optimize.sgd(lambda x: (x - 3.0) ** 2, 1.0, steps=50, learning_rate=0.1)
+    >>> state.nit, round(float(state.x), 3)
+    (50, 3.0)
+    """
 
     x: T
     """The container after the last step."""

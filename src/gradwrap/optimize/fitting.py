@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.progress import Progress
 from gradwrap.core.values.tree import unflatten
 from gradwrap.optimize.conditions import bounds_of
 from gradwrap.optimize.problem import Problem, as_args, double, optimizers
-from gradwrap.optimize.progress import Progress
 from gradwrap.optimize.results import caller
 from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.raveling import Raveling

@@ -16,6 +16,13 @@ class OptimizeResult(Protocol[T]):
 
     `x` is a container like the one that was given, and so is `jac` of `minimize`, its gradient.
     What else a method reports has SciPy's form, for the vector that `gw.ravel_pytree` makes.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> result = gw.optimize.minimize(lambda p: (p["a"] - 3.0) ** 2, {"a": 1.0})
+    >>> round(float(result.x["a"]), 4), result.success
+    (3.0, True)
     """
 
     x: T

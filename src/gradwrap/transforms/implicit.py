@@ -120,7 +120,7 @@ def fixed_point(
     maxiter: int = 1000,
     tangent_solve: Callable[[Callable[[T], T], T], T] | None = None,
 ) -> T:
-    """A fixed point of a function, `x = fun(x)`, by iteration, with its implicit derivative.
+    """Return a fixed point of a function, `x = fun(x)`, and differentiate it implicitly.
 
     The iteration is not differentiated, and takes no memory. Derivatives, of any order, are with
     respect to what `fun` has closed over.

@@ -13,6 +13,7 @@ from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_colum
 from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad
+from gradwrap.transforms.stretches import with_line
 from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp, typed_as_jacobian
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def jacrev(  # noqa: PLR0913  its options
     holomorphic: bool = False,
     chunk_size: int | None = None,
     sparsity: Any = None,
+    progress: bool = False,
 ) -> Callable[..., Any]:
     """Return a function for the Jacobian by reverse mode: one backward pass for all rows.
 
@@ -50,6 +52,9 @@ def jacrev(  # noqa: PLR0913  its options
         Where the Jacobian may differ from zero: a matrix, dense or of `scipy.sparse`, of a row for
         each element of the output and a column for each of the argument. Rows without a common
         column are then found in one pass, and one more checks the pattern.
+    progress
+        Show a line while it is computed: tqdm's, if that is installed. The rows are then taken in
+        twenty stretches, unless `chunk_size` says how many at a time.
 
     Returns
     -------
@@ -77,6 +82,9 @@ def jacrev(  # noqa: PLR0913  its options
            [0., 4.]])
     """
     check_transform("jacrev", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(jacrev, sparsity=sparsity, **options))
     if sparsity is not None:
         return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "rows")
     return _from_recording(fun, argnums, has_aux, by_rows, holomorphic, chunk_size)
@@ -91,6 +99,7 @@ def jacfwd(  # noqa: PLR0913  its options
     holomorphic: bool = False,
     chunk_size: int | None = None,
     sparsity: Any = None,
+    progress: bool = False,
 ) -> Callable[..., Any]:
     """Return a function for the Jacobian by forward mode: one forward pass for all columns.
 
@@ -110,6 +119,9 @@ def jacfwd(  # noqa: PLR0913  its options
            [0., 4.]])
     """
     check_transform("jacfwd", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(jacfwd, sparsity=sparsity, **options))
     if sparsity is not None:
         return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "columns")
 
@@ -129,6 +141,7 @@ def jacobian(  # noqa: PLR0913  its options
     holomorphic: bool = False,
     chunk_size: int | None = None,
     sparsity: Any = None,
+    progress: bool = False,
 ) -> Callable[..., Any]:
     """Return a function for the Jacobian, by rows or by columns, whichever are fewer.
 
@@ -153,19 +166,23 @@ def jacobian(  # noqa: PLR0913  its options
            [-1.,  0.,  1.,  0.]])
     """
     check_transform("jacobian", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(jacobian, sparsity=sparsity, **options))
     if sparsity is not None:
         return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "fewer")
     return _from_recording(fun, argnums, has_aux, by_fewer, holomorphic, chunk_size)
 
 
 @typed_as_hessian
-def hessian(
+def hessian(  # noqa: PLR0913  its options
     fun: Callable[..., Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    progress: bool = False,
 ) -> Any:
     """Return a function for the matrix of second derivatives: one pass for all columns.
 
@@ -181,6 +198,9 @@ def hessian(
            [4., 0.]])
     """
     check_transform("hessian", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(hessian, **options))
     inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
@@ -221,6 +241,14 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
         return jvp(grad(fun), (primals,), (tangents,))[1]
     gradient = grad(fun, tuple(range(len(primals))))
     return jvp(gradient, tuple(primals), tangents)[1]
+
+
+def _options(
+    argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: int | None
+) -> dict[str, Any]:
+    """The options that all Jacobians have, by name."""
+    flags = {"has_aux": has_aux, "holomorphic": holomorphic}
+    return {"argnums": argnums, "chunk_size": chunk_size, **flags}
 
 
 def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev

@@ -24,13 +24,13 @@ from gradwrap.transforms.jacobian_space import (
     arrays_among,
     as_asked,
     check_is_array,
-    chunks_of,
     joined,
     rows_of,
     with_none,
     zero_block,
 )
 from gradwrap.transforms.recording import Recording, ones_of
+from gradwrap.transforms.stretches import chunks_of, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def by_rows(
         return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
     space = FlatAxis([out._value if recording.is_tracked(out) else None for out in outputs])
     rows: list[list[Any]] = [[] for _ in leaves]
-    for first, last in chunks_of(space.total, chunk_size):
+    for first, last in one_by_one(chunks_of(space.total, chunk_size)):
         basis = space.basis(first, last)
         arrived = recording.arrived(outputs, basis, keep=last < space.total)
         for part, (leaf, original) in zip(rows, leaves, strict=True):
@@ -100,7 +100,8 @@ def _rows_of_one(
         parts = [] if only is None else [start.rows_at(only[0], *stretch) for stretch in stretches]
         if not parts or parts[0] is None:
             arrived = arrived or [
-                start.arrived(first, last, level, keep=last < total) for first, last in stretches
+                start.arrived(first, last, level, keep=last < total)
+                for first, last in one_by_one(stretches)
             ]
             parts = [
                 rows_of(found.get(leaf[0]), original, last - first, level)
@@ -310,7 +311,7 @@ def _blocks_of(
     """For each output its blocks; `push` gives the outputs and their tangents for a basis."""
     outputs: Sequence[Any] = ()
     chunks: list[list[Any]] = []
-    for first, last in chunks_of(space.total, chunk_size):
+    for first, last in one_by_one(chunks_of(space.total, chunk_size)):
         outputs, pushed = push(space.basis(first, last))
         both = zip(pushed, outputs, strict=True)
         chunks.append(

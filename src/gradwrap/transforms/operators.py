@@ -19,9 +19,10 @@ from gradwrap.transforms.arguments import stays_fixed
 from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.forward import jvp, linearize
 from gradwrap.transforms.jacobian_blocks import differentiated
-from gradwrap.transforms.jacobian_space import FlatAxis, as_asked, chunks_of, joined, rows_of
+from gradwrap.transforms.jacobian_space import FlatAxis, as_asked, joined, rows_of
 from gradwrap.transforms.raveling import Raveling, to_host
 from gradwrap.transforms.reverse import grad, vjp
+from gradwrap.transforms.stretches import chunks_of
 from gradwrap.transforms.typed import typed_as_hessian_diagonal
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _like(array: Any, like: Any) -> Any:
 def hessian_diagonal(
     fun: Callable[..., Any], argnums: int | str = 0, *, chunk_size: int | None = None
 ) -> Callable[..., Any]:
-    """A function that returns the diagonal of the Hessian of a scalar function.
+    """Return a function for the diagonal of the Hessian of a scalar function.
 
     It is exact: there is one product with the Hessian for each element, all in one batched pass.
     Where `fun` is a sum of functions of single elements, no matrix is made at all.

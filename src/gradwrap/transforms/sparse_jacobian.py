@@ -23,8 +23,9 @@ from gradwrap.core.values.space import size_of
 from gradwrap.errors import ArgnumsError, MissingToolError, SparsityError
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.jacobian_blocks import check_output, leaves_of
-from gradwrap.transforms.jacobian_space import chunks_of, rows_of
+from gradwrap.transforms.jacobian_space import rows_of
 from gradwrap.transforms.raveling import to_host
+from gradwrap.transforms.stretches import chunks_of, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +153,7 @@ def sparse_matrix(
     seeds = pattern.seeds()
     parts = [
         _passes(linear, seeds[first:last], sources, targets)
-        for first, last in chunks_of(len(seeds), chunk_size)
+        for first, last in one_by_one(chunks_of(len(seeds), chunk_size))
     ]
     return pattern.matrix(np.concatenate(parts), seeds, recording.name)
 

@@ -339,6 +339,7 @@ class Jacobian(Protocol):
         sparsity: SparsityPattern,
         has_aux: No = False,
         chunk_size: int | None = None,
+        progress: bool = False,
     ) -> Callable[P, SparseArray]: ...
     @overload
     def __call__(
@@ -349,6 +350,7 @@ class Jacobian(Protocol):
         sparsity: SparsityPattern,
         has_aux: Yes,
         chunk_size: int | None = None,
+        progress: bool = False,
     ) -> Callable[P, tuple[SparseArray, Aux]]: ...
     @overload
     def __call__(

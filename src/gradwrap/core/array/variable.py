@@ -14,6 +14,7 @@ from gradwrap.core.array import inplace, protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
+from gradwrap.core.array.display import Displayed, shown
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.outdated import take_again
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from gradwrap.core.table.registry import Op
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
+    from gradwrap.typing.pytorch_methods import PyTorchMethods
 
 A = TypeVar("A")
 
@@ -54,12 +56,19 @@ if not TYPE_CHECKING:
 
         __slots__ = ()
 
+    class PyTorchMethods(Generic[A]):
+        """Nothing, likewise."""
+
+        __slots__ = ()
+
 
 class Variable(
     Attributes,
     ArrayMethods["Variable[Any]"],
+    PyTorchMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
+    Displayed,
     GraphMethods[A],
     Generic[A],
 ):
@@ -220,7 +229,7 @@ class Variable(
         return bool(self._namespace.any(self == value))
 
     def __repr__(self) -> str:
-        text = repr(native(self))
+        text = shown(self)
         if self._is_text_of_adapted_code(adapted_caller()):
             return text
         if self._node is None:

@@ -1,4 +1,4 @@
-"""A line that shows how far an optimisation is: tqdm's if it is installed, or a plain one."""
+"""A line that shows how far a long computation is: tqdm's if it is installed, or a plain one."""
 
 from __future__ import annotations
 
