@@ -132,9 +132,7 @@ def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Inst
     value, operand = values[target.index], values[amount.index]
     if len(value.shape) != 1 or not _is_flat(operand) or operand.dtype != value.dtype:
         return False
-    if key.step not in (None, 1) or any(
-        type(part) is Ref for part in (key.start, key.stop)
-    ):
+    if key.step not in (None, 1) or any(type(part) is Ref for part in (key.start, key.stop)):
         return False
     start, stop, _ = key.indices(value.shape[0])
     if operand.shape != (stop - start,):
@@ -229,4 +227,3 @@ def used_by(step: Instr | Loop | Chunk) -> list[int]:
         for instr in chain:
             found.update(dict.fromkeys(i for i in refs(instr.args[2]) if i not in mine))
     return list(found)
-

@@ -670,6 +670,7 @@ def _named(constants: dict[int, Constant], surroundings: Sequence[_Place]) -> di
 
 # Comparing results --------------------------------------------------------------------------------
 
+
 def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:
     """Say how a program's results differ from those of its trace; "" if they do not."""
     try:

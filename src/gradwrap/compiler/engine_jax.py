@@ -182,9 +182,7 @@ class _Replay:
         if name == "pow":
             return lambda x, y: x**y
         if isinstance(step.fn, UFUNC) and getattr(np, name, None) is not step.fn:
-            return self.found(
-                importlib.import_module("jax.scipy.special"), RENAMED.get(name, name)
-            )
+            return self.found(importlib.import_module("jax.scipy.special"), RENAMED.get(name, name))
         return self.found(jnp, REDUCTIONS.get(name, name))
 
     def found(self, module: Any, path: str) -> Callable[..., Any]:

@@ -366,7 +366,11 @@ class _Walk:
             return self.read(instr, writes, place)
         if place is None or not value.is_ndarray:
             return instr, None
-        if writes is None or writes.newest != source.index or _form(writes) not in (None, len(place)):
+        if (
+            writes is None
+            or writes.newest != source.index
+            or _form(writes) not in (None, len(place))
+        ):
             writes = _Written(source)
         amount = self.element(instr.args[2], value, place)
         if instr.name == "setitem":
@@ -392,9 +396,7 @@ class _Walk:
         same = described.shape == shape and described.dtype == value.dtype
         return leaf if same and described.is_ndarray == bool(shape) else None
 
-    def read(
-        self, instr: Instr, writes: _Written, place: tuple[int, ...]
-    ) -> tuple[Instr, Any]:
+    def read(self, instr: Instr, writes: _Written, place: tuple[int, ...]) -> tuple[Instr, Any]:
         """The element of an array of which it is known what was written to it."""
         if _form(writes) != len(place) or self.values[instr.out].is_ndarray != bool(
             self.values[instr.out].shape

@@ -134,17 +134,7 @@ def _calling(answer: Any, code: Any) -> Any:
 
 def _install_class(row: Row) -> Callable[[], None]:
     native: Any = row.original
-    ours = dispatcher(row.path)
-    new: dict[str, Any] = {}
-    for name in getattr(ours, "_constructors", ()):
-        new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
-    if hasattr(ours, "_take_over"):
-        made_of: Any = weakref.WeakKeyDictionary()
-        if not new:
-            for name in ASKED:
-                if callable(getattr(native, name, None)):
-                    new[name] = _asking(getattr(native, name), ours, made_of)
-        new["__init__"] = _initializing(native, ours, made_of)
+    new = _methods(native, dispatcher(row.path))
     before = {name: vars(native).get(name) for name in new}
     for name, value in new.items():
         setattr(native, name, value)
@@ -157,6 +147,49 @@ def _install_class(row: Row) -> Callable[[], None]:
                 setattr(native, name, value)
 
     return undo
+
+
+def _methods(native: Any, ours: Any) -> dict[str, Any]:
+    """What a class of SciPy's gets, of which ours is the one that takes tracked values."""
+    new: dict[str, Any] = {}
+    for name in getattr(ours, "_constructors", ()):
+        new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
+    for name in getattr(ours, "_operators", ()):
+        if hasattr(native, name):
+            new[name] = _operating(getattr(native, name), ours)
+            new["__new__"] = staticmethod(_making(native, ours))
+    if hasattr(ours, "_take_over"):
+        made_of: Any = weakref.WeakKeyDictionary()
+        for name in () if new else ASKED:
+            if callable(getattr(native, name, None)):
+                new[name] = _asking(getattr(native, name), ours, made_of)
+        new["__init__"] = _initializing(native, ours, made_of)
+    return new
+
+
+def _operating(method: Any, ours: Any) -> Any:
+    """An operator of a matrix of plain elements, by ours where its other operand is tracked."""
+
+    @functools.wraps(method)
+    def operate(self: Any, other: Any, *args: Any) -> Any:
+        if type(self) is ours or not ours._is_tracked((other,), {}):
+            return method(self, other, *args)
+        made = copy.copy(self)
+        made.__class__ = ours
+        return getattr(made, method.__name__)(other, *args)
+
+    return operate
+
+
+def _making(native: Any, ours: Any) -> Any:
+    """The constructor of matrices, which makes those of tracked elements."""
+
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
+        if cls is native and ours._is_tracked(args, kwargs):
+            return ours._made_of_tracked(*args, **kwargs)
+        return object.__new__(cls)
+
+    return __new__
 
 
 def _initializing(native: Any, ours: Any, made_of: Any) -> Any:
