@@ -37,7 +37,7 @@ SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
 
 
 class Derivative(Protocol):
-    """What a kind of rules gives: the two modes of one call."""
+    """Holds what a kind of rules gives: the two modes of one call."""
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
