@@ -66,6 +66,14 @@ def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
 
 
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+    return x.astype(dtype, copy=copy)
+
+
+def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
+
+
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
     if math.prod(shape) > SMALL:
         return np.broadcast_to(x, shape)
@@ -117,6 +125,8 @@ class NumPyBackend(Backend):
         direct = super().for_formulas(xp)
         direct.__dict__.update(
             asarray=np.asarray,
+            astype=_astype,
+            count_nonzero=_count_nonzero,
             zeros=np.zeros,
             matmul=np.matmul,
             matrix_transpose=operator.attrgetter("mT"),
@@ -238,8 +248,8 @@ class NumPyBackend(Backend):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key):
             part = buffer[key]
-            if isinstance(part, NDARRAY):
-                part += values  # into the buffer, of which it is a view
+            if self.may_be_view(part, buffer):
+                part += values
             else:
                 buffer[key] = part + values
         elif _is_mask(key):

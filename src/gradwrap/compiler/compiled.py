@@ -80,6 +80,8 @@ class Compiled(Generic[P, R]):
         self._static = frozenset(static)
         self._entries: dict[Any, _Entry] = {}
         self._latest: _Entry | None = None
+        self._told: set[str] = set()
+        """What was said about the engine."""
         self._lock = threading.RLock()
         self._quick: Callable[..., Any] | None = None
         self._tracing = threading.local()
@@ -404,32 +406,31 @@ class Compiled(Generic[P, R]):
         wanted = entry.traces[-1].results
         notes: list[str] = []
         program = self._simplified(entry, roll=True)
-        executable = self._executable(program, notes)
-        if any(note.startswith("loop") for note in program.notes):
+        engines = (numpy_engine,) if self._engine == "numpy" else (self._make, numpy_engine)
+        problem = ""
+        for engine in engines:
             try:
-                problem = _mismatch(wanted, executable.call(*given), exactly=False)
-            except Exception as error:  # noqa: BLE001  the straight program is right
-                problem = f"{type(error).__name__}: {error}"
-            if problem:
-                program = self._simplified(entry, roll=False)
-                program.notes.append(f"loops were not rolled: that gave {problem}")
-                executable = self._executable(program, notes)
-        return program, executable, notes
-
-    def _executable(self, program: Program, notes: list[str]) -> Executable:
-        try:
-            return self._make(program)
-        except Unsupported as error:
-            if self._engine == "numpy":
-                raise
-            warnings.warn(
-                f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: {error}. "
-                "The numpy engine is used.",
-                CompileWarning,
-                stacklevel=7,
-            )
-            notes.append(f"engine {self._engine!r}: {error}")
-            return numpy_engine(program)
+                executable = engine(program)
+                problem = _problem(executable, given, wanted)
+            except Unsupported as error:
+                problem = str(error)
+            else:
+                if not problem:
+                    return program, executable, notes
+            if engine is numpy_engine:
+                break
+            if problem not in self._told:
+                self._told.add(problem)
+                warnings.warn(
+                    f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: "
+                    f"{problem}. The numpy engine is used.",
+                    CompileWarning,
+                    stacklevel=7,
+                )
+            notes.append(f"engine {self._engine!r}: {problem}")
+        program = self._simplified(entry, roll=False)
+        notes.append(f"loops were not rolled: that gave {problem}")
+        return program, numpy_engine(program, in_chunks=False), notes
 
     def _simplified(self, entry: _Entry, *, roll: bool) -> Program:
         names = entry.names
@@ -635,7 +636,9 @@ def _surroundings(function: Any) -> Iterable[_Place]:
         ]
         is_ours = (one.__module__ or "").startswith("gradwrap.")
         if not is_ours:
-            places += [(n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)]
+            places += [
+                (n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)
+            ]
         for name, holder, key in places:
             try:
                 place = _Place(name, holder, key)
@@ -656,9 +659,7 @@ def _global_names(code: Any, scope: dict[str, Any]) -> Iterable[str]:
             yield from _global_names(constant, scope)
 
 
-def _named(
-    constants: dict[int, Constant], surroundings: Sequence[_Place]
-) -> dict[int, Constant]:
+def _named(constants: dict[int, Constant], surroundings: Sequence[_Place]) -> dict[int, Constant]:
     """Constants with the names of the variables that hold them."""
     names = {id(place.value): place.name for place in surroundings}
     return {
@@ -668,6 +669,14 @@ def _named(
 
 
 # Comparing results --------------------------------------------------------------------------------
+
+def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:
+    """Say how a program's results differ from those of its trace; "" if they do not."""
+    try:
+        return _mismatch(wanted, executable.call(*given), exactly=executable.exact)
+    except Exception as error:  # noqa: BLE001  there is another engine
+        return f"{type(error).__name__}: {error}"
+
 
 TOLERANCE = 1 << 14
 """How many units in the last place of its largest element an output may differ by."""

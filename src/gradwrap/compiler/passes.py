@@ -27,6 +27,7 @@ from gradwrap.compiler.program import (
     Ref,
     Result,
     Turn,
+    Value,
     copy,
     full,
     given,
@@ -260,6 +261,20 @@ def simplified(program: Program, *, merge_keys: bool) -> None:
     remove_dead(program)
 
 
+class _Written:
+    """An array that is written to element by element, and what is known to lie where.
+
+    `root` is the array before the writes, `newest` the value after them. `known` says what was
+    written at a key, None if that cannot be said, and `added` what was added there since.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.newest: int = root.index
+        self.known: dict[Any, Any] = {}
+        self.added: dict[Any, list[Any]] = {}
+
+
 class _Walk:
     """One forward walk through all blocks, with substitution."""
 
@@ -269,6 +284,9 @@ class _Walk:
         self.merge_keys = merge_keys
         self.instead: dict[int, Any] = {}
         self.made: dict[int, Instr] = {}
+        self.written: dict[int, _Written] = {}
+        self.extra: list[Instr] = []
+        self.looked_at = {b.guard.value.index for b in program.blocks() if b.guard is not None}
 
     def run(self) -> None:
         waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
@@ -284,6 +302,8 @@ class _Walk:
                     body.append(step)
                     continue
                 kept = self.one(step, known)
+                body.extend(self.extra)
+                self.extra.clear()
                 if kept is not None:
                     self.made[kept.out] = kept
                     body.append(kept)
@@ -311,7 +331,10 @@ class _Walk:
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
         instr = self.shorter(instr)
-        same = self.same_as(instr)
+        if instr.name in KEYED:
+            instr, same = self.forwarded(instr)
+        else:
+            same = self.same_as(instr)
         if same is not None:
             self.instead[instr.out] = same
             return None
@@ -326,6 +349,81 @@ class _Walk:
             return instr
         self.instead[instr.out] = Ref(before)
         return None
+
+    # What was written is read without the array --------------------------------------------------
+
+    def forwarded(self, instr: Instr) -> tuple[Instr, Any]:
+        """An access to an array as it stays, and what it reads if that is known."""
+        source, key = instr.args[:2]
+        if type(source) is not Ref:
+            return instr, None
+        value = self.values[source.index]
+        place = _place(key, value.shape)
+        writes = self.written.get(source.index)
+        if instr.name == "getitem":
+            if writes is None or place is None or writes.newest != source.index:
+                return instr, None
+            return self.read(instr, writes, place)
+        if place is None or not value.is_ndarray:
+            return instr, None
+        if writes is None or writes.newest != source.index or _form(writes) not in (None, len(place)):
+            writes = _Written(source)
+        amount = self.element(instr.args[2], value, place)
+        if instr.name == "setitem":
+            writes.known[place] = amount
+            writes.added.pop(place, None)
+        elif place in writes.known and writes.known[place] is None:
+            pass
+        elif amount is None:
+            writes.known[place] = None
+        else:
+            writes.added.setdefault(place, []).append(amount)
+        writes.newest = instr.out
+        self.written[instr.out] = writes
+        return instr, None
+
+    def element(self, leaf: Any, value: Value, place: tuple[int, ...]) -> Any:
+        """What a leaf becomes as an element of an array; None if it is converted to that."""
+        shape = value.shape[len(place) :]
+        if type(leaf) is not Ref:
+            plain = isinstance(leaf, (int, float, NUMBER)) and not shape and value.dtype.kind == "f"
+            return value.dtype.type(leaf) if plain else None
+        described = self.values[leaf.index]
+        same = described.shape == shape and described.dtype == value.dtype
+        return leaf if same and described.is_ndarray == bool(shape) else None
+
+    def read(
+        self, instr: Instr, writes: _Written, place: tuple[int, ...]
+    ) -> tuple[Instr, Any]:
+        """The element of an array of which it is known what was written to it."""
+        if _form(writes) != len(place) or self.values[instr.out].is_ndarray != bool(
+            self.values[instr.out].shape
+        ):
+            return instr, None
+        found = writes.known.get(place, writes)
+        if found is None or (instr.out in self.looked_at and type(found) is not Ref):
+            return instr, None
+        added = writes.added.pop(place, [])
+        if found is writes:
+            plain = instr._replace(args=(writes.root, instr.args[1]))
+            if not added:
+                return plain, None
+            first = self.new(instr, plain.fn, plain.name, plain.args, views=instr.views)
+            found = first
+        for amount in added:
+            found = self.new(instr, np.add, "add", (found, amount))
+        if added:
+            writes.known[place] = found
+        return instr, found
+
+    def new(
+        self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
+    ) -> Ref:
+        """Another instruction before the one at hand, with a result like its own."""
+        made = self.program.new(self.values[like.out])
+        self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
+        self.made[made.index] = self.extra[-1]
+        return made
 
     def shorter(self, instr: Instr) -> Instr:
         """The same value by a quicker instruction."""
@@ -397,7 +495,7 @@ class _Walk:
         if not args or type(args[0]) is not Ref:
             if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
                 return self._alike(instr, args[1])
-            return None
+            return args[0] if name == "copy" else None
         if name in ("multiply", "divide", "true_divide", "pow"):
             return self._alike(instr, args[0]) if _is_number(args[1], 1) else None
         if name == ".astype":
@@ -413,6 +511,22 @@ class _Walk:
     def _alike(self, instr: Instr, source: Any) -> Any:
         """The source, if it is described as the result is."""
         return source if self.values[source.index] == self.values[instr.out] else None
+
+
+def _place(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The integers of a key, counted from the front; None if it has other parts."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    if not parts or any(type(part) is not int for part in parts):
+        return None
+    return tuple(part % length for part, length in zip(parts, shape, strict=False))
+
+
+def _form(writes: _Written) -> int | None:
+    """How many integers the keys of writes have."""
+    for places in (writes.known, writes.added):
+        for place in places:
+            return len(place)
+    return None
 
 
 def _is_number(leaf: Any, number: int) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.passes import COMMUTATIVE, KEYED, NUMBER, token
+from gradwrap.compiler.passes import KEYED, NUMBER, token
 from gradwrap.compiler.program import (
     LIST,
     SLICE,
@@ -37,8 +37,8 @@ from gradwrap.compiler.program import (
     Turn,
     Value,
     array,
+    copy,
     getitem,
-    given,
     is_elementwise,
     mapped,
     refs,
@@ -379,7 +379,7 @@ class _Roller:
             before, known = len(self.body), len(self.memo)
             segment = Segment(whole.start + first * whole.period, whole.period, turns)
             try:
-                self._describe(segment)
+                self._describe(segment, whole.turns)
                 for instr in self.instrs[whole.start : segment.start]:
                     self._straight(instr)
                 _Emission(self, segment).emit()
@@ -402,7 +402,7 @@ class _Roller:
         self.reasons[reason] += 1
         return 0
 
-    def _describe(self, segment: Segment) -> None:
+    def _describe(self, segment: Segment, turns_in_all: int) -> None:
         """Describe each operand of each row over all turns."""
         start, period, turns = segment.start, segment.period, segment.turns
         segment.rows = self.instrs[start : start + period]
@@ -411,12 +411,14 @@ class _Roller:
             if value.is_tuple or (value.is_ndarray and not value.shape):
                 raise Decline(f"{row.name} gives no plain array or number")
             size = math.prod(value.shape)
-            if size >= ROW and size * turns * value.dtype.itemsize > STACK:
+            if size >= ROW and size * turns_in_all * value.dtype.itemsize > STACK:
                 raise Decline(f"the arrays of its turns are large: {value.shape}")
         end = start + period * turns
         for row in range(period):
             columns = zip(*(self.flat[start + row + k * period] for k in range(turns)), strict=True)
-            segment.operands.append([self._operand(column, start, end, period) for column in columns])
+            segment.operands.append(
+                [self._operand(column, start, end, period) for column in columns]
+            )
             keywords = sum(1 for _ in _leaves(segment.rows[row].kw))
             for operand in segment.operands[row][len(segment.operands[row]) - keywords :]:
                 if type(operand) is not Inv:
@@ -542,6 +544,8 @@ class _Emission:
         self.values = roller.values
         self.emit_ = roller.emit
         self.owner: dict[int, int] = {}
+        self.delayed: dict[int, int] = {}
+        """The row of a loop that hands on what another one gave a turn before."""
 
     def emit(self) -> None:
         """Write all components."""
@@ -647,7 +651,9 @@ class _Emission:
             return stack
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
         made = made if step == 1 else made._replace(order="?")
-        return self.emit_(getitem, "getitem", (stack, advance(first, step, count)), made, views=True)
+        return self.emit_(
+            getitem, "getitem", (stack, advance(first, step, count)), made, views=True
+        )
 
     def _concatenated(self, parts: list[Ref], value: Value, count: int) -> Ref:
         if len(parts) == 1:
@@ -732,8 +738,6 @@ class _Emission:
         instr, operands = segment.rows[row], segment.operands[row]
         value = segment.values[row]
         if all(self._is_invariant(operand) is not None for operand in operands):
-            if instr.name in ("copy", "zeros", "full"):
-                raise Decline("a new array is made in each turn")
             same: list[Any] = [self._is_invariant(operand)[0] for operand in operands]
             args, kw = _with_leaves((instr.args, instr.kw), iter(same))
             segment.hoisted[row] = self.emit_(
@@ -784,8 +788,9 @@ class _Emission:
             self._check_basic(rest)
             arguments = (self.stacked(source), (turns, index, *rest))
             return self.emit_(getitem, "getitem", arguments, made, line=instr.line)
-        if any(part is None or part is Ellipsis or isinstance(part, SLICE) for part in before):
-            raise Decline("an index varies behind a slice")
+        if any(part is Ellipsis for part in before):
+            raise Decline("an index varies behind an ellipsis")
+        behind = sum(part is None or isinstance(part, SLICE) for part in before)
         stride = affine(places[varying[0]].places)
         if len(varying) == 1 and stride:
             number = varying[0]
@@ -793,12 +798,18 @@ class _Emission:
             self._check_basic(tuple(places))
             made = made if stride[1] == 1 and number == 0 else made._replace(order="?")
             arguments = (same[0], tuple(places) if len(places) > 1 else places[0])
-            return self.emit_(getitem, "getitem", arguments, made, views=True, line=instr.line)
+            if not behind:
+                return self.emit_(getitem, "getitem", arguments, made, views=True, line=instr.line)
+            shape = (*value.shape[:behind], self.turns, *value.shape[behind:])
+            there = self.emit_(
+                getitem, "getitem", arguments, made._replace(shape=shape), views=True
+            )
+            return self.emit_(np.moveaxis, "moveaxis", (there, behind, 0), made, views=True)
+        if behind:
+            raise Decline("an index varies behind a slice")
         self._check_basic(tuple(part for part in places if not isinstance(part, Idx)))
         if any(type(part) is int for part in places):
-            places = [
-                Idx((part,) * self.turns) if type(part) is int else part for part in places
-            ]
+            places = [Idx((part,) * self.turns) if type(part) is int else part for part in places]
         if any(not isinstance(part, Idx) for part in places[: len(varying)]):
             raise Decline("indices vary apart from each other")
         arrays = tuple(
@@ -842,9 +853,7 @@ class _Emission:
         init: Any = None
         for row in members:
             instr, operands = segment.rows[row], segment.operands[row]
-            mine = [
-                n for n, op in enumerate(operands) if type(op) is Rel and op.row in inside
-            ]
+            mine = [n for n, op in enumerate(operands) if type(op) is Rel and op.row in inside]
             is_sum = instr.name == "add" and len(operands) == 2
             is_write = instr.name in ("scatter_add", "setitem")
             if len(mine) != 1 or not (is_sum or (is_write and mine[0] == 0)):
@@ -867,7 +876,10 @@ class _Emission:
             return self._running_sum(members[0], links[0][1], init, value)
         if any(all_turns for all_turns, _ in needs) or any(last for _, last in needs[:-1]):
             return False
-        return self._written(links, init, value)
+        try:
+            return self._written(links, init, value)
+        except Decline:
+            return False
 
     def _running_sum(self, row: int, mine: int, init: Any, value: Value) -> bool:
         instr, operands = self.segment.rows[row], self.segment.operands[row]
@@ -916,22 +928,28 @@ class _Emission:
         total = self.roller.plain(init)
         for name, key, written, instr in plans:
             total = self._one_write(name, key, written, instr, total, value)
-        last = links[-1][0]
-        segment.finals[last] = total
+        segment.finals[links[-1][0]] = total
         return True
 
     def _write_plan(
         self, instr: Instr, places: list[Any], taken: list[tuple[Any, set[int]]]
-    ) -> tuple[bool, Any] | None:
-        """The key of a write for all turns at once, and if it varies; None if there is none."""
+    ) -> tuple[int, Any] | None:
+        """The key of a write for all turns at once; None if there is none.
+
+        Before it comes the number of axes that the one of the turns is behind, or -1 if the key
+        does not vary.
+        """
         varying = [n for n, part in enumerate(places) if isinstance(part, Idx)]
         is_tuple = isinstance(instr.args[1], TUPLE)
         if not varying:
             fixed: Any = tuple(places) if is_tuple else places[0]
-            return (False, fixed) if instr.name == "scatter_add" else None
-        if len(varying) > 1 or any(type(part) is not int for part in places[: varying[0]]):
-            return None
+            return (-1, fixed) if instr.name == "scatter_add" else None
         number = varying[0]
+        if len(varying) > 1 or any(
+            not (type(part) is int or isinstance(part, SLICE)) for part in places[:number]
+        ):
+            return None
+        behind = sum(isinstance(part, SLICE) for part in places[:number])
         for part in places[number + 1 :]:
             if not (type(part) is int or isinstance(part, SLICE)):
                 return None
@@ -952,7 +970,7 @@ class _Emission:
             return None
         else:
             places[number] = self._constant(np.array(indices))
-        return (True, tuple(places) if len(places) > 1 else places[0])
+        return (behind, tuple(places) if len(places) > 1 else places[0])
 
     def _one_write(  # noqa: PLR0913  a write, and what it is to
         self, name: str, key: Any, written: Any, instr: Instr, total: Any, value: Value
@@ -960,16 +978,22 @@ class _Emission:
         if name == "add":
             amount = self._total(written, value, instr)
             return self.emit_(np.add, "add", (total, amount), value, line=instr.line)
-        varies, place = key
-        region = self._region(value, instr, varies)
+        behind, place = key
+        region = self._region(value, instr)
         fn = setitem if name == "setitem" else scatter_add
-        if varies:
+        if behind >= 0:
             amount = self._amounts(written, region)
+            if behind and type(amount) is Ref and self._is_invariant(written) is None:
+                shape = (*region[:behind], self.turns, *region[behind:])
+                moved = self.values[amount.index]._replace(shape=shape, order="?")
+                amount = self.emit_(np.moveaxis, "moveaxis", (amount, 0, behind), moved, views=True)
+            elif behind and type(amount) is Ref and self.values[amount.index].shape:
+                raise Decline("one array is written behind a slice in each turn")
         else:
             amount = self._total(written, value._replace(shape=region), instr)
         return self.emit_(fn, name, (total, place, amount), value, line=instr.line)
 
-    def _region(self, value: Value, instr: Instr, varies: bool) -> tuple[int, ...]:
+    def _region(self, value: Value, instr: Instr) -> tuple[int, ...]:
         """The shape of what the key of one turn selects."""
         key: Any = instr.args[1]
         if refs(key):
@@ -1035,9 +1059,14 @@ class _Emission:
     def _loop(self, members: list[int]) -> None:
         """Write a component as a loop."""
         segment = self.segment
-        numbers = {row: number for number, row in enumerate(members)}
+        delays = self._delays(members)
+        numbers = {row: number for number, row in enumerate(members, len(delays))}
+        self.delayed = {row: number for number, row in enumerate(delays)}
         rows: list[Row] = []
-        inits: dict[int, Any] = {}
+        inits: dict[int, Any] = {row: firsts[1] for row, firsts in delays.items()}
+        for row, firsts in delays.items():
+            before = Prev(numbers[row], self.roller.plain(firsts[1]))
+            rows.append(Row(copy, "copy", (before,), (), segment.values[row]))
         for row in members:
             instr, operands = segment.rows[row], segment.operands[row]
             if instr.name in KEYED and any(type(op) is Num for op in operands):
@@ -1060,6 +1089,23 @@ class _Emission:
                 segment.finals[row] = made
         self.roller.body.append(Loop(self.turns, tuple(rows), stacks, finals))
 
+    def _delays(self, members: list[int]) -> dict[int, tuple[Any, ...]]:
+        """The rows that are read two turns later, with the values before the first turn."""
+        found: dict[int, tuple[Any, ...]] = {}
+        for row in members:
+            for operand in self.segment.operands[row]:
+                if type(operand) is not Rel or operand.row not in members or operand.distance < 2:
+                    continue
+                if operand.distance > 2:
+                    raise Decline("a value is read three turns later")
+                if found.setdefault(operand.row, operand.inits) != operand.inits:
+                    raise Decline("two first values of one row")
+                value = self.segment.values[operand.row]
+                for init in operand.inits:
+                    if self.values[init.index]._replace(order="C") != value._replace(order="C"):
+                        raise Decline("a first value has another shape or dtype")
+        return found
+
     def _loop_operand(
         self,
         operand: Any,
@@ -1071,8 +1117,8 @@ class _Emission:
         if type(operand) is Rel and operand.row in numbers:
             if operand.distance == 0:
                 return Cur(numbers[operand.row])
-            if operand.distance > 1:
-                raise Decline("a value is read two turns later")
+            if operand.distance == 2:
+                return Prev(self.delayed[operand.row], self.roller.plain(operand.inits[0]))
             init = operand.inits[0]
             value = self.segment.values[operand.row]
             if self.values[init.index]._replace(order="C") != value._replace(order="C"):
@@ -1174,12 +1220,16 @@ def _broadcast(self: _Emission, instr: Instr, operands: list[Any], made: Value) 
 
 
 def _transpose(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    if len(made.shape) != 3 or len(operands) > 1:
-        raise Decline("a transposition of other than matrices")
-    stack = self.stacked(operands[0])
-    arguments = (stack, -1, -2)
+    rank = len(made.shape) - 1
+    given_axes = [op.leaf for op in operands[1:] if type(op) is Inv]
+    if len(given_axes) < len(operands) - 1 or instr.kw:
+        raise Decline("a transposition by axes that vary")
+    axes: Sequence[Any] = given_axes
+    if not axes or axes == [None]:
+        axes = [*range(rank - 2), rank - 1, rank - 2] if instr.name == "mT" else range(rank)[::-1]
+    arguments = (self.stacked(operands[0]), (0, *(axis % rank + 1 for axis in axes)))
     made = made._replace(order="?")
-    return self.emit_(np.swapaxes, "swapaxes", arguments, made, views=True, line=instr.line)
+    return self.emit_(np.transpose, "transpose", arguments, made, views=True, line=instr.line)
 
 
 def _expand(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -1200,7 +1250,7 @@ def _write(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> R
     if any(type(part) is not Inv for part in parts):
         raise Decline("a key of a write varies")
     rest = tuple(self.roller.plain(part.leaf) for part in parts)
-    region = self._region(made._replace(shape=made.shape[1:]), instr, varies=False)
+    region = self._region(made._replace(shape=made.shape[1:]), instr)
     amount: Any
     if type(written) is Num:
         raise Decline("numbers that vary are written")
@@ -1226,6 +1276,3 @@ SPECIAL: dict[str, Callable[[_Emission, Instr, list[Any], Value], Ref]] = {
     **dict.fromkeys(("setitem", "scatter_add"), _write),
 }
 """How operations that are not elementwise are performed for all turns at once."""
-
-assert COMMUTATIVE
-assert given

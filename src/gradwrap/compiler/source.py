@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends import numpy_scatter
+from gradwrap.compiler.chunks import Chunk, chunked, given_by, used_by
 from gradwrap.compiler.engines import Executable
 from gradwrap.compiler.passes import roots_of
 from gradwrap.compiler.program import (
@@ -120,8 +121,10 @@ class State:
 class Writer:
     """Writes a program out."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         self.program = program
+        self.in_chunks = in_chunks
+        self.chunks: list[int] = []
         self.values = program.values
         self.lines: list[str] = []
         self.scope: dict[str, Any] = {"np": np, "Missed": Missed}
@@ -168,9 +171,8 @@ class Writer:
             self._body(block, state, depth)
             if block.guard is None:
                 assert block.result is not None
-                leaves = "".join(f"{self._text(leaf, state)}, " for leaf in block.result.leaves)
                 self._line(depth, "WORKSPACE_BACK")
-                self._line(depth, f"return ({leaves.rstrip() if leaves else ''})")
+                self._line(depth, f"return {self._nest(block.result.leaves, state)}")
                 return
             look = LOOKS[block.guard.kind].format(self._text(block.guard.value, state))
             branches = list(block.branches.items())
@@ -206,15 +208,18 @@ class Writer:
     def _body(self, block: Block, state: State, depth: int) -> None:
         live = self._live_out[0][id(block)]
         last: dict[int, int] = {}
-        for number, step in enumerate(block.body):
-            for index in (*used(step), *given(step)):
+        body = chunked(self.program, block.body, live) if self.in_chunks else block.body
+        for number, step in enumerate(body):
+            for index in (*used_by(step), *given_by(step)):
                 last[index] = number
-        dying: list[list[int]] = [[] for _ in block.body]
+        dying: list[list[int]] = [[] for _ in body]
         for index, number in last.items():
             if index not in live:
                 dying[number].append(index)
-        for step, dead in zip(block.body, dying, strict=True):
-            if isinstance(step, Loop):
+        for step, dead in zip(body, dying, strict=True):
+            if isinstance(step, Chunk):
+                self._chunk(step, state, depth, frozenset(dead))
+            elif isinstance(step, Loop):
                 self._loop(step, state, depth, frozenset(dead))
             else:
                 self._instr(step, state, depth, frozenset(dead))
@@ -377,9 +382,11 @@ class Writer:
         if name == "item":
             return f"{self._text(args[0], state)}[{args[1]}]"
         if name == "copy":
-            return f'{self._text(args[0], state)}.copy("K")'
+            text = self._text(args[0], state)
+            is_number = isinstance(instr, Row) and not instr.value.is_ndarray
+            return text if is_number else f'{text}.copy("K")'
         if name == "zeros":
-            return f"np.zeros({self._nest(args[0], state)}, {self._literal(args[1])})"
+            return self.new_array("zeros", Value(args[0], args[1], is_ndarray=True))
         if name == "array":
             return f"np.array({self._nest(args[0], state)}, {self._literal(args[1])})"
         if isinstance(fn, Attribute):
@@ -388,10 +395,18 @@ class Writer:
             rest = self._arguments(args[1:], instr.kw, state)
             return f"{self._operand(args[0], state)}.{fn.name}({rest})"
         if not instr.kw and name in OPERATORS and len(args) == 2:
-            return f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
+            return (
+                f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
+            )
         if not instr.kw and name in UNARY:
             return f"{UNARY[name]}{self._operand(args[0], state)}"
         return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+
+    def new_array(self, how: str, value: Value) -> str:
+        """The text of a new array, `np.empty` or `np.zeros`."""
+        shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
+        kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
+        return f"np.{how}({shape}{kind})"
 
     def _into(self, instr: Instr | Row, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
@@ -405,6 +420,8 @@ class Writer:
             self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
             for arg in instr.args
         ]
+        if name in ("maximum", "minimum"):  # of these NumPy takes it by name alone
+            out = f"out={out}"
         return f"{self._imported(name, instr)}({', '.join([*parts, out])})"
 
     def _constant(self, number: Any, dtype: Any) -> str:
@@ -429,6 +446,9 @@ class Writer:
         first, _, rest = name.partition(".")
         if rest in ("reduce", "accumulate", "outer", "reduceat"):
             return f"{self._imported(first, instr)}.{rest}"
+        if name.startswith("kernel"):  # of the c engine
+            self.scope[name] = instr.fn
+            return name
         return f"np.{name}"
 
     def _imported(self, name: str, instr: Instr | Row) -> str:
@@ -494,12 +514,137 @@ class Writer:
             self.scope[known] = value
         return known
 
+    # Chunks ---------------------------------------------------------------------------------------
+
+    def _chunk(self, chunk: Chunk, state: State, depth: int, dying: frozenset[int]) -> None:
+        """Write instructions that are performed piece by piece."""
+        self.chunks.append(chunk.size)
+        prefix = f"p{len(self.chunks)}_"
+        inner = State()
+        inner.names = dict(state.names)
+        before: list[str] = []
+        pieces: list[str] = []
+        for number, index in enumerate(chunk.reads):
+            pieces.append(self._piece(f"{prefix}{number}", state.names[index], index, before))
+            inner.names[index] = f"{prefix}{number}"
+        outs: dict[int, str] = {}
+        for index in chunk.outs:
+            name, line = self.stack(index, state)
+            if line:
+                self._line(depth, line)
+            outs[index] = f"{name}p"
+            pieces.append(self._piece(outs[index], name, index, before))
+        for instr in chunk.sums:
+            name = self._name(instr.line)
+            state.names[instr.out] = name
+            before.append(f"{name} = 0.0")
+        targets: dict[int, str] = {}
+        for chain in chunk.writes:
+            targets[chain[-1].out] = self._owned(chain, state, depth, dying)
+        scratch = self._scratch(chunk, inner, outs)
+        for line in before:
+            self._line(depth, line)
+        count = chunk.elements
+        for number, name in enumerate(scratch.names):
+            self._line(depth, f"{prefix}w{number} = {name}")
+        self._line(depth, f"for i in range(0, {count}, {chunk.size}):")
+        self._line(depth + 1, f"j = i + {chunk.size}")
+        if count % chunk.size and scratch.names:
+            self._line(depth + 1, f"if j > {count}:")
+            for number in range(len(scratch.names)):
+                name = f"{prefix}w{number}"
+                self._line(depth + 2, f"{name} = {name}[: {count} - i]")
+        for line in pieces:
+            self._line(depth + 1, line)
+        for instr in chunk.instrs:
+            name = f"{prefix}{'t' if instr.line else 'g'}{instr.out}"
+            number = scratch.places.get(instr.out)
+            out = outs.get(instr.out) or (None if number is None else f"{prefix}w{number}")
+            out = out if _takes_out(instr) else None
+            text = self._expression(instr, inner) if out is None else self._into(instr, out, inner)
+            if out is None and instr.out in outs:
+                name = outs[instr.out]
+                self._line(depth + 1, f"{name}[...] = {text}")
+            else:
+                self._line(depth + 1, f"{name} = {text}")
+            inner.names[instr.out] = name
+        for instr in chunk.sums:
+            total = state.names[instr.out]
+            self.imports["add"] = "numpy"
+            self.scope["add"] = np.add
+            text = f"{total} = {total} + add.reduce({self._text(instr.args[0], inner)})"
+            self._line(depth + 1, text)
+        for chain in chunk.writes:
+            target = targets[chain[-1].out]
+            size = self.values[chain[-1].out].shape[0]
+            for instr in chain:
+                start, stop, _ = instr.args[1].indices(size)
+                shifted = "i:j" if start == 0 else f"i + {start}:j + {start}"
+                if stop < size and count % chunk.size:
+                    shifted = f"{shifted.split(':')[0]}:min(j + {start}, {stop})"
+                amount = self._text(instr.args[2], inner)
+                self._line(depth + 1, f"{target}[{shifted}] += {amount}")
+
+    def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
+        """The line that takes a piece of an array, whose axes are joined first."""
+        if len(self.values[index].shape) == 1:
+            return f"{name} = {whole}[i:j]"
+        before.append(f"{name}_ = {whole}.reshape(-1)")
+        return f"{name} = {name}_[i:j]"
+
+    def _owned(self, chain: list[Instr], state: State, depth: int, dying: frozenset[int]) -> str:
+        """The name of the array that a chain of additions goes into."""
+        first, last = chain[0], chain[-1]
+        whole = last._replace(args=(first.args[0], slice(0, 0), 0.0), out=last.out)
+        before = len(self.lines)
+        self._write(whole, self._name(last.line), state, depth, dying)
+        del self.lines[before + (len(self.lines) - before) - 1 :]  # the addition itself
+        return state.names[last.out]
+
+    def _scratch(self, chunk: Chunk, inner: State, outs: dict[int, str]) -> _Scratch:
+        """Find a place for each intermediate result, and enter these into the workspace."""
+        last: dict[int, int] = {}
+        steps = (*chunk.instrs, *chunk.sums, *(i for chain in chunk.writes for i in chain))
+        for number, step in enumerate(steps):
+            for index in used(step):
+                last[index] = number
+        found = _Scratch()
+        free: dict[Any, list[int]] = {}
+        for number, step in enumerate(chunk.instrs):
+            dtype = self.values[step.out].dtype
+            if step.out not in outs and _takes_out(step):
+                mine = None
+                for index in set(refs(step.args)):
+                    place = found.places.get(index)
+                    if place is not None and last[index] == number and mine is None:
+                        if found.dtypes[place] == dtype and index not in found.done:
+                            mine = place
+                            found.done.add(index)
+                if mine is None:
+                    waiting = free.get(dtype)
+                    mine = waiting.pop() if waiting else found.new(dtype)
+                found.places[step.out] = mine
+            for index in set(refs(step.args)):
+                place = found.places.get(index)
+                if place is not None and last[index] == number and index not in found.done:
+                    found.done.add(index)
+                    free.setdefault(found.dtypes[place], []).append(place)
+        for dtype in found.dtypes:
+            value = Value((chunk.size,), dtype, is_ndarray=True)
+            buffer = self._new_buffer(value)
+            assert buffer is not None
+            found.names.append(buffer.name)
+        return found
+
     # Loops ----------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop, state: State, depth: int, dying: frozenset[int]) -> None:
         """Write a recurrence."""
         self._loops += 1
         letter = f"r{self._loops}_"
+        line = next((row.line for row in loop.rows if row.line), 0)
+        where = f"line {line}" if line else "a backward pass"
+        self._line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
         writing = _LoopText(self, loop, state, letter)
         for line in writing.before():
             self._line(depth, line)
@@ -522,16 +667,31 @@ class Writer:
                 break
         if buffer is None and not stays:
             buffer = self._new_buffer(value)
-        name = self._name(1)
+        line = ""
         if buffer is None:
-            line = f"{name} = np.empty({value.shape!r}, {self._literal(value.dtype)})"
+            name = self._name(1)
+            line = f"{name} = {self.new_array('empty', value)}"
             buffer = Buffer(name, key, {out}, kept=False)
-        else:
-            line = f"{name} = {buffer.name}"
+        name = buffer.name
         buffer.live = {out}
         state.buffers[out] = buffer
         state.names[out] = name
         return name, line
+
+
+class _Scratch:
+    """The buffers of a chunk, and which of them each intermediate result lies in."""
+
+    def __init__(self) -> None:
+        self.dtypes: list[Any] = []
+        self.names: list[str] = []
+        self.places: dict[int, int] = {}
+        self.done: set[int] = set()
+
+    def new(self, dtype: Any) -> int:
+        """Enter another buffer."""
+        self.dtypes.append(dtype)
+        return len(self.dtypes) - 1
 
 
 class _LoopText:
@@ -545,7 +705,12 @@ class _LoopText:
         self.inner = State()
         self.inner.names = dict(state.names)
         self.carried = sorted(
-            {leaf.row for row in loop.rows for leaf in _leaves((row.args, row.kw)) if _is(leaf, Prev)}
+            {
+                leaf.row
+                for row in loop.rows
+                for leaf in _leaves((row.args, row.kw))
+                if _is(leaf, Prev)
+            }
         )
         self.turns: dict[int, str] = {}
         self.stacks: dict[int, str] = {}
@@ -563,7 +728,7 @@ class _LoopText:
         for j, out in loop.stacks.items():
             name, line = writer.stack(out, self.state)
             self.stacks[j] = name
-            lines.append(line)
+            lines.extend([line] if line else [])
         inits: dict[int, Any] = {}
         for row in loop.rows:
             for leaf in _leaves((row.args, row.kw)):
@@ -576,10 +741,8 @@ class _LoopText:
             if j in self.stacks or not self._takes_buffer(row):
                 continue
             names = [f"{self.current[j]}a", f"{self.current[j]}b"]
-            shape, kind = row.value.shape, writer._literal(row.value.dtype)  # noqa: SLF001
-            lines.append(f"{names[0]} = np.empty({shape!r}, {kind})")
-            if j in self.carried:
-                lines.append(f"{names[1]} = np.empty({shape!r}, {kind})")
+            for name in names if j in self.carried else names[:1]:
+                lines.append(f"{name} = {writer.new_array('empty', row.value)}")
             self.spare[j] = names[0]
         return lines
 
@@ -595,7 +758,9 @@ class _LoopText:
             if self._takes_buffer(self.loop.rows[j]):
                 names.append(f"{self.current[j]}o")
                 sources.append(name)
-        counted = any(j not in self.turns and not self._takes_buffer(self.loop.rows[j]) for j in self.stacks)
+        counted = any(
+            j not in self.turns and not self._takes_buffer(self.loop.rows[j]) for j in self.stacks
+        )
         if not names:
             return f"for {'k' if counted else '_'} in range({self.loop.turns}):"
         if len(names) == 1:
@@ -705,8 +870,8 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return name in ("np", "k", "Missed", "add_at", "WORKSPACES") or (
-        name[:1] in "tgwcr" and name[1:2].isdigit()
+    return name in ("np", "i", "j", "k", "Missed", "add_at", "WORKSPACES") or (
+        name[:1] in "tgwcrp" and name[1:2].isdigit()
     )
 
 
@@ -733,13 +898,13 @@ def _live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]
 class Source:
     """A program as text, and what the text refers to."""
 
-    def __init__(self, program: Program) -> None:
-        self.writer = writer = Writer(program)
+    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
+        self.writer = writer = Writer(program, in_chunks=in_chunks)
         writer.write()
         names = ", ".join(name for name, _ in writer.workspace)
         self.workspace = [value for _, value in writer.workspace]
         lines = [f"def compiled({', '.join(writer.parameters)}):"]
-        back = f"WORKSPACES.append(({names},))" if names else ""
+        back = f"WORKSPACES.append(({names}{',' if len(self.workspace) == 1 else ''}))"
         if names:
             lines += [
                 f"{INDENT}try:",
@@ -747,12 +912,12 @@ class Source:
                 f"{INDENT}except IndexError:",
             ]
             lines += [
-                f"{INDENT * 2}{name} = np.empty({value.shape!r}, {writer._literal(value.dtype)})"  # noqa: SLF001  its other half
+                f"{INDENT * 2}{name} = {writer.new_array('empty', value)}"
                 for name, value in writer.workspace
             ]
         for line in writer.lines:
             if line.lstrip() == "WORKSPACE_BACK":
-                if back:
+                if names:
                     lines.append(line.replace("WORKSPACE_BACK", back))
             else:
                 lines.append(line)
@@ -804,13 +969,17 @@ class Source:
 
 
 def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(leaf, (bool, np.bool_))
+    return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(
+        leaf, (bool, np.bool_)
+    )
 
 
 def _number(value: Any) -> str:
     text = f"np.{value.dtype.name}"
     plain = value.item()
-    return f"{text}({_python_number(plain) if isinstance(plain, (float, complex)) else repr(plain)})"
+    return (
+        f"{text}({_python_number(plain) if isinstance(plain, (float, complex)) else repr(plain)})"
+    )
 
 
 def _python_number(value: complex) -> str:
@@ -833,15 +1002,20 @@ def _source_of_add_at() -> str:
         text = inspect.getsource(function).replace("ARRAYS)", "ARRAYS_OF_KEYS)")
         text = text.replace("parts: Sequence[Any] =", "parts =").replace(": list[Any] =", " =")
         text = text.replace("counted: Any =", "counted =").replace(": Any", "")
-        parts += ["", "", text.replace(" -> tuple[int, list[Any]]", "").replace(" -> Any", "").rstrip()]
+        parts += [
+            "",
+            "",
+            text.replace(" -> tuple[int, list[Any]]", "").replace(" -> Any", "").rstrip(),
+        ]
     return "\n".join(parts)
 
 
-def numpy_engine(program: Program) -> Executable:
+def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     """Write a program as NumPy source, and make a function of it."""
-    source = Source(program)
+    source = Source(program, in_chunks=in_chunks)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
-    has_loops = any(isinstance(step, Loop) for block in program.blocks() for step in block.body)
-    made = Executable(source.function(), source.text(), tuple(notes), exact=not has_loops)
-    assert NDARRAY is not None
-    return made
+    if source.writer.chunks:
+        notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
+    is_rolled = any(note.startswith("loop") for note in program.notes)
+    exact = not (is_rolled or source.writer.chunks)
+    return Executable(source.function(), source.text(), tuple(notes), exact)

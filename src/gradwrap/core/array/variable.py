@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gradwrap.core.table.registry import Op
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
+    from gradwrap.typing.pytorch_methods import PyTorchMethods
 
 A = TypeVar("A")
 
@@ -55,10 +56,16 @@ if not TYPE_CHECKING:
 
         __slots__ = ()
 
+    class PyTorchMethods(Generic[A]):
+        """Nothing, likewise."""
+
+        __slots__ = ()
+
 
 class Variable(
     Attributes,
     ArrayMethods["Variable[Any]"],
+    PyTorchMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
     Displayed,

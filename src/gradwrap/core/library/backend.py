@@ -202,9 +202,7 @@ class Backend:
         whole = module_like(xp)
 
         def find(name: str) -> Any:
-            if name not in self.elsewhere:
-                return getattr(xp, name)
-            found = self.extension(name)
+            found = self.extension(name) if name in self.elsewhere else getattr(xp, name)
             setattr(whole, name, found)
             return found
 
@@ -294,6 +292,8 @@ class Backend:
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
+namespaces: dict[str, Callable[[], Any]] = {}
+"""Functions that make the namespace of a library, by the module of its arrays."""
 by_type: dict[type, Backend] = {}
 # By identity, since the namespaces of wrappers are equal; each with its key, so that it lives on
 by_namespace: dict[int, tuple[Any, Backend]] = {}
@@ -368,8 +368,9 @@ def backend_of(array: Any) -> Backend:
     backend = by_type.get(type_of(array))
     if backend is not None:
         return backend
+    make = namespaces.get(type_of(array).__module__)
     try:
-        xp = array_api_compat.array_namespace(array)
+        xp = array_api_compat.array_namespace(array) if make is None else make()
     except TypeError:
         raise NotAnArrayError(
             f"{type(array).__name__} is not an array of a library that follows the Python Array "

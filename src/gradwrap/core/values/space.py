@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -113,15 +114,20 @@ def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
     return value if value.dtype == dtype else xp.astype(value, dtype)
 
 
-def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
-    """Sum over the axes along which an argument of this shape was repeated."""
-    have = cotangent.shape
+@functools.lru_cache(maxsize=1 << 10)
+def _repeated_axes(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes of `have` along which an array of a shape was repeated."""
     extra = len(have) - len(shape)
-    if extra < 0:  # a formula may leave out axes of length one
-        return xp.broadcast_to(cotangent, shape)
-    axes = tuple(range(extra)) + tuple(
+    return tuple(range(extra)) + tuple(
         axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
     )
+
+
+def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an argument of this shape was repeated."""
+    if len(cotangent.shape) < len(shape):  # a formula may leave out axes of length one
+        return xp.broadcast_to(cotangent, shape)
+    axes = _repeated_axes(cotangent.shape, shape)
     if axes:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
     if cotangent.shape == shape:

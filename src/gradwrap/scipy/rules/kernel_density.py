@@ -11,10 +11,11 @@ import numpy as np
 from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class
 from gradwrap.scipy.interpolants import refusing
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.results import is_float
-from gradwrap.scipy.table import Kind, Row, call, register
+from gradwrap.scipy.table import Row, call, register
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
@@ -100,21 +101,6 @@ INTEGRAL = Row(
 )
 
 
-class KernelDensity(Kind):
-    """The class of kernel density estimates, whose data and points may be tracked."""
-
-    name = "class"
-    tracks_all = True
-
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the constructor checks them."""
-        return True
-
-    def stand_in(self, row: Row) -> Any:
-        """Return the subclass."""
-        return _GaussianKde
-
-
 SCIPYS: type[Any] = stats.gaussian_kde
 
 
@@ -132,6 +118,12 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
             self._made = SCIPYS(np.asarray(native(stop_gradient(dataset))), bw_method, weights)
         else:
             super().__init__(dataset, bw_method, weights)
+
+    @staticmethod
+    def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
+        """Let an object of SciPy's class, not initialized yet, be one of this class."""
+        made.__class__ = _GaussianKde
+        made.__init__(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         """Hand on what SciPy's object of the same data has; floats refuse to be differentiated."""
@@ -192,4 +184,4 @@ def _refusing_data(name: str) -> Any:
 
 for _name in ("integrate_box", "integrate_gaussian", "integrate_kde", "marginal", "resample"):
     setattr(_GaussianKde, _name, _refusing_data(_name))
-register([Row("stats.gaussian_kde", KernelDensity()), EVALUATE, LOGARITHM, INTEGRAL])
+register([Row("stats.gaussian_kde", Class(lambda _: _GaussianKde)), EVALUATE, LOGARITHM, INTEGRAL])
