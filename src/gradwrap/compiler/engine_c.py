@@ -42,9 +42,11 @@ from gradwrap.compiler.source import numpy_engine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-MOST_STEPS = 4000
-"""The most steps of one kernel: the compiler's time grows faster than they do."""
-MOST_ARGUMENTS = 250
+MOST_STEPS = 100_000
+"""The most steps of one kernel."""
+MOST_LINES = 10_000
+"""The most lines of one kernel: the compiler's time grows faster than they do."""
+MOST_ARGUMENTS = 1000
 SMALL_COPY = 4096
 """Arrays of up to so many elements are copied to be written to; larger ones are left to NumPy."""
 
@@ -218,6 +220,8 @@ class _Cut:
         kernel = Kernel(f"kernel{number}", stretch, self.values, outputs, self.library)
         if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
             raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
+        if len(kernel.lines) > MOST_LINES:
+            raise Unsupported(f"{len(kernel.lines)} lines are too many for a C compiler")
         described = [self.values[index] for index in outputs]
         compiled = CompiledKernel(kernel.name, kernel, described)
         self.kernels.append((kernel, compiled))
