@@ -39,6 +39,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.adaptation import adapted_modules as adapted_modules
     from gradwrap.adaptation import adapting as adapting
     from gradwrap.drawing import draw as draw
+    from gradwrap.profiling import profile as profile
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
@@ -75,6 +76,7 @@ else:
         "adapted_modules": "gradwrap.adaptation",
         "adapting": "gradwrap.adaptation",
         "draw": "gradwrap.drawing",
+        "profile": "gradwrap.profiling",
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
