@@ -423,8 +423,11 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
             return holds_variable([args, kwargs]) or _holds_matrix(args)
 
         @staticmethod
-        def _made_of_tracked(*args: Any, **kwargs: Any) -> Any:
-            return _tracked(native, args, kwargs)
+        def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
+            """Let an object of SciPy's class, not initialized yet, be one of tracked elements."""
+            found = _tracked(native, args, kwargs)
+            made.__class__ = TrackedMatrix
+            vars(made).update(vars(found))
 
         def _as_tracked(self) -> TrackedMatrix:
             """The same matrix, whose elements are a constant."""
