@@ -23,6 +23,8 @@ from gradwrap.compiler.c_operations import (
     elementwise,
     literal,
 )
+from gradwrap.compiler.c_runs import Literal as NumberLiteral
+from gradwrap.compiler.c_runs import Local, NumberStatement, Place, Text, written_run
 from gradwrap.compiler.groups import Unit, scheduled
 from gradwrap.compiler.program import (
     LIST,
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 
 STRIP = 96
 """The most statements of one strip."""
+LONG_RUN = 64
+"""The least operations on numbers in a row that are cut into functions."""
 TURNS = 32
 """The most statements of one strip where turns repeat."""
 LARGEST_BLOCK = 512
@@ -55,11 +59,14 @@ CACHED = 600_000
 """The bytes that a block's arrays may take together."""
 SMALL_PRODUCT = 1 << 19
 """The most multiplications of a matrix product in a loop that is not left to NumPy."""
+SMALLER_PRODUCT = 1 << 14
+"""The same outside of loops."""
 REDUCTIONS = ("add.reduce", "maximum.reduce", "minimum.reduce")
 REDUCING = {"axis", "keepdims", "dtype"}
 COPYING = ("copy", ".copy", "ascontiguousarray")
 RESHAPED = ("reshape", ".reshape", "ravel", ".ravel", "squeeze", ".squeeze", "expand_dims")
 TRANSPOSED = ("T", "mT", "transpose", ".transpose", "matrix_transpose", "swapaxes", "moveaxis")
+JOINING = ("array", "concatenate", "stack")
 VIEWING = (*RESHAPED, *TRANSPOSED, "broadcast_to")
 
 
@@ -83,6 +90,11 @@ class Arr(NamedTuple):
     def start(self) -> str:
         """The pointer to its first element."""
         return f"{self.pointer} + {self.offset}" if self.offset != "0" else self.pointer
+
+
+def _anywhere(shape: tuple[int, ...]) -> Arr:
+    """Return an array of a shape, to find out where a part of it would be."""
+    return Arr(DOUBLE, shape, "", "0", packed(shape), -1)
 
 
 class Num(NamedTuple):
@@ -148,7 +160,7 @@ class Ability:
         if name in REDUCTIONS:
             return self._takes_reduction(instr, values, value)
         if name == "matmul":
-            return in_loop and self._takes_product(instr, values, value)
+            return self._takes_product(instr, values, value, in_loop=in_loop)
         if name in ("getitem", "setitem", "scatter_add"):
             source = values[instr.args[0].index] if type(instr.args[0]) is Ref else None
             key = instr.args[1]
@@ -159,8 +171,14 @@ class Ability:
             return name != "getitem" or _fits(source.shape, key, value.shape)
         if name in VIEWING or name in COPYING:
             words = [arg for arg in instr.args[1:] if isinstance(arg, str) and arg != "C"]
-            is_plain = not instr.kw and not words
+            is_plain = {*dict(instr.kw)} <= {"axis", "copy"} and not words
             return type(instr.args[0]) is Ref and bool(value.shape) and is_plain
+        if name in JOINING:
+            return _joined(instr, values, value) is not None
+        if name == "einsum":
+            return summed_axes(instr) is not None and value.dtype in (DOUBLE, FLOAT)
+        if name == "add.accumulate":
+            return self._takes_running_sum(instr, values, value)
         if name == "full":
             return bool(value.shape) and not isinstance(instr.args[1], complex)
         return name == "zeros" and bool(value.shape)
@@ -176,16 +194,24 @@ class Ability:
         axes = reduced_axes(instr, len(source.shape))
         return axes is not None
 
-    def _takes_product(self, instr: Instr, values: Any, value: Value) -> bool:
+    def _takes_running_sum(self, instr: Instr, values: Any, value: Value) -> bool:
+        if type(instr.args[0]) is not Ref or {*dict(instr.kw)} - {"axis"}:
+            return False
+        axis = instr.args[1] if len(instr.args) > 1 else dict(instr.kw).get("axis", 0)
+        source = values[instr.args[0].index]
+        is_first = axis == 0 or (axis == -1 and len(source.shape) == 1)
+        return is_first and source.dtype == value.dtype and value.dtype in (DOUBLE, FLOAT, LONG)
+
+    def _takes_product(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
         if instr.kw or value.dtype not in (DOUBLE, FLOAT):
             return False
         sides = [values[arg.index] for arg in instr.args if type(arg) is Ref]
         if len(sides) != 2 or any(side.dtype != value.dtype for side in sides):
             return False
-        if any(len(side.shape) not in (1, 2) for side in sides):
+        if not sides[0].shape or len(sides[1].shape) not in (1, 2):
             return False
         size = math.prod(sides[0].shape) * (sides[1].shape[1] if len(sides[1].shape) == 2 else 1)
-        return size <= SMALL_PRODUCT
+        return size <= (SMALL_PRODUCT if in_loop else SMALLER_PRODUCT)
 
 
 class _Described:
@@ -272,7 +298,9 @@ def _is_plain_key(key: Any) -> bool:
         if part is None or part is Ellipsis or type(part) is Ref:
             continue
         if isinstance(part, SLICE):
-            if any(p is not None and not _is_integer(p) for p in (part.start, part.stop, part.step)):
+            if any(
+                p is not None and not _is_integer(p) for p in (part.start, part.stop, part.step)
+            ):
                 return False
         elif not _is_integer(part):
             return False
@@ -286,9 +314,7 @@ def _is_integer(part: Any) -> bool:
 
 
 def _fits(shape: tuple[int, ...], key: Any, result: tuple[int, ...]) -> bool:
-    arr = Arr(DOUBLE, shape, "", "0", packed(shape), -1)
-    found = taken(arr, key, _no_key)
-    return found.shape == result
+    return taken(_anywhere(shape), key, _no_key).shape == result
 
 
 def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
@@ -322,9 +348,7 @@ def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
                 place = int(part) + (arr.shape[axis] if part < 0 else 0)
                 fixed += place * arr.strides[axis]
             axis += 1
-    return arr._replace(
-        shape=tuple(shape), strides=tuple(strides), offset=added(offset, fixed)
-    )
+    return arr._replace(shape=tuple(shape), strides=tuple(strides), offset=added(offset, fixed))
 
 
 def added(offset: str, fixed: int) -> str:
@@ -347,6 +371,46 @@ def reduced_axes(instr: Instr, rank: int) -> tuple[int, ...] | None:
     if not all(_is_integer(one) for one in axes):
         return None
     return tuple(int(one) % rank for one in axes)
+
+
+def summed_axes(instr: Instr) -> tuple[int, ...] | None:
+    """Return the axes that an `einsum` of one array sums; None if it does anything else."""
+    if len(instr.args) != 2 or not isinstance(instr.args[0], str) or instr.kw:
+        return None
+    given_, arrow, left = instr.args[0].replace(" ", "").partition("->")
+    if not arrow or "." in given_ or len(set(given_)) != len(given_) or left == given_:
+        return None
+    if "".join(letter for letter in given_ if letter in left) != left:
+        return None
+    return tuple(axis for axis, letter in enumerate(given_) if letter not in left)
+
+
+def _joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | None:
+    """Return the keys and the parts of an array that is joined of others; None if it is another."""
+    parts: Any = instr.args[0] if instr.args else None
+    if not isinstance(parts, (TUPLE, LIST)) or not value.shape:
+        return None
+    if instr.name == "array":
+        if instr.kw or any(isinstance(part, (TUPLE, LIST)) for part in parts):
+            return None
+        return [(number, part) for number, part in enumerate(parts)]
+    if {*dict(instr.kw)} - {"axis"} or len(instr.args) > 2:
+        return None
+    if not all(type(part) is Ref and values[part.index].dtype == value.dtype for part in parts):
+        return None
+    axis = instr.args[1] if len(instr.args) > 1 else dict(instr.kw).get("axis", 0)
+    if not _is_integer(axis):
+        return None
+    before = (slice(None),) * (axis % len(value.shape))
+    if instr.name == "stack":
+        return [((*before, number), part) for number, part in enumerate(parts)]
+    found: list[tuple[Any, Any]] = []
+    start = 0
+    for part in parts:
+        end = start + values[part.index].shape[len(before)]
+        found.append(((*before, slice(start, end)), part))
+        start = end
+    return found
 
 
 # Strips -------------------------------------------------------------------------------------------
@@ -386,9 +450,7 @@ class Library:
 
     def source(self) -> str:
         """Return the text of all functions."""
-        return "\n\n".join(
-            text.replace("NAME", name, 1) for text, name in self.functions.items()
-        )
+        return "\n\n".join(text.replace("NAME", name, 1) for text, name in self.functions.items())
 
 
 SUMMED = """\
@@ -503,7 +565,11 @@ class Kernel:
             if isinstance(found, Num):
                 self._line(f"*({kind} *)DATA(y{number}) = {found.text};")
             elif found.pointer != f"o{number}":
-                self._assign(Arr(found.dtype, found.shape, f"o{number}", "0", packed(found.shape), -1), found, "=")
+                self._assign(
+                    Arr(found.dtype, found.shape, f"o{number}", "0", packed(found.shape), -1),
+                    found,
+                    "=",
+                )
 
     def text(self) -> str:
         """Return the text of the function."""
@@ -587,7 +653,7 @@ class Kernel:
         if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
             return None
         source = self.values[target.index]
-        shape = taken(Arr(DOUBLE, source.shape, "", "0", packed(source.shape), -1), key, _no_key)
+        shape = taken(_anywhere(source.shape), key, _no_key)
         found = self.values[written.index].shape
         return found if found and shape.shape == found and target.index != written.index else None
 
@@ -609,8 +675,17 @@ class Kernel:
         for index, number in last.items():
             if index not in kept and (index in made or index in self.dying_here):
                 dying[number].add(index)
+        skipped = looked_at = -1
         for number, unit in enumerate(units):
             first = unit.steps[0]
+            if number <= skipped:
+                continue
+            if unit.shape is None and self.depth == 1 and number >= looked_at:
+                looked_at = self._end_of_run(units, number)
+                if looked_at - number >= LONG_RUN:
+                    skipped = self._run(units, number, looked_at, last, dying, kept)
+                    looked_at = skipped + 1
+                    continue
             if unit.shape is not None:
                 needed = {
                     i for step in unit.steps for i in given(step) if last[i] > number or i in kept
@@ -622,6 +697,119 @@ class Kernel:
                 self._step(first, dying[number])
             self._release(dying[number])
         self.users, self.kept = before
+
+    def _end_of_run(self, units: list[Unit], start: int) -> int:
+        """Return where the run of operations on numbers ends that begins here."""
+        end = start
+        while end < len(units) and self._is_on_numbers(units[end]):
+            end += 1
+        return max(end, start + 1)
+
+    def _run(
+        self,
+        units: list[Unit],
+        start: int,
+        end: int,
+        last: dict[int, int],
+        dying: list[set[int]],
+        kept: set[int],
+    ) -> int:
+        """Write a long run of operations on numbers; return its last unit."""
+        statements: list[NumberStatement] = []
+        known: dict[int, Any] = {}
+        number = start
+        while number < end:
+            instr = units[number].steps[0]
+            assert isinstance(instr, Instr)
+            if statements and self._needs_copy(instr, dying[number]):
+                break
+            statement = self._on_numbers(instr, dying[number], known)
+            statements.append(statement)
+            self._release(dying[number])
+            number += 1
+        needed = {i for i in known if i in kept or last[i] >= number}
+        room = self._room(0, DOUBLE, next(_numbers), alone=True)
+        lines, texts, count = written_run(statements, needed, self.library.function, room)
+        self.workspace.take(count * 8, alone=True)
+        for line in lines:
+            self._line(line)
+        for index, text in texts.items():
+            self.where[index] = Num(known[index], text)
+        return number - 1
+
+    def _is_on_numbers(self, unit: Unit) -> bool:
+        """Tell if a unit can be part of a run: it computes, reads or writes one number."""
+        instr = unit.steps[0]
+        if unit.shape is not None or not isinstance(instr, Instr):
+            return False
+        value = self.values[instr.out]
+        if instr.name in ("getitem", "setitem", "scatter_add"):
+            if any(True for _ in refs(instr.args[1])):
+                return False
+            source = self.values[instr.args[0].index]
+            place = taken(_anywhere(source.shape), instr.args[1], _no_key)
+            if place.shape:
+                return False
+            if instr.name == "getitem":
+                return True
+            found = self.users.get(instr.args[0].index, ())
+            return not (type(instr.args[2]) is Ref and self.values[instr.args[2].index].shape) and (
+                instr.args[0].index not in self.kept and found[-1] is instr
+            )
+        return not value.shape and elementwise(instr, self.values, value) is not None  # type: ignore[arg-type]
+
+    def _needs_copy(self, instr: Instr, dying: set[int]) -> bool:
+        """Tell if an instruction writes to an array that others see."""
+        if instr.name not in ("setitem", "scatter_add"):
+            return False
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        return not (source.is_packed and self._is_last(source, dying))
+
+    def _on_numbers(
+        self, instr: Instr, dying: set[int], known: dict[int, Any]
+    ) -> NumberStatement:
+        """Return the statement of an operation on numbers; enter what it gives."""
+        value = self.values[instr.out]
+
+        def operand(leaf: Any, dtype: Any) -> Any:
+            if type(leaf) is not Ref:
+                return NumberLiteral(literal(leaf, dtype))
+            if leaf.index in known:
+                return Local(leaf.index, known[leaf.index])
+            found = self.where[leaf.index]
+            assert isinstance(found, Num)
+            return Text(found.text, found.dtype)
+
+        if instr.name in ("getitem", "setitem", "scatter_add"):
+            source = self.where[instr.args[0].index]
+            assert isinstance(source, Arr)
+            self._clear(source.root)
+            if instr.name != "getitem":
+                if self._needs_copy(instr, dying):
+                    room = self._new(instr.out)
+                    self._assign(room, source, "=")
+                    source = room
+                else:
+                    self.members[source.root].add(instr.out)
+                self.where[instr.out] = source
+            found = taken(source, instr.args[1], self._key)
+            place = Place(found.pointer, int(found.offset), found.dtype)
+            if instr.name == "getitem":
+                known[instr.out] = value.dtype
+                return NumberStatement(instr.out, value.dtype, "{0}", (place,), (value.dtype,))
+            written = operand(instr.args[2], value.dtype)
+            operator = "=" if instr.name == "setitem" else "+="
+            return NumberStatement(
+                instr.out, value.dtype, "{0}", (written,), (value.dtype,), place, operator
+            )
+        made = elementwise(instr, self.values, value)  # type: ignore[arg-type]
+        assert made is not None
+        operands = tuple(
+            operand(leaf, dtype) for leaf, dtype in zip(made.operands, made.dtypes, strict=True)
+        )
+        known[instr.out] = value.dtype
+        return NumberStatement(instr.out, value.dtype, made.expression, operands, made.dtypes)
 
     users: dict[int, list[Instr | Loop]] = {}  # noqa: RUF012  replaced, never changed
     kept: frozenset[int] = frozenset()
@@ -637,8 +825,12 @@ class Kernel:
             self._getitem(instr)
         elif name in ("setitem", "scatter_add"):
             self._write(instr, dying)
-        elif name in REDUCTIONS:
+        elif name in REDUCTIONS or name == "einsum":
             self._reduce(instr)
+        elif name in JOINING:
+            self._join(instr)
+        elif name == "add.accumulate":
+            self._running_sum(instr)
         elif name == "matmul":
             self._product(instr)
         elif name in ("zeros", "full", *COPYING):
@@ -719,7 +911,9 @@ class Kernel:
             self._alias(instr.out, source._replace(shape=value.shape, strides=packed(value.shape)))
         else:
             room = self._new(instr.out)
-            self._assign(room._replace(shape=source.shape, strides=packed(source.shape)), source, "=")
+            self._assign(
+                room._replace(shape=source.shape, strides=packed(source.shape)), source, "="
+            )
             self.where[instr.out] = room
 
     def _fill(self, instr: Instr) -> None:
@@ -895,7 +1089,9 @@ class Kernel:
         exports = _one_writer_each(exports, strips)
         cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
         along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
-        if not along_one or any(arr.strides != (1,) or not _is_number(arr.offset) for arr in cleared):
+        if not along_one or any(
+            arr.strides != (1,) or not _is_number(arr.offset) for arr in cleared
+        ):
             for arr in cleared:
                 self._clear(arr.root)
             cleared = []
@@ -958,7 +1154,9 @@ class Kernel:
                 for export, steps in zip(exports, writes, strict=True)
                 if export.source in mine
             ]
-            self._strip(strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner))
+            self._strip(
+                strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner)
+            )
         for _ in range(len(counters) + blocked):
             self.depth -= 1
             self._line("}")
@@ -1069,16 +1267,17 @@ class Kernel:
 
     def _reduce(self, instr: Instr) -> None:
         """Write a reduction along some axes."""
-        source = self.where[instr.args[0].index]
+        source = self.where[instr.args[-1 if instr.name == "einsum" else 0].index]
         assert isinstance(source, Arr)
         value = self.values[instr.out]
-        axes = reduced_axes(instr, len(source.shape))
+        rank = len(source.shape)
+        axes = summed_axes(instr) if instr.name == "einsum" else reduced_axes(instr, rank)
         assert axes is not None
         kept = [i for i in range(len(source.shape)) if i not in axes]
         shape = tuple(source.shape[i] for i in kept)
         kind = TYPES[value.dtype]
         start = {"add": "0", "maximum": "-__builtin_inf()", "minimum": "__builtin_inf()"}
-        name = instr.name.partition(".")[0]
+        name = instr.name.partition(".")[0].replace("einsum", "add")
         if value.shape:
             room = self._new(instr.out)
             pointer = room.start
@@ -1118,6 +1317,47 @@ class Kernel:
         else:
             self.where[instr.out] = self._variable(value.dtype, f"{pointer}[0]")
 
+    def _join(self, instr: Instr) -> None:
+        """Write an array of parts that are side by side."""
+        parts = _joined(instr, self.values, self.values[instr.out])
+        assert parts is not None
+        room = self._new(instr.out)
+        for key, part in parts:
+            place = taken(room, key, _no_key)
+            operand = self._operand(part, room.dtype)
+            if isinstance(operand, Arr) and instr.name == "array":
+                place = place._replace(shape=operand.shape)
+            if place.shape:
+                self._assign(place, operand, "=")
+            else:
+                self._line(f"{place.pointer}[{place.offset}] = {self._element(operand)};")
+        self.where[instr.out] = room
+
+    def _running_sum(self, instr: Instr) -> None:
+        """Write the sums of all rows up to each."""
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        room = self._new(instr.out)
+        self._assign(room, source, "=")
+        size = room.strides[0]
+        kind = TYPES[room.dtype]
+        self._line(f"for (long j = {size}; j < {math.prod(room.shape)}; j++) {{")
+        self._line(f"    {kind} *sums = {room.start};")
+        self._line(f"    sums[j] += sums[j - {size}];")
+        self._line("}")
+        self.where[instr.out] = room
+
+    def _in_one_row(self, arr: Arr) -> Arr:
+        """Return the array, or a copy of it in C's order."""
+        if arr.is_packed:
+            return arr
+        size = math.prod(arr.shape) * arr.dtype.itemsize
+        place = self.workspace.take(size, alone=True)
+        pointer = f"(({TYPES[arr.dtype]} *)(w + {place}))"
+        copied = Arr(arr.dtype, arr.shape, pointer, "0", packed(arr.shape), -1)
+        self._assign(copied, arr, "=")
+        return copied
+
     def _product(self, instr: Instr) -> None:
         """Write a small product of matrices or vectors."""
         left, right = (self.where[arg.index] for arg in instr.args)
@@ -1125,6 +1365,11 @@ class Kernel:
         assert isinstance(right, Arr)
         value = self.values[instr.out]
         kind = TYPES[value.dtype]
+        if len(left.shape) > 2:
+            left = self._in_one_row(left)
+            left = left._replace(
+                shape=(math.prod(left.shape[:-1]), left.shape[-1]), strides=(left.shape[-1], 1)
+            )
         rows = left.shape[0] if len(left.shape) == 2 else 1
         inner = left.shape[-1]
         columns = right.shape[1] if len(right.shape) == 2 else 1
@@ -1141,7 +1386,9 @@ class Kernel:
         if columns > 1 and column_step != 1:
             place = self.workspace.take(inner * columns * value.dtype.itemsize)
             self.workspace.give_back(place, inner * columns * value.dtype.itemsize)
-            copied = Arr(value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1)
+            copied = Arr(
+                value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1
+            )
             self._assign(copied, right, "=")
             right, steps = copied, (*steps[:2], columns, 1)
         text = _matrix_product(kind, (rows, inner, columns), steps)
@@ -1595,7 +1842,9 @@ def _matrix_product(
             lines.append(f"{indent}}}")
         if columns > full:
             lines.append(f"{indent}{{")
-            lines.extend(f"{indent}    {text}" for text in tile(row, height, str(full), columns - full))
+            lines.extend(
+                f"{indent}    {text}" for text in tile(row, height, str(full), columns - full)
+            )
             lines.append(f"{indent}}}")
 
     whole = rows // 4 * 4

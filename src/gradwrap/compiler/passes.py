@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.program import (
-    LIST,
     NDARRAY,
-    SLICE,
-    TUPLE,
     UFUNC,
     Block,
     Constant,
@@ -36,7 +33,7 @@ from gradwrap.compiler.program import (
     used,
 )
 from gradwrap.compiler.tracing import Traced, Unhandled, same_content
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -195,7 +192,7 @@ def program_of(
     return program
 
 
-def _check_agreement(  # noqa: PLR0913  a stretch of two traces
+def _check_agreement(
     one: Traced, other: Traced, start: int, end: int, guard: Guard | None, number: int
 ) -> None:
     same = (
@@ -366,7 +363,11 @@ class _Walk:
             return self.read(instr, writes, place)
         if place is None or not value.is_ndarray:
             return instr, None
-        if writes is None or writes.newest != source.index or _form(writes) not in (None, len(place)):
+        if (
+            writes is None
+            or writes.newest != source.index
+            or _form(writes) not in (None, len(place))
+        ):
             writes = _Written(source)
         amount = self.element(instr.args[2], value, place)
         if instr.name == "setitem":
@@ -392,9 +393,7 @@ class _Walk:
         same = described.shape == shape and described.dtype == value.dtype
         return leaf if same and described.is_ndarray == bool(shape) else None
 
-    def read(
-        self, instr: Instr, writes: _Written, place: tuple[int, ...]
-    ) -> tuple[Instr, Any]:
+    def read(self, instr: Instr, writes: _Written, place: tuple[int, ...]) -> tuple[Instr, Any]:
         """The element of an array of which it is known what was written to it."""
         if _form(writes) != len(place) or self.values[instr.out].is_ndarray != bool(
             self.values[instr.out].shape
@@ -424,6 +423,11 @@ class _Walk:
         self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
         self.made[made.index] = self.extra[-1]
         return made
+
+    def described(self, leaf: Any) -> Value:
+        """The description of a value that a leaf names."""
+        index: int = leaf.index
+        return self.values[index]
 
     def shorter(self, instr: Instr) -> Instr:
         """The same value by a quicker instruction."""
@@ -475,7 +479,7 @@ class _Walk:
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
             if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
                 continue
-            whole = self.values[args[other].index]
+            whole = self.described(args[other])
             number: Any = made.args[1] if made.name == "full" else 0
             if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
                 continue
