@@ -70,6 +70,6 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_protocol.call_function,
         numpy_protocol.bind,
         numpy_methods.find,
-        numpy_methods.NAMES,
+        numpy_methods.LISTED,
         WRITING,
     )

@@ -130,7 +130,7 @@ RULES = [
         lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
         views=PERMUTATION,
         samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
-        numpy="squeeze(a, axis=None) -> a, single(a, axis)",
+        numpy="squeeze(a, axis=None) -> a, single(a, axis) when single(a, axis)",
         batch="squeeze",
     ),
     linear(
@@ -140,7 +140,7 @@ RULES = [
         views=PERMUTATION,
         samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
         numpy=(
-            "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis)",
+            "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis) when m.ndim",
             "fliplr(m) -> m, axis=1",
             "flipud(m) -> m, axis=0",
         ),

@@ -14,12 +14,14 @@ from gradwrap.core.array import inplace, protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
+from gradwrap.core.array.display import Displayed, shown
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.outdated import take_again
 from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
+from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -60,13 +62,25 @@ class Variable(
     ArrayMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
+    Displayed,
     GraphMethods[A],
     Generic[A],
 ):
-    """A native array, wrapped so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array([3.0, 4.0]), requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y
+    Variable(np.float64(25.0), grad_fn=<SumBackward>)
+    >>> y.backward()
+    >>> x.grad
+    array([6., 8.])
     """
 
     __slots__ = ()
@@ -109,6 +123,8 @@ class Variable(
             )
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
+        if op.keepable and not cls._backend.depth:
+            native = keepable(op, native)
         bound = BoundOp(op, rule, cls._backend, native, cls)
         bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)
@@ -209,7 +225,7 @@ class Variable(
         return bool(self._namespace.any(self == value))
 
     def __repr__(self) -> str:
-        text = repr(native(self))
+        text = shown(self)
         if self._is_text_of_adapted_code(adapted_caller()):
             return text
         if self._node is None:

@@ -17,6 +17,7 @@ from gradwrap.core.levels.wrapper import (
     innermost,
     is_scalar,
     lay_out,
+    one_array,
 )
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
@@ -88,7 +89,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         if getattr(innermost(result), "base", None) is not None:
             share(source)  # its owner can write to what the result is a view of
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
-        lay_out(result, None)  # each example, as NumPy lays out what it copies
+        lay_out(result, _of_first_example(source, statics[0]))
     elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
             result._is_array = bound.rule.views in (INDEX, SELECTION, BROADCAST)  # s[...] is one
@@ -115,6 +116,14 @@ def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[
         and (kind != SELECTION or bool(backend.tells_views))
         and bool(backend.may_be_view(result._value, source._value))
     )
+
+
+def _of_first_example(source: Any, key: Any) -> Any:
+    """Return the part of the first example that a key selects, as the library lays it out."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    first = tuple(one_array(p) if isinstance(p, AnyWrapper) else p for p in parts)
+    found = one_array(source)[first]
+    return found if getattr(found, "shape", ()) else None
 
 
 def _selects_copy(key: Any, result: Any) -> bool:

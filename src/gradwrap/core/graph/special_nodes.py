@@ -91,7 +91,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
 
 
 def unguarded(name: str, node: Node, began: int) -> tuple[Any, tuple[Any, ...] | None]:
-    """What a node has saved in its first edge, and its other edges, with guarded arrays checked."""
+    """Return what a node saved in its first edge, and its other edges; check guarded arrays."""
     saved, more = node.saved, node.more
     if more is not None:
         more = tuple([_checked(name, one, began) for one in more])

@@ -53,11 +53,20 @@ class NamespaceByType(dict[type, Any]):
 
 
 class Backend:
-    """An array library that follows the standard: what the core asks of it.
+    """Describe an array library to the core; this class, one that follows the standard.
 
     A class for a library that differs from the standard, or has a better way, overrides some of
     it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
     the types of its arrays.
+
+    Examples
+    --------
+    >>> import array_api_strict, gradwrap as gw
+    >>> class Strict(gw.Backend):
+    ...     def scatter_add(self, buffer, key, values):  # where a library can do better
+    ...         return super().scatter_add(buffer, key, values)
+    >>> Strict("strict", array_api_strict, frozenset({type(array_api_strict.empty(0))})).name
+    'strict'
     """
 
     has_operators: bool = True

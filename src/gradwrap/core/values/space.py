@@ -111,17 +111,17 @@ def fit_cotangent(xp: Any, cotangent: Any, meta: Meta) -> Any:
     """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
     if cotangent.shape != meta.shape:
         cotangent = _unbroadcast(xp, cotangent, meta.shape)
-    return _cast(xp, cotangent, meta.dtype)
+    return cast_to(xp, cotangent, meta.dtype)
 
 
 def fit_tangent(xp: Any, tangent: Any, out: Any) -> Any:
     """Bring a tangent into its output's space: broadcast it, project the dtype."""
     if tuple(tangent.shape) != tuple(out.shape):
         tangent = xp.broadcast_to(tangent, out.shape)
-    return _cast(xp, tangent, out.dtype)
+    return cast_to(xp, tangent, out.dtype)
 
 
-def _cast(xp: Any, value: Any, dtype: Any) -> Any:
+def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
     """Cast to a dtype; take the real part first, where only the value is complex."""
     if value.dtype == dtype:
         return value

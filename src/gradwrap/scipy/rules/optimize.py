@@ -7,7 +7,6 @@ import functools
 import inspect
 import itertools
 from importlib import import_module
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.kinds import ArrayApi, Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.kinds import FUNCTIONS, ArrayApi, Composed, Constant, Formula, Refused, scipys
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     as_args,
@@ -35,7 +34,6 @@ from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad, vjp
 
 BOUNDS: Any = import_module("scipy.optimize").Bounds
-FUNCTIONS = (FunctionType, MethodType, functools.partial)
 QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
 
 
