@@ -8,11 +8,11 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 # Types are checked, and the peers installed, on the oldest version that is supported.
 OLDEST = "3.11"
-NEWEST = "3.13"
+NEWEST = "3.14"
 DOWNSTREAM = ("tests/tools/test_typing.py", "tests/tools/test_downstream.py")
 
 
-@nox.session(python=["3.11", "3.12", "3.13"])
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
 def tests(session: nox.Session) -> None:
     """Run all tests, the docs' examples included; arguments after `--` go to pytest."""
     session.install("-e", ".[test]")

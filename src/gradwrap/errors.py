@@ -116,6 +116,10 @@ class CheckpointError(GradwrapError, RuntimeError):
     """A checkpointed function behaved differently when it was run again in backward."""
 
 
+class ConvergenceError(GradwrapError, RuntimeError):
+    """An iteration did not converge."""
+
+
 class BackwardError(GradwrapError, RuntimeError, ValueError):
     """`backward` cannot start from the value it was called on, or the gradient it was given."""
 
@@ -134,6 +138,10 @@ class VmapAxesError(GradwrapError, ValueError, TypeError):
 
 class VmapFallbackError(GradwrapError, NotImplementedError):
     """An operation under `vmap(..., fallback="error")` has no batching rule."""
+
+
+class SparsityError(GradwrapError, ValueError):
+    """The sparsity pattern of a Jacobian has another shape, or lacks an entry that is not zero."""
 
 
 class DegeneracyWarning(GradwrapError, RuntimeWarning, UserWarning):  # noqa: N818  it is a warning

@@ -12,6 +12,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.array.write_call import Write
 from gradwrap.core.calls.batch import Batches
 from gradwrap.core.calls.call import WORDS
 from gradwrap.core.calls.forward import Dual, Forward
@@ -28,6 +29,8 @@ LEVELS: dict[str, tuple[Any, type[Call]]] = {
     "forward": (Dual, Forward),
     "batch": (Batched, Batches),
 }
+WRITERS = LEVELS | {"write": (Variable, Write)}
+"""Those of the texts that are shown: `setitem` has a second one, for writes into the buffer."""
 GOLDEN = dict(
     re.findall(
         r"# (\w+: \w+)\n(.*?)(?=\n\n# |\n$)",
@@ -39,7 +42,7 @@ GOLDEN = dict(
 
 def written(level: str, name: str, *, nested: bool = False) -> Call:
     """The writer of an operation's call on NumPy arrays, or on variables that hold them."""
-    kind, writer = LEVELS[level]
+    kind, writer = WRITERS[level]
     cls: Any = wrapper_class(kind, VARIABLE._backend)
     if nested:
         cls = cls._class_holding(VARIABLE)

@@ -615,3 +615,50 @@ def test_a_gradient_of_a_gradient_of_a_large_leaf(size: int) -> None:
     ahead, behind = (penalty(gw.wrap(weights + s * direction)).item() for s in (1e-6, -1e-6))
     along = np.sum(w.grad * direction)
     np.testing.assert_allclose(along, (ahead - behind) / 2e-6, rtol=1e-6)
+
+
+NESTED = [
+    fn(lambda v, k: np.sum(v * k)),
+    fn(lambda v, k: np.vdot(v, k)),
+    fn(lambda v, k: np.linalg.vecdot(v, k)),
+    fn(lambda v, k: np.einsum("i,i", v, k)),
+    fn(lambda v, k: np.tensordot(k, v, 1)),
+    fn(lambda v, k: np.sum(np.outer(v[:9], k[:9]))),
+    fn(lambda v, k: np.sum(np.convolve(v, k[:3]))),
+]
+
+
+@pytest.mark.parametrize("n", [SMALL, MEDIUM])
+@pytest.mark.parametrize("operation", NESTED)
+def test_a_buffer_that_is_overwritten_under_two_levels(operation: Any, n: int) -> None:
+    """What the inner transform saves of a composed function is the caller's array, wrapped."""
+    numbers = np.random.default_rng(1)
+    x, along = numbers.normal(size=(2, n)) / np.sqrt(n)
+
+    def program(v: Any) -> Any:
+        k = np.linspace(-1.0, 2.0, n)
+        made = operation(v, k)
+        k *= 1.5
+        return np.sin(made) * np.cos(made)
+
+    ahead, behind = (gw.grad(program)(x + s * along) for s in (1e-5, -1e-5))
+    expected = (ahead - behind) / 2e-5
+    forward = gw.hvp(program, (x,), (along,))[0]
+    reverse = gw.grad(fn(lambda v: np.sum(gw.grad(program)(v) * along)))(x)
+    np.testing.assert_allclose(forward, expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(reverse, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("operation", NESTED[:5])
+def test_a_large_buffer_that_is_overwritten_under_two_levels(operation: Any) -> None:
+    def program(v: Any) -> Any:
+        k = np.linspace(-1.0, 2.0, LARGE)
+        made = operation(v, k)
+        k *= 1.5
+        return np.sin(made)
+
+    x = np.full(LARGE, 1.0 / LARGE)
+    with pytest.raises(BufferChangedError, match="Fix: write to a copy"):
+        gw.hvp(program, (x,), (x,))
+    with pytest.raises(BufferChangedError, match="Fix: write to a copy"):
+        gw.grad(lambda v: np.sum(gw.grad(program)(v)))(x)

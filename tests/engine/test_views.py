@@ -199,6 +199,12 @@ ORDERS: dict[str, Callable[[Any], Any]] = {
     "astype, F": fn(lambda x: x.astype(complex, order="F")),
     "flatten": fn(lambda x: x.flatten("K")),
     "take": fn(lambda x: np.take(x, [1, 0], axis=1)),
+    "take, one": fn(lambda x: np.take(x, 1, axis=0)),
+    "delete, last": fn(lambda x: np.delete(x, 0, axis=-1)),
+    "angle": fn(lambda x: np.angle(x)),
+    "nan_to_num": fn(lambda x: np.nan_to_num(x)),
+    "nancumsum": fn(lambda x: np.nancumsum(x, axis=0)),
+    "accumulate": fn(lambda x: np.maximum.accumulate(x)),
     "partition": fn(lambda x: np.partition(x, 1, axis=0)),
     "dot": fn(lambda x: np.dot(x, 2.0)),
     "piecewise": fn(lambda x: np.piecewise(x, [x > 0], [lambda t: t * 2.0, 1.0])),
@@ -220,8 +226,63 @@ def test_memory_order_is_numpys(name: str, order: str) -> None:
     value = function(gw.wrap(x, requires_grad=True) * 1.0)
 
     np.testing.assert_array_equal(gw.unwrap(value), expected)
-    steps = zip(value.strides, expected.strides, value.shape, strict=True)
-    assert all(mine == numpys for mine, numpys, length in steps if length > 1)
+    assert steps(value) == steps(expected)
+
+
+def steps(array: Any) -> list[int]:
+    """The strides of the axes that have more than one element."""
+    return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+
+
+PARTS: dict[str, Callable[[Any], Any]] = {
+    "reversed": lambda x: x[::-1],
+    "gathered": lambda x: x[:, [2, 0, 1]],
+    "gathered and reversed": lambda x: x[:, [2, 0, 1]][::-1],
+    "with gaps": lambda x: x[:, ::2],
+    "turned": lambda x: np.rot90(x),
+    "repeated": lambda x: np.broadcast_to(x[0], (3, 3)),
+    "repeated along rows": lambda x: np.broadcast_to(x[:, :1], (3, 3)),
+    "of three axes": lambda x: x[:, None, [True, True, False]].swapaxes(1, 2),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", ORDERS)
+def test_memory_order_of_a_part_is_numpys(name: str, part: str) -> None:
+    function, taken = ORDERS[name], PARTS[part]
+    expected = function(taken(V * 1.0))
+    found: list[Any] = []
+
+    def noted(x: Any) -> Any:
+        found.append(steps(function(taken(x * 1.0))))
+        return np.sum(x)
+
+    gw.grad(noted)(V)
+    gw.jvp(noted, (V,), (V,))
+    assert found == [steps(expected)] * 2
+
+
+def test_reading_a_repeated_array_does_not_change_it() -> None:
+    x: Any = gw.wrap(V, requires_grad=False)
+    repeated = np.broadcast_to(x[0], (4, 3))
+    plain = np.array(repeated)
+    assert repeated.strides[0] == 0
+    assert not np.asarray(repeated).flags.writeable
+    np.testing.assert_array_equal(plain, np.broadcast_to(V[0], (4, 3)))
+
+
+@pytest.mark.parametrize("write", [lambda x: x.imag.fill(0.5), lambda x: x.imag.__setitem__(0, 1)])
+@pytest.mark.parametrize("wrap", [gw.grad, lambda f: gw.vmap(f), lambda f: lambda x: f(gw.wrap(x))])
+def test_the_imaginary_part_of_real_numbers_is_read_only(write: Any, wrap: Any) -> None:
+    def program(x: Any) -> Any:
+        a = x * 1.0
+        write(a)
+        return np.sum(a)
+
+    with pytest.raises(ValueError, match="read-only"):
+        program(V)
+    with pytest.raises(InPlaceError, match=r"no imaginary part to write to. Fix: x = x \+ 1j"):
+        wrap(program)(V)
 
 
 def test_an_array_keeps_its_memory_order_when_it_is_written() -> None:
@@ -304,6 +365,58 @@ def test_a_total_does_not_change_the_first_of_its_terms_under_vmap() -> None:
     check(program)
 
 
+# What vmap maps over ------------------------------------------------------------------------------
+
+
+def written_twice(x: Any, w: Any) -> Any:
+    """Write through a view, and then an example's value to its array, before the view is read."""
+    a = w * 1.0
+    rows = a[:2]
+    row = rows[0]
+    rows /= 2.0
+    a[0] += x
+    return rows * 3.0, row + x, a
+
+
+def test_a_view_that_was_not_read_since_a_write_is_mapped_over_with_its_array() -> None:
+    x = np.array([0.5, -1.0, 2.0])
+    expected = [written_twice(one, V) for one in x]
+    for found, each in zip(
+        gw.vmap(written_twice, in_axes=(0, None))(x, V), zip(*expected, strict=True), strict=True
+    ):
+        np.testing.assert_allclose(found, np.stack(each))
+
+    def total(x: Any, w: Any) -> Any:
+        return sum(np.sum(part) for part in gw.vmap(written_twice, in_axes=(0, None))(x, w))
+
+    gw.testing.check_grads(total, (x, V))
+
+
+def test_what_repeats_one_number_of_each_example_is_read_only() -> None:
+    def program(x: Any) -> Any:
+        repeated = np.broadcast_arrays(x, x[1])[1]
+        repeated[-1] = np.sum(x)
+        return repeated
+
+    with pytest.raises(InPlaceError, match="read-only"):
+        gw.vmap(program)(V)
+    with pytest.raises(InPlaceError, match="read-only"):
+        gw.grad(fn(lambda x: np.sum(program(x))))(V[0])
+
+
+def test_an_array_keeps_its_views_when_it_is_given_another_shape() -> None:
+    def program(x: Any) -> Any:
+        a = x * 2.0
+        first, second = a[0], a[1]
+        first *= x[1]
+        a.shape = (9,)
+        a[2:4] = x[0, :2]
+        second += 1.0
+        return np.concatenate([first, second, a])
+
+    check(program)
+
+
 # Cost ---------------------------------------------------------------------------------------------
 
 
@@ -353,3 +466,30 @@ def test_a_row_of_a_filled_array_is_a_view_at_every_level() -> None:
     h = 1e-6
     ahead, behind = (gradient(V * (1 + s)) for s in (h, -h))
     np.testing.assert_allclose(tangent, (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-8)
+
+
+# What NumPy returns itself ------------------------------------------------------------------------
+
+
+def test_an_array_without_axes_of_length_one_is_squeezed_to_itself() -> None:
+    def program(x: Any) -> Any:
+        a = x * 2.0
+        same = np.squeeze(a)
+        assert same is a
+        same *= x
+        return a
+
+    check(program)
+
+
+def test_an_array_without_axes_is_flipped_to_a_number() -> None:
+    def program(x: Any) -> Any:
+        a = np.sum(x, keepdims=True).reshape(())
+        flipped = np.flip(a)
+        a[...] = 1.0
+        return flipped * x
+
+    check(program)
+    np.testing.assert_allclose(gw.vmap(program)(V), [program(row) for row in V])
+    with pytest.raises(ValueError, match="axis 0"):
+        gw.grad(fn(lambda x: np.flip(x.reshape(()), 0)))(np.ones(1))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from tests.fuzz.programs import Program
 
+BY_FLAT = "Error setting single item of array."
+"""NumPy's error for `a.flat[i] = v` on a plain array, which hides the error that `v` raises."""
 SECONDS = 20  # after which a program hangs
 
 
@@ -305,7 +307,8 @@ def leaves_of(run: Run) -> tuple[list[Any], list[Any]]:
     leaves: list[Any] = [gw.wrap(run.args[i], requires_grad=True) for i in run.numbers]
     args = list(run.args)
     for i, leaf in zip(run.numbers, leaves, strict=True):
-        args[i] = leaf.copy("K")
+        turned = tuple(slice(None, None, -1 if s < 0 else 1) for s in leaf.strides)
+        args[i] = leaf[turned].copy("K")[turned] if turned else leaf.copy("K")
     return leaves, args
 
 
@@ -592,12 +595,37 @@ def _outcome(program: Program, reference: Reference, transform: str) -> Outcome:
     except Unreliable:
         return Outcome("skipped", transform, "kink")
     except Mismatch as mismatch:
+        if mismatch.kind in SLOPES and "std(" in program.source and is_noise(program, reference):
+            return Outcome("skipped", transform, "kink")
         return Outcome("failed", transform, mismatch.kind, mismatch.detail)
     except Exception as error:
         return _of_error(error, reference, transform)
     if reference.error is not None:
         return Outcome("failed", transform, "no error", f"NumPy raises {told(reference.error)}")
     return Outcome("right", transform)
+
+
+SLOPES = ("wrong gradient", "wrong derivative")
+
+
+def is_noise(program: Program, reference: Reference) -> bool:
+    """Tell if tangents change with the last digits of the arguments.
+
+    The deviation of equal numbers is what rounding leaves of 0, and its derivative is a quotient of
+    two such numbers. Differences do not show that: all of the numbers move together.
+    """
+    found: list[list[Any]] = []
+    for step in (0.0, 1e-9, -1e-9, 3e-9, -3e-9):
+        run = Run(program, reference)
+        args = [shifted(a, d, step) for a, d in zip(run.args, reference.directions, strict=True)]
+        with quiet():
+            slopes = gw.jvp(run.function, tuple(args), tuple(reference.directions))[1]
+        found.append([np.asarray(slopes[i]) for i in run.places if slopes[i] is not None])
+    return any(
+        not np.allclose(one, other, rtol=1e-6, atol=1e-6, equal_nan=True)
+        for slopes in found[1:]
+        for one, other in zip(found[0], slopes, strict=True)
+    )
 
 
 def _of_error(error: Exception, reference: Reference, transform: str) -> Outcome:
@@ -608,7 +636,7 @@ def _of_error(error: Exception, reference: Reference, transform: str) -> Outcome
     if isinstance(error.__cause__, GradwrapError):
         parts.append(str(error.__cause__))
     message = "\n".join(parts)
-    if "Fix:" in message:
+    if "Fix:" in message or BY_FLAT in message:
         return Outcome("refused", transform, type(error).__name__, message)
     kind = "no remedy" if isinstance(error, GradwrapError) else "unclear error"
     return Outcome("failed", transform, kind, told(error))

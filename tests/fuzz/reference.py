@@ -93,12 +93,12 @@ def is_near(one: Any, other: Any) -> bool:
 
 
 def shifted(arg: Any, direction: Any, step: float) -> Any:
-    """Return an argument moved along its direction, in the same memory order."""
+    """Move a fresh argument along its direction, where it lies in memory, and return it."""
     if direction is None:
         return arg
     if not is_array(arg):
         return type(arg)(arg + step * direction)
-    moved: Any = arg.copy("K")
+    moved: Any = arg if arg.flags.writeable else arg.copy("K")
     moved += step * direction
     return moved
 

@@ -49,6 +49,52 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda x, y, b: new.CubicSpline(x, y).integrate(0.2, b),
         (X, Y, np.float64(2.4)),
     ),
+    "CubicSpline integral of columns": (
+        lambda y, b: new.CubicSpline(X, y, axis=1).integrate(b, 3.1),
+        (GRID.T, np.float64(0.7)),
+    ),
+    "CubicSpline antiderivative": (
+        lambda x, y, at: new.CubicSpline(x, y).antiderivative()(at),
+        (X, Y, np.concatenate([AT, [-0.4, 3.9]])),
+    ),
+    "CubicSpline second antiderivative of columns": (
+        lambda y, at: new.CubicSpline(X, y, axis=1).antiderivative(2)(at),
+        (GRID.T, AT),
+    ),
+    "CubicSpline roots": (lambda y: new.CubicSpline(X, y).roots(extrapolate=False), (Y,)),
+    "CubicSpline maxima": (
+        lambda y: new.CubicSpline(X, y).derivative().roots(extrapolate=False),
+        (Y,),
+    ),
+    "CubicSpline solve": (
+        lambda y, v: new.CubicSpline(X, y).solve(v, extrapolate=False),
+        (Y, np.float64(0.2)),
+    ),
+    "BSpline antiderivative": (
+        lambda c, at: new.BSpline(KNOTS, c, 3).antiderivative()(at),
+        (RANDOM.normal(size=6), AT),
+    ),
+    "UnivariateSpline antiderivative": (
+        lambda y, at: new.UnivariateSpline(X, y, s=0).antiderivative()(at),
+        (Y, AT),
+    ),
+    "InterpolatedUnivariateSpline integral": (
+        lambda y, a: new.InterpolatedUnivariateSpline(X, y).integral(a, 4.0),
+        (Y, np.float64(0.3)),
+    ),
+    "InterpolatedUnivariateSpline derivatives": (
+        lambda y, a: new.InterpolatedUnivariateSpline(X, y).derivatives(a),
+        (Y, np.float64(0.3)),
+    ),
+    "InterpolatedUnivariateSpline roots": (
+        lambda y: new.InterpolatedUnivariateSpline(X, y).roots(),
+        (Y,),
+    ),
+    "splantider": (
+        lambda y, at: new.splev(at, new.splantider(new.splrep(X, y))),
+        (Y, AT),
+    ),
+    "sproot": (lambda y: new.sproot(new.splrep(X, y)), (Y,)),
     "Pchip": (lambda x, y, at: new.PchipInterpolator(x, y)(at), (X, Y, AT)),
     "Akima": (lambda x, y, at: new.Akima1DInterpolator(x, y)(at), (X, Y, AT)),
     "makima": (lambda x, y, at: new.Akima1DInterpolator(x, y, method="makima")(at), (X, Y, AT)),
@@ -172,12 +218,44 @@ def test_interpolants_are_instances_of_both_classes() -> None:
 def test_coefficients_of_tracked_data_refuse_to_be_differentiated() -> None:
     with pytest.raises(NoRuleError, match="CubicSpline"):
         gw.grad(lambda y: np.sum(new.CubicSpline(X, y).c))(Y)
-    with pytest.raises(NoRuleError, match="has no derivative"):
-        gw.grad(lambda y: np.sum(new.CubicSpline(X, y).roots()))(Y)
+    with pytest.raises(NoRuleError, match="an integral of a derivative of tracked data has no"):
+        gw.grad(lambda y: new.CubicSpline(X, y).derivative().antiderivative()(1.0))(Y)
+    with pytest.raises(NoRuleError, match=r"\.insert_knot\(\) of tracked data has no derivative"):
+        gw.grad(lambda c: np.sum(new.BSpline(KNOTS, c, 3).insert_knot(0.5)(AT)))(np.ones(6))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: new.make_interp_spline(X, Y),
+        lambda: new.make_lsq_spline(X, Y, KNOTS),
+        lambda: new.make_smoothing_spline(X, Y, lam=0.1),
+        lambda: new.CubicSpline(X, Y).derivative(),
+        lambda: new.CubicSpline(X, Y).antiderivative(),
+        lambda: new.PPoly.from_spline(native.make_interp_spline(X, Y)),
+    ],
+)
+def test_spline_of_plain_data_is_scipys_and_takes_tracked_points(make: Callable[[], Any]) -> None:
+    spline = make()
+
+    assert isinstance(spline, (native.BSpline, native.PPoly))
+    gw.testing.check_grads(lambda at: spline(at), (AT,), order=2)
+    np.testing.assert_array_equal(gw.vjp(lambda at: spline(at), AT)[0], spline(AT))
+
+
+@pytest.mark.parametrize(
+    "periodic",
+    [lambda y, b: new.CubicSpline(X, np.append(y, y[0]), bc_type="periodic").integrate(0.1, b)],
+)
+def test_integral_beyond_a_period_is_refused(periodic: Callable[..., Any]) -> None:
+    gw.testing.check_grads(lambda y: periodic(y, 2.5), (Y[:-1],), order=1)
+    with pytest.raises(NoRuleError, match="an integral beyond the period of tracked data"):
+        gw.grad(lambda y: periodic(y, 5.0))(Y[:-1])
 
 
 def test_smoothing_that_chooses_its_parameter_is_refused() -> None:
     with pytest.raises(NoRuleError, match="chooses lam from y"):
         gw.grad(lambda y: np.sum(new.make_smoothing_spline(X, y)(AT)))(Y)
-    with pytest.raises(NoRuleError, match="s > 0 has no derivative"):
-        gw.grad(lambda y: np.sum(new.UnivariateSpline(X, y, s=0.5)(AT)))(Y)
+    for s in (0.5, 1e-3, None):
+        with pytest.raises(NoRuleError, match="s > 0 has no derivative"):
+            gw.grad(lambda y, s=s: np.sum(new.UnivariateSpline(X, y, s=s)(AT)))(Y)

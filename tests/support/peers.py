@@ -43,18 +43,28 @@ def _spectral_norm(xp: Any, x: Any, **options: Any) -> Any:
     return xp.linalg.matrix_norm(x, **options)
 
 
+def _windows(xp: Any, x: Any, window_shape: Any, **options: Any) -> Any:
+    """Take every window by the positions that NumPy tells."""
+    positions = np.arange(np.prod(x.shape)).reshape(x.shape)
+    places = np.lib.stride_tricks.sliding_window_view(positions, window_shape, **options)
+    return xp.reshape(x, (-1,))[xp.asarray(places.copy())]
+
+
 EITHER: dict[str, Function] = {
     "cofactors": lambda xp, x: (
         xp.linalg.det(x)[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
     ),
     "einsum": lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
     "getitem": lambda xp, x, key: x[key],
+    "sliding_window_view": _windows,
+    "with_imag": lambda xp, x, value: xp.real(x) + 1j * xp.real(value),
+    "with_real": lambda xp, x, value: xp.real(value) + 1j * xp.imag(x),
     "spectral_norm": _spectral_norm,
 }
 CALLS: dict[str, dict[str, Function]] = {
     "jax": {
         **EITHER,
-        "copy": lambda xp, x: xp.copy(x),
+        "copy": lambda xp, x, order="K": xp.copy(x),
         "full_convolution": lambda xp, a, v: xp.convolve(a, v),
         "scatter": lambda xp, values, key, shape, dtype: (
             xp.zeros(shape, dtype=dtype).at[key].set(values)
@@ -64,7 +74,7 @@ CALLS: dict[str, dict[str, Function]] = {
     },
     "torch": {
         **EITHER,
-        "copy": lambda xp, x: x.clone(),
+        "copy": lambda xp, x, order="K": x.clone(),
         "degrees": lambda xp, x: xp.rad2deg(x),
         "fabs": lambda xp, x: xp.abs(x),
         "full_convolution": _torch_convolution,
@@ -86,6 +96,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "linalg.qr[x(4, 2), mode='complete']": "mode='complete' of a tall matrix",
         "linalg.svd[x(2, 2, 4)]": "full_matrices=True of a matrix that is not square",
         "linalg.svd[x(4, 2)]": "full_matrices=True of a matrix that is not square",
+        "nextafter": "no derivative",
         "permute_dims[x(2, 3, 4), (-1, 0, -2)]": "no negative axes",
         **{
             f"special.betainc[{pattern}]": "no derivative in the first two arguments"

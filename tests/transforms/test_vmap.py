@@ -428,3 +428,32 @@ def test_one_value_for_all_examples_is_an_error(function: Any, message: str) -> 
 def test_index_that_cannot_be_mapped_is_an_error(function: Any, message: str) -> None:
     with pytest.raises(gw.errors.BatchedValueError, match=message):
         gw.vmap(function)(np.array([0, 1, 2]))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda x: np.allclose(x, 1.0),
+        lambda x: np.array_equal(x, np.ones(3)),
+        lambda x: np.array_equiv(x, x),
+    ],
+)
+def test_questions_that_numpy_answers_by_a_bool_are_answered_for_each_example(
+    question: Any,
+) -> None:
+    x = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]])
+    found = gw.vmap(question, fallback="loop")(x)
+    np.testing.assert_array_equal(found, [question(row) for row in x])
+    with pytest.raises(gw.errors.BatchedValueError, match=r"Fix: xp.where"):
+        gw.vmap(fn(lambda row: 1.0 if question(row) else 2.0), fallback="loop")(x)
+
+
+def test_views_of_examples_share_their_memory() -> None:
+    def told(x: Any) -> Any:
+        assert np.shares_memory(x, x[1:])
+        assert np.may_share_memory(x.T, x)
+        assert not np.shares_memory(x, x[1:] + 0.0)
+        return x
+
+    gw.vmap(told)(np.ones((2, 3)))
+    gw.grad(lambda x: np.sum(told(x * 1.0)))(np.ones(3))

@@ -132,6 +132,8 @@ def is_adapted(namespace: Namespace) -> bool:
 def adapted_modules() -> list[str]:
     """Return the names of the modules that are adapted now.
 
+    Examples
+    --------
     >>> import gradwrap as gw
     >>> gw.adapted_modules()
     []

@@ -20,6 +20,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.storing import Stores
+from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
@@ -113,6 +114,9 @@ class _Calls(ast.NodeTransformer):
         return _call("__gradwrap_operate__", args, [], node)
 
     def _is_ufunc(self, function: ast.expr) -> bool:
+        """Tell if an expression names a ufunc of NumPy's, or a method of one."""
+        if isinstance(function, ast.Attribute) and function.attr in UFUNC_METHODS:
+            function = function.value
         return isinstance(self._value_of(function), np.ufunc)
 
     def _value_of(self, expression: ast.expr) -> Any:

@@ -45,6 +45,8 @@ REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
 """Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""
 
 
+PARTS = 4
+"""A part that is saved is copied, if so many make the whole array that is being written to."""
 SMALL = 1 << 10
 """Up to so many elements, repeating values takes less time than a view that repeats them."""
 
@@ -62,6 +64,14 @@ def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
+
+
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+    return x.astype(dtype, copy=copy)
+
+
+def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
 
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
@@ -114,6 +124,10 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
+            asarray=np.asarray,
+            astype=_astype,
+            count_nonzero=_count_nonzero,
+            zeros=np.zeros,
             matmul=np.matmul,
             matrix_transpose=operator.attrgetter("mT"),
             sum=summed,
@@ -202,11 +216,9 @@ class NumPyBackend(Backend):
         moved = np.moveaxis(array, axis, 0)
         return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
 
-    def read_part(self, view: Any) -> Any:
-        if view.nbytes > COPIED:
-            return view
-        copy = view.copy("K")
-        return copy if copy.strides == view.strides else view  # else ravel would not copy it
+    def saved_part(self, view: Any, whole: Any) -> Any:
+        small = view.nbytes <= COPIED or PARTS * view.nbytes <= whole.nbytes
+        return view.copy("K") if small else view
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)
@@ -234,7 +246,13 @@ class NumPyBackend(Backend):
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if not isinstance(buffer, NDARRAY):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
-        if is_basic_key(key) or _is_mask(key):
+        if is_basic_key(key):
+            part = buffer[key]
+            if self.may_be_view(part, buffer):
+                part += values
+            else:
+                buffer[key] = part + values
+        elif _is_mask(key):
             buffer[key] += values
         else:
             add_at(buffer, key, values)

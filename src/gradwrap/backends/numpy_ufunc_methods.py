@@ -17,7 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     in_order,
 )
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.levels.wrapper import is_recorded, layers, native, unwrapped_key
+from gradwrap.core.levels.wrapper import innermost, is_recorded, layers, native, unwrapped_key
 from gradwrap.core.table.registry import search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
@@ -62,6 +62,9 @@ def reduce(
             f"np.{ufunc.__name__}.reduce with where= or initial= has no rule. "
             "Fix: np.where before, or one more element."
         )
+    if ufunc is np.logaddexp and not array.size:
+        empty: Any = np.empty(array.shape, innermost(array).dtype)
+        return cls._plain(ufunc.reduce(empty, axis=axis, keepdims=keepdims))
     if ufunc is np.logaddexp:
         return xp.special.logsumexp(array, axis=axis, keepdims=keepdims)
     return _folded(xp, ufunc, array, axis, keepdims)
@@ -131,7 +134,7 @@ def accumulate(cls: Any, ufunc: Any, array: Any, axis: int = 0, dtype: Any = Non
         _check_dtype(cls, ufunc, array, dtype)
         array = xp.astype(array, np.dtype(dtype))
     if ufunc in (np.maximum, np.minimum):
-        return in_order(running_extremum(xp, array, axis, ufunc), "K", array)
+        return running_extremum(xp, array, axis, ufunc)
     if ufunc.nin != 2 or ufunc.nout != 1:
         raise NoRuleError(f"np.{ufunc.__name__}.accumulate has no rule.")
     totals = itertools.accumulate(xp.unstack(array, axis=axis), ufunc)

@@ -752,9 +752,7 @@ class _LoopText:
             if self._takes_buffer(self.loop.rows[j]):
                 names.append(f"{self.current[j]}o")
                 sources.append(name)
-        counted = any(
-            j not in self.turns and not self._takes_buffer(self.loop.rows[j]) for j in self.stacks
-        )
+        counted = any(not self._takes_buffer(self.loop.rows[j]) for j in self.stacks)
         if not names:
             return f"for {'k' if counted else '_'} in range({self.loop.turns}):"
         if len(names) == 1:

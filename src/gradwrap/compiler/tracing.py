@@ -20,6 +20,7 @@ import numpy as np
 from array_api_compat import numpy as compat
 
 from gradwrap.backends.numpy import SMALL, NumPyBackend
+from gradwrap.backends.numpy_sums import summed
 from gradwrap.compiler.program import (
     NDARRAY,
     UFUNC,
@@ -617,14 +618,19 @@ def _tape() -> Tape:
 def _created(shape: Any, number: Any, dtype: Any) -> Any:
     """Write down a new array of one number."""
     tape = _tape()
-    lengths: list[Any] = list(shape) if isinstance(shape, (TUPLE, LIST)) else [shape]
-    shape = tuple(map(operators.index, lengths))
+    shape = _lengths(shape)
     if isinstance(number, (Tracer, NDARRAY)):
         return tape.record(np.full, "full", (shape, number, dtype))
     dtype = np.dtype(np.full((), number).dtype if dtype is None else dtype)
     if not number and not np.signbit(np.real(number)):
         return tape.record(zeros, "zeros", (shape, dtype))
     return tape.record(full, "full", (shape, number, dtype))
+
+
+def _lengths(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, (TUPLE, LIST)):
+        return tuple(operators.index(length) for length in shape)
+    return (operators.index(shape),)
 
 
 def _like(number: Any) -> Any:
@@ -636,7 +642,7 @@ def _like(number: Any) -> Any:
 
 
 def _filled(number: Any) -> Any:
-    def make(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    def make(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
         return _created(shape, number, np.float64 if dtype is None else dtype)
 
     return make
@@ -713,27 +719,30 @@ CREATION: dict[Any, Any] = {
     np.empty_like: _like(0),
     np.full_like: _full_like,
 }
-NAMESPACE: Any = module_like(
-    compat,
-    asarray=_asarray,
-    astype=_astype,
-    sum=_sum,
-    linalg=module_like(compat.linalg, solve=np.linalg.solve),  # its own converts what it is given
-    matmul=np.matmul,
-    matrix_transpose=operator.attrgetter("mT"),
-    mean=np.mean,
-    zeros=_filled(0),
-    ones=_filled(1),
-    empty=_filled(0),
-    full=_full,
-    zeros_like=_like(0),
-    ones_like=_like(1),
-    empty_like=_like(0),
-    full_like=_full_like,
-    arange=_constant(np.arange),
-    linspace=_constant(np.linspace),
-    eye=_constant(np.eye),
-)
+OWN: dict[str, Any] = {
+    "asarray": _asarray,
+    "astype": _astype,
+    "sum": _sum,
+    "linalg": module_like(
+        compat.linalg, solve=np.linalg.solve
+    ),  # its own converts what it is given
+    "matmul": np.matmul,
+    "matrix_transpose": operator.attrgetter("mT"),
+    "mean": np.mean,
+    "zeros": _filled(0),
+    "ones": _filled(1),
+    "empty": _filled(0),
+    "full": _full,
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "empty_like": _like(0),
+    "full_like": _full_like,
+    "arange": _constant(np.arange),
+    "linspace": _constant(np.linspace),
+    "eye": _constant(np.eye),
+}
+"""Functions of the namespace that make tracers, or take them as they are."""
+NAMESPACE: Any = module_like(compat, **OWN)
 NAMESPACE.__name__ = "gradwrap_tracers"
 
 
@@ -742,7 +751,7 @@ class TraceBackend(NumPyBackend):
 
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
-        direct.broadcast_to = _repeated
+        direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})
         return direct
 
     def is_array(self, value: object) -> bool:

@@ -107,12 +107,12 @@ def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: An
     shape = tuple(x_meta.shape)
     positions = np.arange(math.prod(shape)).reshape(shape)
     places = sliding_window_view(positions, window_shape, axis)
-    found = xp.asarray(np.ascontiguousarray(places), device=device(g))
+    found = xp.asarray(places.reshape(-1), device=device(g))
     key: list[Any] = []
     for length in reversed(shape):
         key.append(found % length)
         found = found // length
-    return Scattered(tuple(reversed(key)), g)
+    return Scattered(tuple(reversed(key)), xp.reshape(g, (-1,)))
 
 
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:
@@ -238,6 +238,7 @@ RULES = [
         "x, key, /",
         lambda xp, g, key: Scattered(key, g),
         native=lambda xp, x, key: x[key],
+        symbol="[]",
         views=INDEX,
         key="key",
         parts=True,
@@ -323,8 +324,8 @@ RULES = [
         "where",
         "condition x1 x2",
         None,
-        lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
-        lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+        lambda xp, g, condition: xp.where(condition, g, 0.0),
+        lambda xp, g, condition: xp.where(condition, 0.0, g),
         jvp=(
             None,
             lambda xp, t, condition: _where_taken(xp, t, condition),
@@ -338,9 +339,9 @@ RULES = [
     elementwise(
         "clip",
         "x, /, min=None, max=None",
-        lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, xp.zeros_like(g)),
-        lambda xp, g, x, min, max: xp.where(_below(x, min, max), g, xp.zeros_like(g)),
-        lambda xp, g, x, min, max: xp.where(_above(x, min, max), g, xp.zeros_like(g)),
+        lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, 0.0),
+        lambda xp, g, x, min, max: xp.where(_below(x, min, max), g, 0.0),
+        lambda xp, g, x, min, max: xp.where(_above(x, min, max), g, 0.0),
         jvp=(
             lambda xp, t, x, min, max: _where_taken(xp, t, _inside(x, min, max)),
             lambda xp, t, x, min, max: _where_taken(xp, t, _below(x, min, max)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -34,6 +35,10 @@ NEVER_DEFAULT: Any = object()
 VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
 """The types of arguments that are, or may hold, a variable."""
+
+
+natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False)
+"""True while SciPy's own code runs on plain data: what it calls of SciPy's is SciPy's own too."""
 
 
 class Derivative(Protocol):
@@ -116,7 +121,11 @@ class SciPyCall:
         return self._natively(*leaves)
 
     def _natively(self, *leaves: Any) -> list[Any]:
-        result = self.original([_as_number(native(leaf)) for leaf in leaves])
+        token = natively.set(True)
+        try:
+            result = self.original([_as_number(native(leaf)) for leaf in leaves])
+        finally:
+            natively.reset(token)
         found = list(float_parts(result))
         self.result = result
         self.out_paths = [path for path, _ in found]

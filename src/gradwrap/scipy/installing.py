@@ -7,12 +7,15 @@ constructors that make the subclass where an argument is tracked.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import threading
+import weakref
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.scipy.array_api import are_open
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
@@ -25,6 +28,11 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.table import Row
 
+ASKED = (
+    "__call__", "ev", "evaluate", "integral", "integrate", "integrate_box_1d", "logpdf", "pdf",
+    "solve",
+)  # fmt: skip
+"""Methods by which an object of plain data is asked at points, which may be tracked."""
 _lock = threading.RLock()
 _undo: list[Callable[[], None]] = []
 
@@ -96,17 +104,27 @@ def _install_function(row: Row) -> Callable[[], None]:
 
 
 def _calling(answer: Any, code: Any) -> Any:
-    """Code that calls an object, with the free variables of other code."""
+    """Code that calls an object, with the free variables of other code.
 
-    def stub(*args: Any, **kwargs: Any) -> Any:
-        called: Any = "the dispatcher"  # a constant, which is exchanged
-        return called(*args, **kwargs)
-
-    made = stub.__code__
+    It is compiled as a function that has them, so that Python sets them up in its frames.
+    """
+    free: Any = code.co_freevars
+    lines = [
+        "def outer():",
+        *(f"    {name} = None" for name in free),
+        "    def stub(*_args, **_options):",
+        f"        if 0: ({' '.join(f'{name},' for name in free)})",
+        "        _called = 'the dispatcher'",  # a constant, which is exchanged
+        "        return _called(*_args, **_options)",
+        "    return stub",
+    ]
+    space: dict[str, Any] = {}
+    exec("\n".join(lines), space)  # noqa: S102  names of SciPy's variables
+    made = space["outer"]().__code__
+    assert made.co_freevars == free, free
     constants = tuple(answer if value == "the dispatcher" else value for value in made.co_consts)
     return made.replace(
         co_consts=constants,
-        co_freevars=code.co_freevars,
         co_name=code.co_name,
         co_qualname=code.co_qualname,
         co_filename=code.co_filename,
@@ -117,34 +135,56 @@ def _calling(answer: Any, code: Any) -> Any:
 def _install_class(row: Row) -> Callable[[], None]:
     native: Any = row.original
     ours = dispatcher(row.path)
-    before: dict[str, Any] = {}
-    names = getattr(ours, "_constructors", ())
-    for name in names:
-        before[name] = vars(native)[name]
+    new: dict[str, Any] = {}
+    for name in getattr(ours, "_constructors", ()):
+        new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
+    if hasattr(ours, "_take_over"):
+        made_of: Any = weakref.WeakKeyDictionary()
+        if not new:
+            for name in ASKED:
+                if callable(getattr(native, name, None)):
+                    new[name] = _asking(getattr(native, name), ours, made_of)
+        new["__init__"] = _initializing(native, ours, made_of)
+    before = {name: vars(native).get(name) for name in new}
+    for name, value in new.items():
+        setattr(native, name, value)
 
+    def undo() -> None:
+        for name, value in before.items():
+            if value is None:
+                delattr(native, name)
+            else:
+                setattr(native, name, value)
+
+    return undo
+
+
+def _initializing(native: Any, ours: Any, made_of: Any) -> Any:
+    """The constructor, which lets an object of tracked data be one of our class."""
     initialize = native.__init__
-    is_own = "__init__" in vars(native)
-    take_over: Any = getattr(ours, "_take_over", None)
 
     @functools.wraps(initialize)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  a class's
-        is_ours = type(self) is native and not are_open() and holds_variable([args, kwargs])
-        (take_over if is_ours else initialize)(self, *args, **kwargs)
+        is_native = type(self) is native
+        is_ours = is_native and not are_open() and holds_variable([args, kwargs])
+        (ours._take_over if is_ours else initialize)(self, *args, **kwargs)
+        if is_native and not is_ours and any(name in vars(native) for name in ASKED):
+            made_of[self] = map_leaves(copy.copy, (args, kwargs))
 
-    if take_over is not None:
-        native.__init__ = __init__
-    for name in names:
-        setattr(native, name, staticmethod(_constructing(before[name], getattr(ours, name))))
+    return __init__
 
-    def undo() -> None:
-        if take_over is not None and is_own:
-            native.__init__ = initialize
-        elif take_over is not None:
-            del native.__init__
-        for name, value in before.items():
-            setattr(native, name, value)
 
-    return undo
+def _asking(method: Any, ours: Any, made_of: Any) -> Any:
+    """A method that is asked for tracked points: of our object of the same data."""
+
+    @functools.wraps(method)
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self in made_of and holds_variable([args, kwargs]):
+            given, options = made_of[self]
+            return getattr(ours(*given, **options), method.__name__)(*args, **kwargs)
+        return method(self, *args, **kwargs)
+
+    return ask
 
 
 def _constructing(original: Any, ours: Any) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable, wrappers_in
 from gradwrap.scipy.classes import meta_of
+from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.results import is_float
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.transforms.forward import jvp
@@ -66,16 +67,28 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 return found
 
             def __call__(self, *args: Any, **kwargs: Any) -> Any:
-                made = vars(self).get("_made")
-                if made is None:  # made by a method of SciPy's
-                    return native.__call__(self, *args, **kwargs)
-                if not holds_variable([args, kwargs, self._given]):
+                made = self._prepared([args, kwargs])
+                if "_made" not in vars(self) and made is not self:
                     return made(*args, **kwargs)
+                if not holds_variable([args, kwargs, self._given]):
+                    return native.__call__(made, *args, **kwargs)
                 value = made(*plain(args), **plain(kwargs))
                 bound = called.bind(made, *args, **kwargs)
                 bound.apply_defaults()
                 options = dict(list(bound.arguments.items())[1:])
                 return attached(path, value, {(): self._formula_of(**options)})
+
+            def _prepared(self, given: Any) -> Any:
+                """SciPy's object; one that a method of SciPy's made is asked for its data."""
+                own: dict[str, Any] = vars(self)
+                if "_made" in own or not holds_variable(given):
+                    return own.get("_made", self)
+                base = "BSpline" if hasattr(self, "t") else "PPoly"
+                names = ("t", "c", "k") if base == "BSpline" else ("c", "x")
+                parts = [getattr(self, name) for name in (*names, "extrapolate", "axis")]
+                return dispatcher(f"interpolate.{base}")(*parts)
+
+            _given: Any = ()
 
             def _formula_of(self, **options: Any) -> Any:
                 nu = options.pop("nu", 0) or 0
@@ -86,46 +99,43 @@ def interpolant_class(  # noqa: C901  the parts of one class
                     lambda at: formula(self._made, self._given, at, **options), x, nu
                 )
 
-            def _refuse(self, name: str) -> Any:
-                if is_recorded([leaf for _, leaf in wrappers_in(self._given)]):
-                    raise NoRuleError(
-                        f"scipy.{path}: .{name}() of tracked data has no derivative. "
-                        "Fix: call the interpolant, or its .derivative(), at points."
-                    )
+        def of_order(step: int) -> Any:
+            name = "derivative" if step > 0 else "antiderivative"
 
-        def derivative(self: Any, nu: int = 1) -> Any:
-            made = vars(self).get("_made", self)
-            own = native.derivative(made, nu)
-            return _Derivative(path, self, own, nu) if "_made" in vars(self) else own
+            def changed(self: Any, nu: Any = None, n: int = 1) -> Any:
+                order = n if nu is None else nu
+                made = vars(self).get("_made", self)
+                own = getattr(native, name)(made, order)
+                if "_made" not in vars(self) or not (first == "x" and "nu" in called.parameters):
+                    return own
+                is_plain = not holds_variable(self._given)
+                if is_plain and hasattr(type(own), "construct_fast"):
+                    own.__class__ = dispatcher(f"interpolate.{type(own).__name__}")
+                    return own
+                return OfOrder(path, self, own, step * order)
 
-        def integrate(self: Any, a: Any, b: Any, extrapolate: Any = None) -> Any:
-            made = vars(self).get("_made")
-            if made is None or not holds_variable([a, b, self._given]):
-                return native.integrate(made or self, a, b, extrapolate)
-            value = native.integrate(made, plain(a), plain(b), extrapolate)
-            knots = np.unique(made.t if hasattr(made, "t") else made.x)
-            low, high = float(plain(a)), float(plain(b))
-            inner = knots[(knots > min(low, high)) & (knots < max(low, high))]
-            ends = [a, *(inner if low < high else inner[::-1]), b]
-            total: Any = 0.0
-            for one, other in itertools.pairwise(ends):
-                half = (other - one) / 2
-                points = as_array(one + half + half * GAUSS[0])
-                total = total + half * np.tensordot(
-                    GAUSS[1], self._formula_of(**{first: points}), 1
-                )
-            return attached(path, value, {(): total})
+            return changed
+
+        def method(name: str) -> Any:
+            def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+                made = self._prepared([args, kwargs])
+                if "_made" not in vars(self) and made is not self:
+                    return getattr(made, name)(*args, **kwargs)
+                if not holds_variable([args, kwargs, self._given]):
+                    return getattr(native, name)(made, *args, **kwargs)
+                return getattr(OfOrder(path, self, made, 0), name)(*args, **kwargs)
+
+            return functools.wraps(getattr(native, name))(call)
 
         for name, member in inspect.getmembers_static(native):
             if isinstance(member, property):
                 setattr(Interpolant, name, _property(member, name))
-        if hasattr(native, "derivative") and "nu" in called.parameters:
-            Interpolant.derivative = derivative
-        if hasattr(native, "integrate"):
-            Interpolant.integrate = integrate
-        for name in ("antiderivative", "roots", "solve", "integral", "derivatives", "insert_knot"):
-            if hasattr(native, name) and name not in vars(Interpolant):
-                setattr(Interpolant, name, _guarded(native, name))
+        for name, step in (("derivative", 1), ("antiderivative", -1)):
+            if hasattr(native, name) and "nu" in called.parameters:
+                setattr(Interpolant, name, of_order(step))
+        for name in ("integrate", "integral", "roots", "solve", "derivatives", "insert_knot"):
+            if hasattr(native, name):
+                setattr(Interpolant, name, method(name))
         Interpolant.__name__ = Interpolant.__qualname__ = native.__name__
         Interpolant.__module__ = native.__module__
         Interpolant.__doc__ = native.__doc__
@@ -142,42 +152,127 @@ def _property(member: property, name: str) -> property:
     return property(get, member.fset)
 
 
-def _guarded(native: Any, name: str) -> Any:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        made = vars(self).get("_made")
-        if made is None:
-            return getattr(native, name)(self, *args, **kwargs)
-        self._refuse(name)
-        return getattr(made, name)(*plain(args), **plain(kwargs))
+class OfOrder:
+    """A derivative of an interpolant, or with a negative order its integral from the first knot.
 
-    return method
+    What it has no derivative for is SciPy's object's, and refuses to be differentiated.
+    """
 
-
-class _Derivative:
-    """The derivative of an interpolant of tracked data; all else is that of SciPy's object."""
-
-    def __init__(self, path: str, interpolant: Any, made: Any, nu: int) -> None:
+    def __init__(self, path: str, interpolant: Any, made: Any, order: int) -> None:
         self._path = path
         self._interpolant = interpolant
         self._made = made
-        self._nu = nu
+        self._order = order
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """Return the values at points."""
         more = {} if extrapolate is None else {"extrapolate": extrapolate}
         value = self._made(plain(x), nu, **more)
-        formula = self._interpolant._formula_of(x=x, nu=self._nu + nu, **more)
-        return attached(self._path, value, {(): formula})
+        return attached(self._path, value, {(): self._at(x, self._order + nu, **more)})
+
+    def _at(self, x: Any, order: int, **more: Any) -> Any:
+        if order >= 0:
+            return self._interpolant._formula_of(x=x, nu=order, **more)
+        return self._integral(as_array(x) * 1.0, -order, **more)
+
+    def _integral(self, x: Any, order: int, **more: Any) -> Any:
+        """The repeated integral, by Cauchy's formula and a quadrature between the knots."""
+        knots = self._knots()
+        periodic = "periodic" in (more.get("extrapolate"), getattr(self._made, "extrapolate", None))
+        data = np.asarray(plain(x))
+        if periodic and np.any((data < plain(knots[0])) | (data > plain(knots[-1]))):
+            self._refuse("an integral beyond the period")
+        points = x[..., None]
+        inner = knots[1:-1]
+        low = np.concatenate([knots[0] * np.ones(points.shape), np.minimum(inner, points)], -1)
+        high = np.concatenate([np.minimum(inner, points), points], -1)
+        half = (high - low)[..., None] / 2
+        at = low[..., None] + half + half * GAUSS[0]
+        weights = GAUSS[1] * half * (points[..., None] - at) ** (order - 1)
+        values = self._interpolant._formula_of(x=at, **more)
+        axis = getattr(self._made, "axis", 0) % (values.ndim - at.ndim + 1)
+        moved = np.moveaxis(values, range(axis, axis + at.ndim), range(at.ndim))
+        weighted = moved * np.reshape(weights, (*at.shape, *(1,) * (moved.ndim - at.ndim)))
+        total = np.sum(weighted, axis=(at.ndim - 2, at.ndim - 1)) / math.factorial(order - 1)
+        return np.moveaxis(total, range(x.ndim), range(axis, axis + x.ndim))
+
+    def _knots(self) -> Any:
+        """The places between which it is one polynomial, of which the first is tracked."""
+        made, given = self._interpolant._made, self._interpolant._given
+        if hasattr(made, "t"):
+            if made.t[0] != made.t[made.k]:
+                self._refuse("an integral with simple knots at the end")
+            return np.concatenate([as_array(given["t"])[:1], np.unique(made.t)[1:]])
+        x = as_array(given["x"]) * 1.0
+        if hasattr(made, "_eval_args"):
+            return np.concatenate([x[:1], made.get_knots()[1:]])
+        return x
+
+    def _refuse(self, name: str) -> None:
+        raise NoRuleError(
+            f"scipy.{self._path}: {name} of tracked data has no derivative. "
+            "Fix: call the interpolant, or its .derivative(), at points."
+        )
 
     def derivative(self, nu: int = 1) -> Any:
         """Return the derivative."""
         made = self._made.derivative(nu)
-        return _Derivative(self._path, self._interpolant, made, self._nu + nu)
+        return OfOrder(self._path, self._interpolant, made, self._order + nu)
+
+    def antiderivative(self, nu: int = 1) -> Any:
+        """Return the integral from the first knot."""
+        if self._order > 0:
+            self._refuse("an integral of a derivative")
+        made = self._made.antiderivative(nu)
+        return OfOrder(self._path, self._interpolant, made, self._order - nu)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """Return the integral between two points."""
+        more = {} if extrapolate is None else {"extrapolate": extrapolate}
+        value = self._made.integrate(plain(a), plain(b), **more)
+        ends = [self._at(end, self._order - 1, **more) for end in (a, b)]
+        return attached(self._path, value, {(): ends[1] - ends[0]})
+
+    def integral(self, a: Any, b: Any) -> Any:
+        """Return the integral between two points, where the interpolant is zero outside."""
+        value = self._made.integral(plain(a), plain(b))
+        knots = self._knots()
+        ends = [
+            self._at(np.clip(as_array(end), knots[0], knots[-1]), self._order - 1) for end in (a, b)
+        ]
+        return attached(self._path, value, {(): ends[1] - ends[0]})
+
+    def roots(self, *args: Any, **kwargs: Any) -> Any:
+        """Return where it is zero."""
+        return self._solution(0.0, self._made.roots(*args, **kwargs))
+
+    def solve(self, y: Any = 0.0, *args: Any, **kwargs: Any) -> Any:
+        """Return where it has a value."""
+        return self._solution(y, self._made.solve(plain(y), *args, **kwargs))
+
+    def _solution(self, y: Any, found: Any) -> Any:
+        """The places that SciPy found; each of Newton's steps from there gives one derivative."""
+        if not isinstance(found, np.ndarray) or found.dtype == object:
+            self._refuse("what is found for several functions")
+        x: Any = np.nan_to_num(found)
+        for _ in range(3):
+            x = x - (self._at(x, self._order) - y) / self._at(x, self._order + 1)
+        return attached(self._path, found, {(): x})
+
+    def derivatives(self, x: Any) -> Any:
+        """Return all derivatives at one point."""
+        value = self._made.derivatives(plain(x))
+        if np.ndim(plain(x)) or type(self._made).__name__ == "KroghInterpolator":
+            self._refuse(".derivatives()")
+        orders = [self._at(x, self._order + nu) for nu in range(len(value))]
+        return attached(self._path, value, {(): np.stack(orders)})
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._made, name)
         if is_float(found):
             return refusing(f"{self._path}.{name}", found, self._interpolant._given)
+        if callable(found) and not name.startswith("__"):
+            self._refuse(f".{name}()")
         return found
 
 

@@ -45,6 +45,17 @@ def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
                 yield (*path, name), part
 
 
+def is_discrete(result: Any) -> bool:
+    """Tell if a result is made of whole numbers, truth values and texts alone."""
+    if isinstance(result, SEQUENCE):
+        return all(map(is_discrete, result)) and not _more_fields(result)
+    if isinstance(result, DICT):
+        return all(map(is_discrete, result.values()))
+    if isinstance(result, (np.ndarray, np.generic)):
+        return result.dtype.kind in "biuSUmM"
+    return result is None or isinstance(result, (int, str, bytes))
+
+
 def part_at(result: Any, path: Path) -> Any:
     """Return the part of a result at a path."""
     for key in path:

@@ -48,6 +48,7 @@ def quiet(function: Any) -> Any:
         with no_grad():
             return plain(function(*args, **kwargs))
 
+    called.__wrapped__ = function  # type: ignore[attr-defined]  # SciPy counts its parameters
     return called
 
 

@@ -67,8 +67,9 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
 
     Returns
     -------
-    A function of the same parameters. It may be nested, and used under the tape and under
-    transforms of any order.
+    callable
+        A function of the same parameters. It may be nested, and used under the tape and under
+        transforms of any order.
 
     Raises
     ------

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions.converting import sizes
 from gradwrap.backends.numpy_functions.table import cast, implements, in_order, on_values
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, one_array
 from gradwrap.rules.creation import open_grid
 
 
@@ -73,7 +73,7 @@ def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
     return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
 
 
-@implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')")
+@implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')", always=True)
 def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
     """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)
@@ -104,6 +104,11 @@ def _like_one_example(x: Any) -> Any:
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 
 
+def _as_one_example(x: Any) -> Any:
+    """The native array of a wrapper; of one that `vmap` maps over, that of its first example."""
+    return one_array(x) if isinstance(x, AnyWrapper) else x
+
+
 # shapes and dtypes, which all examples have in common under `vmap`
 on_values(
     "can_cast common_type iscomplexobj isrealobj ndim shape size result_type",
@@ -112,6 +117,7 @@ on_values(
 on_values(
     "allclose argwhere array2string array_equal array_equiv array_repr array_str "
     "count_nonzero diag_indices_from digitize einsum_path flatnonzero iscomplex isclose "
-    "isneginf isposinf isreal ix_ may_share_memory min_scalar_type ravel_multi_index "
-    "shares_memory tril_indices_from triu_indices_from unravel_index"
+    "isneginf isposinf isreal ix_ min_scalar_type ravel_multi_index "
+    "tril_indices_from triu_indices_from unravel_index"
 )
+on_values("may_share_memory shares_memory", seen_as=_as_one_example)

@@ -78,6 +78,9 @@ standard(
 )
 def split(xp: Any, name: str, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Split the positions along the axis by NumPy, and slice the array between their ends."""
+    least = {"hsplit": 1, "vsplit": 2, "dsplit": 3}.get(name, 0)
+    if ary.ndim < least:
+        raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
     along = {"hsplit": min(ary.ndim - 1, 1), "dsplit": 2}.get(name, axis)
     divided: Any = np.array_split if name == "array_split" else np.split
     parts = divided(counting(ary.shape[along]), unwrapped_key(indices_or_sections))
@@ -156,10 +159,14 @@ def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
 
 
 def positions_of(a: Any) -> Any:
-    """The numbers of the elements of an array, laid out in memory as these are."""
+    """The numbers of the elements of an array, in memory in its order, with gaps if it has some."""
     like = one_array(a)
-    is_numpys = isinstance(like, NDARRAY)
-    positions: Any = np.empty_like(like, np.intp) if is_numpys else np.empty(a.shape, np.intp)
+    positions: Any = np.empty(a.shape, np.intp)
+    if isinstance(like, NDARRAY):
+        gaps = 1 if like.flags.forc else 2
+        inside = (*(slice(0, gaps * n, gaps) for n in like.shape), ...)
+        spaced: Any = np.empty_like(like, np.intp, shape=tuple(gaps * n for n in like.shape))
+        positions = spaced[inside]
     positions[...] = counting(a.size).reshape(a.shape)
     return positions
 

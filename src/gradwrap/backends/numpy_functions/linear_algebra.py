@@ -9,7 +9,6 @@ import string
 from typing import Any
 
 import numpy as np
-from array_api_compat.numpy.linalg import SVDResult
 
 from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.shapes import with_axes
@@ -32,16 +31,22 @@ from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
 def dot(xp: Any, a: Any, b: Any) -> Any:
     a, b = xp.asarray(a), xp.asarray(b)
     if a.ndim == 0 or b.ndim == 0:
-        return in_order(a * b, "C")
+        return _scaled(a, b)
     if b.ndim <= 2:
         return in_order(xp.matmul(a, b), "C")
     return xp.tensordot(a, b, axes=((-1,), (-2,)))
 
 
+def _scaled(a: Any, b: Any) -> Any:
+    """The product of an array and a number, laid out as by NumPy: BLAS has up to two axes."""
+    product = a * b
+    return in_order(product, "C") if product.ndim <= 2 else product
+
+
 @implements("inner(a, b, /)", arrays=2)
 def inner(xp: Any, a: Any, b: Any) -> Any:
     if a.ndim == 0 or b.ndim == 0:
-        return a * b
+        return _scaled(a, b)
     return xp.tensordot(a, b, axes=((-1,), (-1,)))
 
 
@@ -200,6 +205,8 @@ def svd(xp: Any, a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool)
     order = xp.argsort(xp.abs(w), axis=-1, descending=True)
     w = xp.take_along_axis(w, order, axis=-1)
     u = xp.take_along_axis(v, order[..., None, :], axis=-1)
+    from array_api_compat.numpy.linalg import SVDResult  # it imports what NumPy leaves for later
+
     return SVDResult(u, xp.abs(w), adjoint(xp, u * xp.sign(w)[..., None, :]))
 
 

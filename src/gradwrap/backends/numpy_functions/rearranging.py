@@ -103,7 +103,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
     places = _within(places, a.shape[axis], mode)
     if isinstance(places, NUMPYS_OWN) and not places.ndim:
         places = int(places)
-        return xp.copy(a[(slice(None),) * (axis % a.ndim) + (places,)])
+        return xp.copy(a[(slice(None),) * (axis % a.ndim) + (places,)], order="C")
     return in_order(a[(slice(None),) * (axis % a.ndim) + (places,)], "C")
 
 

@@ -14,6 +14,7 @@ from gradwrap.backends.numpy_functions.table import (
     cast,
     completes,
     implements,
+    in_order,
     is_masked,
     on_values,
     scalar,
@@ -172,7 +173,8 @@ def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
     """Call the function without `nan` in its name, with a neutral element for NaN."""
     neutral = 0.0 if "sum" in name else 1.0
     function = getattr(np, name.removeprefix("nan"))
-    return IMPLEMENTATIONS[function](xp, xp.where(xp.isnan(a), neutral, a), **options)
+    numbers = in_order(xp.where(xp.isnan(a), neutral, a), "K", a)
+    return IMPLEMENTATIONS[function](xp, numbers, **options)
 
 
 @implements(

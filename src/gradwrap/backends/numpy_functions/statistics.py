@@ -20,11 +20,20 @@ from gradwrap.backends.numpy_functions.table import (
     untyped,
 )
 from gradwrap.core.levels.wrapper import innermost, native
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
 
 
 def _quantiles(
-    xp: Any, a: Any, q: Any, axis: Any, method: str, keepdims: Any, *, skip_nan: bool
+    xp: Any,
+    a: Any,
+    q: Any,
+    axis: Any,
+    method: str,
+    keepdims: Any,
+    *,
+    skip_nan: bool,
+    dtype: Any = None,
 ) -> Any:
     """Means of two order statistics each; NumPy says which, by the quantiles of the ranks.
 
@@ -47,8 +56,10 @@ def _quantiles(
     if share.any():
         above = _ranked(xp, ordered, np.minimum(low + 1, length - 1), by_row=skip_nan)
         spread = share.reshape(share.shape + (1,) * (found.ndim - share.ndim))
-        part = xp.asarray(spread, dtype=ordered.dtype) if share.shape else float(share)
+        wide = ordered.dtype if dtype is None else dtype
+        part = xp.asarray(spread, dtype=wide) if share.shape else float(share)
         found = found + (above - found) * part
+    found = cast(xp, found, dtype)
     if not skip_nan:
         last = ordered[..., -1]  # where NaN is sorted to
         found = xp.where(xp.isnan(last), last, found)
@@ -87,8 +98,12 @@ def quantile(
     if name.endswith("median") and not a.size:
         return xp.mean(a, axis=axis, keepdims=keepdims)  # NaN, and NumPy's warning
     check_constant("np." + name, q=q)
+    dtype = None
+    if not name.endswith("median"):  # an array of quantiles widens single precision
+        dtype = getattr(np, name)(np.zeros(1, innermost(a).dtype), native(q)).dtype
     q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
-    found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=name.startswith("nan"))
+    skip_nan = name.startswith("nan")
+    found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan, dtype=dtype)
     return in_order(found, "C") if name in ("quantile", "percentile") else found
 
 
@@ -176,6 +191,8 @@ def corrcoef(xp: Any, x: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
 def bincount(xp: Any, x: Any, weights: Any, minlength: int) -> Any:
     """Add each weight to the bin that its number names; without weights, count."""
     x = native(x)
+    if isinstance(x, SEQUENCE):
+        x = np.asarray(x)
     counts: Any = untyped.bincount(x, minlength=minlength)
     if weights is None:
         return xp._class._plain(counts)

@@ -19,7 +19,7 @@ from gradwrap.backends.numpy_functions.table import (
     scalar,
     untyped,
 )
-from gradwrap.core.levels.wrapper import innermost, is_recorded, native
+from gradwrap.core.levels.wrapper import innermost, is_recorded, lay_out, native
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
@@ -36,7 +36,9 @@ def part(xp: Any, name: str, val: Any) -> Any:
 
 @implements("angle(z, deg=False)")
 def angle(xp: Any, z: Any, deg: bool) -> Any:
-    found = xp.atan2(xp.asarray(z.imag), xp.asarray(z.real))
+    z = xp.asarray(z)
+    imag = z.imag if xp.isdtype(z.dtype, "complex floating") else 0.0
+    found = xp.atan2(imag, z.real)
     return found * (180.0 / math.pi) if deg else found
 
 
@@ -60,7 +62,7 @@ def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) 
     found = xp.where(xp.isnan(x), nan, x)
     found = xp.where(xp.isinf(x), xp.where(x > 0, high, low), found)
     if copy:
-        return scalar(found)
+        return scalar(in_order(found, "K", x))
     x[...] = found
     return scalar(x)
 
@@ -226,9 +228,11 @@ def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: An
 
 def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:
     """The largest (smallest) element so far; of equal ones the first."""
-    values = np.moveaxis(native(a), axis, -1)
-    best = ufunc.accumulate(values, axis=-1)
-    new = np.ones(values.shape, dtype=bool)
+    largest = ufunc.accumulate(native(a), axis=axis)
+    best = np.moveaxis(largest, axis, -1)
+    new = np.ones(best.shape, dtype=bool)
     new[..., 1:] = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])
-    places = np.maximum.accumulate(np.where(new, counting(values.shape[-1]), 0), axis=-1)
-    return xp.take_along_axis(a, np.moveaxis(places, -1, axis), axis=axis)
+    places = np.maximum.accumulate(np.where(new, counting(best.shape[-1]), 0), axis=-1)
+    found = xp.take_along_axis(a, np.moveaxis(places, -1, axis), axis=axis)
+    lay_out(found, largest)
+    return found

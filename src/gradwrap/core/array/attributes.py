@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gradwrap.core.array.flat import Flat
-from gradwrap.core.array.setters import set_part, set_shape
-from gradwrap.core.array.views import IMAG, REAL, in_memory
+from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
+from gradwrap.core.array.views import IMAG, REAL
 from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
 from gradwrap.errors import InPlaceError
 
@@ -45,13 +45,13 @@ class Attributes(Wrapper):
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes along the axes of the native array."""
-        return in_memory(self).strides  # type: ignore[no-any-return]  # Any: a native array
+        return one_array(self).strides  # type: ignore[no-any-return]  # Any: a native array
 
     @property
     def flags(self) -> Any:
         """NumPy's flags of the memory of the native array."""
         native(self)  # which refuses arrays that `vmap` maps over
-        return in_memory(self).flags
+        return one_array(self).flags
 
     @property
     def T(self) -> Self:  # noqa: N802  the standard's name
@@ -62,6 +62,8 @@ class Attributes(Wrapper):
     @property
     def mT(self) -> Self:  # noqa: N802  the standard's name
         """The array with its last two axes exchanged."""
+        if is_scalar(self):
+            raise AttributeError("mT")  # which a number lacks; `__getattr__` says so
         return self._namespace.matrix_transpose(self)
 
     if TYPE_CHECKING:
@@ -95,7 +97,11 @@ class Attributes(Wrapper):
         if not self._backend.dtype_kind(self._value.dtype)[1]:
             this: Any = self
             zeros: Any = this._namespace.zeros_like(this.copy("A"))
-            part: Self = zeros[()] if is_scalar(self) else zeros
+            if is_scalar(self):
+                zeros = zeros[()]
+            else:
+                mark_imaginary(zeros, self)
+            part: Self = zeros
             return part
         found: Self = self._namespace.imag(self)
         return found

@@ -7,6 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import inplace
+from gradwrap.core.array.ownership import handed_out
 from gradwrap.core.array.views import view_of
 from gradwrap.core.graph.checking import check_differentiable, check_gradient
 from gradwrap.core.graph.node import Leaf, Node
@@ -49,7 +50,7 @@ class GraphMethods(Generic[A]):
         one, unrecorded. Writing into it is unrecorded too; it does not change what operations have
         saved, or backward raises an error.
         """
-        return inplace.handed_out(self)  # type: ignore[no-any-return]  # the A it was made with
+        return handed_out(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter
     def data(self, value: A | Self) -> None:
@@ -96,6 +97,8 @@ class GraphMethods(Generic[A]):
     def grad_fn(self) -> GradFn | None:
         """The recorded operation that this array is the result of; None for a leaf.
 
+        Examples
+        --------
         >>> import numpy as np, gradwrap as gw
         >>> x = gw.wrap(np.ones(2), requires_grad=True)
         >>> x.grad_fn, np.sin(x).grad_fn

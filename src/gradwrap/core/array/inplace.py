@@ -12,20 +12,19 @@ a view writes to its base. What is written keeps the memory order of the array, 
 from __future__ import annotations
 
 import operator
-from sys import getrefcount
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.outdated import outdate_views, positions
+from gradwrap.core.array.ownership import owns_buffer
 from gradwrap.core.array.views import (
     BROADCAST,
     IMAG,
     INDEX,
     PERMUTATION,
     REAL,
-    current_views,
-    outdate_views,
-    positions,
     view_of,
 )
+from gradwrap.core.array.write_call import Write, is_own_part
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
@@ -41,13 +40,16 @@ from gradwrap.core.levels.wrapper import (
     level_of,
     native,
 )
-from gradwrap.core.library.buffers import buffer_of, share, shared
-from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.table.registry import find_op, op_of_symbol
 from gradwrap.core.table.rule import passes
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.errors import InPlaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.calls.bound import BoundOp
 
 V = TypeVar("V", bound=Any)
 
@@ -67,6 +69,7 @@ BINARY = {
     ">>": "rshift",
 }
 """Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
+OPERATOR = {symbol: f"__{word}__" for symbol, word in BINARY.items()}
 
 
 def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
@@ -99,14 +102,19 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     how = view._view
     base, statics = how.source, how.statics
     rule = how.op.rule_for(base._backend.name)
-    if not base._backend.dtype_kind(base.dtype)[1] and rule.views in (REAL, IMAG):
-        set_item(base, ..., value)  # the real part of real numbers
+    if rule.views == INDEX:
+        base[statics[0]] = value
+    elif rule.views == IMAG and not base._backend.dtype_kind(base.dtype)[1]:
+        raise InPlaceError(
+            "assignment destination is read-only, as in NumPy: real numbers have no imaginary "
+            "part to write to. Fix: x = x + 1j * v, or make the array with dtype=complex."
+        )
+    elif rule.views == REAL and not base._backend.dtype_kind(base.dtype)[1]:
+        set_item(base, ..., value)
     elif rule.views in (REAL, IMAG):
         op = find_op(f"with_{rule.views}")
         assert op is not None
         _assign(base, type_of(base)._bind(op).apply(base, value), recorded=recorded)
-    elif rule.views == INDEX:
-        set_item(base, statics[0], value)
     elif rule.views == PERMUTATION:
         # the transpose of a permutation of elements is its inverse
         formula = rule.formulas[0]
@@ -162,8 +170,21 @@ def _check_not_read_only(variable: Any) -> None:
         )
 
 
+def write_call(bound: BoundOp) -> Callable[..., Any] | None:
+    """The written call of `x[key] = value`; None if all of these writes are unusual."""
+
+    def elsewhere(_: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> None:
+        set_item(arrays[0], statics[0], arrays[1])
+
+    rule = bound.rule
+    x, value = rule.arrays
+    return Write(bound, elsewhere).function(f"{x}, {rule.key}, {value}")
+
+
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
+    if is_own_part(variable, key, value):
+        return
     _check_writable(_root(variable))
     _check_not_read_only(variable)
     if is_scalar(variable):
@@ -172,8 +193,6 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             "written to, as in NumPy. Fix: x = np.where(condition, value, x) makes a new one."
         )
     key = key_with_batches(key)
-    if _is_own_part(variable, key, value):
-        return
     if isinstance(value, SEQUENCE):
         value = type_of(variable)._stacked(value)
     level = highest_level([variable, value])
@@ -181,7 +200,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     assert op is not None
     is_mapped = holds_batch(variable) or holds_batch(value) or holds_batch(key)
     if level <= silent_up_to() and not is_mapped:
-        if _owns_buffer(variable):
+        if owns_buffer(variable):
             variable._backend.write(variable._value, key, native(value))
             _hold(variable, variable, recorded=False)
         else:
@@ -189,7 +208,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             _assign(variable, changed, recorded=False)
         return
     _check_can_hold(variable, value)
-    if not is_mapped and _owns_buffer(variable) and _is_reverse(level, variable, value):
+    if not is_mapped and owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
         bound = type_of(variable)._bind(op)
@@ -199,52 +218,42 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
 
-def _is_own_part(variable: Any, key: Any, value: Any) -> bool:
-    """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
-    how = view_of(value) if isinstance(value, AnyWrapper) else None
-    return (
-        how is not None
-        and how.source is variable
-        and how.op.name == "getitem"
-        and is_basic_key(key)
-        and bool(how.statics[0] == key)
-    )
-
-
 def operate(variable: V, symbol: str, other: Any) -> V:
     """`variable += other`, and the like, recorded."""
-    if is_scalar(variable) and not _is_tape_leaf(variable):
-        changed: V = getattr(operator, f"__{BINARY[symbol]}__")(
-            variable, other
-        )  # a NumPy scalar cannot change
-        return changed
     cls = type(variable)
-    if cls._is_foreign(other):
+    if is_scalar(variable) and not _is_tape_leaf(variable):
+        changed: V = getattr(operator, OPERATOR[symbol])(variable, other)
+        return changed  # a NumPy scalar cannot change
+    if type(other) is not cls and cls._is_foreign(other):
         return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
     _check_writable(_root(variable))
     _check_not_read_only(variable)
     if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
-    is_mapped = holds_batch(variable) or holds_batch(other)
-    if highest_level([variable, other]) <= silent_up_to() and not is_mapped:
+    if not _is_recorded(variable) and not _is_recorded(other):
         _operate_silently(variable, symbol, other)
         return variable
-    op = op_of_symbol(symbol, 2)
-    result = cls._bind(op).call(variable, other)
+    result = getattr(cls, OPERATOR[symbol])(variable, other)
     if result.shape != variable.shape:
-        raise InPlaceError(
-            f"{op.name} in place: the result has shape {result.shape}, "
-            f"the array has {variable.shape}. Fix: write x = x ... to get a new array."
-        )
+        raise _does_not_fit(symbol, f"shape {result.shape}", variable.shape)
     if result.dtype != variable.dtype:
         if not _can_hold(variable, result.dtype):
-            raise InPlaceError(
-                f"{op.name} in place: the result has dtype {result.dtype}, the array has "
-                f"{variable.dtype}. Fix: write x = x ... to get a new array."
-            )
+            raise _does_not_fit(symbol, f"dtype {result.dtype}", variable.dtype)
         result = result.astype(variable.dtype)
     _assign(variable, result, recorded=True)
     return variable
+
+
+def _is_recorded(value: Any) -> bool:
+    """Tell if a value is mapped over, or is tracked by a transform that records."""
+    return level_of(value) > silent_up_to() or holds_batch(value)
+
+
+def _does_not_fit(symbol: str, result: str, of_array: Any) -> InPlaceError:
+    return InPlaceError(
+        f"{op_of_symbol(symbol, 2).name} in place: the result has {result}, the array has "
+        f"{of_array}. Fix: write x = x ... to get a new array."
+    )
 
 
 def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
@@ -254,7 +263,7 @@ def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
     backend = lowest._backend
     if outer:
         variable[...] = change(backend.copy(lowest._value), native(other))
-    elif _owns_buffer(variable) or not hasattr(type_of(variable._value), "__setitem__"):
+    elif owns_buffer(variable) or not hasattr(type_of(variable._value), "__setitem__"):
         replace_data(variable, change(variable._value, native(other)))
     else:
         changed = change(backend.copy(variable._value), native(other))
@@ -321,54 +330,3 @@ def _nest(variable: Any, value: Any, level: int) -> None:
         inner = type(variable)(variable._value)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._value = inner
-
-
-class _Holder:
-    __slots__ = ("_value",)
-
-    def __init__(self, data: Any) -> None:
-        self._value = data
-
-
-def _references(variable: Any) -> int:
-    return getrefcount(variable._value)
-
-
-_OWN_REFERENCES = _references(_Holder([]))
-
-
-def _owns_buffer(variable: Any) -> bool:
-    """Tell if only a variable and its views refer to its array, which is all of a buffer."""
-    if view_of(variable) is not None:
-        return False
-    others = _references(variable) - _OWN_REFERENCES
-    if others:
-        others -= _own_views(variable, variable)
-    return not others and bool(variable._backend.owns_buffer(variable._value))
-
-
-def handed_out(value: Any) -> Any:
-    """The native array of a value, for a caller who may write to it.
-
-    What operations have saved does not change by that: a variable whose array they hold takes a
-    copy. What they save from now on is kept as an array of the caller's.
-    """
-    if not isinstance(value, AnyWrapper) or isinstance(value._value, AnyWrapper):
-        return native(value)
-    if id(buffer_of(value._value)) not in shared and hasattr(type_of(value._value), "__setitem__"):
-        is_view = getattr(value._value, "base", None) is not None
-        if is_view or _references(value) > _OWN_REFERENCES:
-            value._value = value._backend.copy(value._value)
-        share(value._value, result=True)
-    return native(value)
-
-
-def _own_views(variable: Any, root: Any) -> int:
-    """The number of living views of the array of `root` whose own arrays only they refer to."""
-    count = 0
-    for view in current_views(variable):
-        base = getattr(view._value, "base", None)
-        if base is root._value and _references(view) == _OWN_REFERENCES:
-            count += 1
-        count += _own_views(view, root)
-    return count

@@ -138,7 +138,7 @@ _FIND: dict[str, Callable[[], Any]] = {
     **{f"__{w}__": partial(find_op, name) for name, w in NAMED.items()},
 }
 _FIND_SWAPPED = {f"__r{w}__": _FIND[f"__{w}__"] for w in BINARY.values()}
-METHODS = _FIND.keys() | _FIND_SWAPPED.keys()
+METHODS = _FIND.keys() | _FIND_SWAPPED.keys() | {"__setitem__"}
 """The methods that bind themselves."""
 for _name, _find in _FIND.items():
     setattr(Operators, _name, _general(_find, _name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from gradwrap.core.array.inplace import set_item
@@ -33,6 +32,13 @@ def set_part(variable: Any, part: str, value: Any) -> None:
         set_item(variable, ..., value)
 
 
+def mark_imaginary(zeros: Any, of: Any) -> None:
+    """Let zeros be the imaginary part of real numbers, which NumPy does not let one write to."""
+    op = find_op(IMAG)
+    assert op is not None
+    zeros._view = View(of, op, ())
+
+
 def set_shape(variable: Any, shape: Any) -> None:
     """Give an array another shape, in place: it becomes a view of what it was."""
     before = variable._node
@@ -42,15 +48,15 @@ def set_shape(variable: Any, shape: Any) -> None:
     how = view_of(variable)
     if how is not None:
         whole._view = how
-        how.source._views = [r for r in how.source._views or () if r() is not variable]
+        views = how.source._views
+        views.current = [r for r in views.current if r() is not variable]
         remember(how.source, whole)
     changed = variable._namespace.reshape(whole, shape)
     if view_of(changed) is None and changed.shape != whole.shape:
         raise _no_shape("its elements do not lie in memory so that this shape can be a view")
-    if variable._views is not None:  # it has, or had, views, which need the old shape
-        for view in gc.get_referrers(variable):
-            if type(view) is View:
-                view.source = whole
+    if variable._views is not None:  # which need the old shape
+        for view in variable._views.living():
+            view._view.source = whole
         whole._views, variable._views = variable._views, None
     variable.__class__ = type(changed)
     variable._value, variable._node = changed._value, changed._node

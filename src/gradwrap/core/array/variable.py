@@ -14,9 +14,11 @@ from gradwrap.core.array import inplace, protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
+from gradwrap.core.array.display import Displayed, shown
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
-from gradwrap.core.array.views import OUTDATED_SLOTS, link, take_again, view_of
+from gradwrap.core.array.outdated import take_again
+from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.record import Tape, record
@@ -30,6 +32,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
+from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from gradwrap.core.table.registry import Op
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
+    from gradwrap.typing.pytorch_methods import PyTorchMethods
 
 A = TypeVar("A")
 
@@ -52,19 +56,37 @@ if not TYPE_CHECKING:
 
         __slots__ = ()
 
+    class PyTorchMethods(Generic[A]):
+        """Nothing, likewise."""
+
+        __slots__ = ()
+
 
 class Variable(
     Attributes,
     ArrayMethods["Variable[Any]"],
+    PyTorchMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
+    Displayed,
     GraphMethods[A],
     Generic[A],
 ):
-    """A native array, wrapped so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array([3.0, 4.0]), requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y
+    Variable(np.float64(25.0), grad_fn=<SumBackward>)
+    >>> y.backward()
+    >>> x.grad
+    array([6., 8.])
     """
 
     __slots__ = ()
@@ -135,9 +157,7 @@ class Variable(
             return [cls._plain(part) for part in data]
         return data
 
-    @classmethod
-    def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-        return link(cls, result, source, bound, statics)
+    _linked: Any = classmethod(link)
 
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:
@@ -209,7 +229,7 @@ class Variable(
         return bool(self._namespace.any(self == value))
 
     def __repr__(self) -> str:
-        text = repr(native(self))
+        text = shown(self)
         if self._is_text_of_adapted_code(adapted_caller()):
             return text
         if self._node is None:
@@ -255,7 +275,18 @@ class Variable(
     # Indexing and in-place ---------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        inplace.set_item(self, key, value)
+        type_of(self)._write_call()(self, key, value)
+
+    @classmethod
+    def _write_call(cls) -> Callable[..., None]:
+        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
+        function = inplace.set_item
+        if cls._writes_in_place and not cls._backend.depth:
+            op = find_op("setitem")
+            assert op is not None
+            function = inplace.write_call(cls._bind(op)) or function
+        cls.__setitem__ = function  # type: ignore[method-assign]  # of one library's class
+        return function
 
     # NumPy's doors -----------------------------------------------------------------------------
 

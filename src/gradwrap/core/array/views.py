@@ -11,22 +11,17 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.calls.general import apply, perform
-from gradwrap.core.graph.node import Node
-from gradwrap.core.levels.levels import silent_up_to, threshold_at
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
     innermost,
     is_scalar,
     lay_out,
-    layers,
     one_array,
 )
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
-from gradwrap.core.observing.hooks import follow
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.dynamic import TUPLE, is_immutable, type_of
 
 if TYPE_CHECKING:
     from gradwrap.core.calls.bound import BoundOp
@@ -54,12 +49,29 @@ class View:
 
     __slots__ = ("op", "recorded", "source", "statics", "threshold")
 
+    recorded: bool
+    threshold: int
+
     def __init__(self, source: Any, op: Op, statics: tuple[Any, ...]) -> None:
         self.source: Any = source
         self.op: Op = op
         self.statics: tuple[Any, ...] = statics
-        self.recorded: bool = True
-        self.threshold: int = 0
+
+
+class Views:
+    """The views of an array, by weak references: those that hold what it holds, and the others."""
+
+    __slots__ = ("current", "kind", "outdated")
+
+    def __init__(self, kind: Any) -> None:
+        self.kind: Any = kind  # the class of the array and of its views
+        self.current: list[Any] = []
+        self.outdated: dict[int, Any] = {}
+
+    def living(self) -> list[Any]:
+        """All views that something refers to."""
+        found = [reference() for reference in (*self.current, *self.outdated.values())]
+        return [view for view in found if view is not None]
 
 
 def view_of(variable: Any) -> View | None:
@@ -77,14 +89,14 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         if getattr(innermost(result), "base", None) is not None:
             share(source)  # its owner can write to what the result is a view of
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
-        lay_out(result, None)  # each example, as NumPy lays out what it copies
+        lay_out(result, _of_first_example(source, statics[0]))
     elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
             result._is_array = bound.rule.views in (INDEX, SELECTION, BROADCAST)  # s[...] is one
+            if cls._is_batched and bound.rule.views == BROADCAST:  # to refuse writes, as in NumPy
+                result._view = View(source, bound.op, statics)
             return result
         result._view = View(source, bound.op, statics)
-        if source._is_array and source._node is not None and not cls._is_batched:  # it is written
-            result._value = cls._backend.read_part(result._value)
         remember(source, result)
     return result
 
@@ -92,16 +104,26 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> bool:
     """Tell if a result is a view in the library, or one in each example of `vmap`."""
     kind = bound.rule.views
-    if kind == INDEX and _selects_copy(statics[0], result):
-        return False
-    if kind == INDEX and any(True for _ in batched_parts(statics[0])):
-        return True
+    backend = cls._backend
+    if kind == INDEX and (cls._is_batched or backend.depth or not backend.tells_views):
+        if _selects_copy(statics[0], result):
+            return False
+        if not is_immutable(statics[0]) and any(True for _ in batched_parts(statics[0])):
+            return True
     return (
         type(result) is cls
         and type(source) is cls
-        and (kind != SELECTION or bool(cls._backend.tells_views))
-        and bool(cls._backend.may_be_view(result._value, source._value))
+        and (kind != SELECTION or bool(backend.tells_views))
+        and bool(backend.may_be_view(result._value, source._value))
     )
+
+
+def _of_first_example(source: Any, key: Any) -> Any:
+    """What a key selects of the first example: the library tells how it lays out what it copies."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    first = tuple(one_array(p) if isinstance(p, AnyWrapper) else p for p in parts)
+    found = one_array(source)[first]
+    return found if getattr(found, "shape", ()) else None
 
 
 def _selects_copy(key: Any, result: Any) -> bool:
@@ -121,92 +143,22 @@ def remember(source: Any, view: Any) -> None:
     """Keep a view that holds what its source holds, until the source is written to."""
     views: Any = source._views
     if views is None:
-        views = source._views = []
-    elif len(views) >= PRUNE_FROM and not len(views) & (len(views) - 1):
-        views[:] = [reference for reference in views if reference() is not None]
-    views.append(weakref.ref(view))
+        views = source._views = Views(type_of(source))
+    current = views.current
+    if len(current) >= PRUNE_FROM and not len(current) & (len(current) - 1):
+        current[:] = [reference for reference in current if reference() is not None]
+    current.append(weakref.ref(view))
+    if views.outdated:
+        views.outdated.pop(id(view), None)
 
 
 def current_views(variable: Any) -> list[Any]:
     """The living views of a variable that are not outdated."""
-    found = [reference() for reference in variable._views or ()]
+    views = variable._views
+    found = [] if views is None else [reference() for reference in views.current]
     return [view for view in found if view is not None]
-
-
-def outdate_views(variable: Any, *, recorded: bool) -> None:
-    """Let the views of a variable that was written to be taken again when they are next read.
-
-    A write that is not recorded leaves a tracked variable and its views where they are in the
-    graph.
-    """
-    if variable._views:
-        _outdate(variable, recorded or variable._node is None)
-
-
-def _outdate(variable: Any, recorded: bool) -> None:
-    views = current_views(variable)
-    if recorded:
-        variable._views = []  # each comes back when it is taken again
-    for view in views:
-        how: View = view._view
-        how.recorded = recorded
-        how.threshold = silent_up_to()
-        node = view._node
-        if type(view) is not type(variable) or (recorded and _is_hooked(node)):
-            take_again(view)  # a view never changes its class, or its hooks, when it is read
-            follow(view, node)
-        else:
-            view._value = None  # empty already where it was outdated without being recorded
-            del view._value
-            if recorded:
-                del view._node
-        _outdate(view, recorded)
-
-
-def _is_hooked(node: Any) -> bool:
-    return isinstance(node, Node) and node.op.hooks is not None
-
-
-def take_again(view: Any) -> None:
-    """Read an outdated view from its source, in the recording mode of the write."""
-    how: View = view._view
-    source = how.source
-    bound = type_of(source)._bind(how.op)
-    with threshold_at(how.threshold):
-        again = apply(bound, [source], how.statics)
-    view._value = again._value
-    if source._is_array and source._node is not None:
-        view._value = source._backend.read_part(again._value)
-    if how.recorded:
-        view.__class__ = type(again)
-        view._node = again._node
-        remember(source, view)
 
 
 def _is_of_arrays(part: Any) -> bool:
     """Tell if a part of a key is an array of integers or a mask, be it without axes."""
     return bool(getattr(part, "ndim", 0)) or str(getattr(part, "dtype", "")) == "bool"
-
-
-def in_memory(variable: Any) -> Any:
-    """The native array as the program sees it: a view, also where its data were read as a copy."""
-    how = view_of(variable)
-    if how is None or how.source._backend.depth or not how.source._is_array:
-        return one_array(variable)
-    bound = type_of(how.source)._bind(how.op)
-    return perform(bound, [in_memory(how.source)], how.statics)
-
-
-def positions(variable: Any, view: View) -> tuple[Any, ...]:
-    """The indices in a variable of the elements of its view, of the view's shape."""
-    *_, lowest = layers(variable)
-    bound: BoundOp = type_of(lowest)._bind(view.op)
-    xp = bound.backend.xp
-    shape = tuple(variable.shape)
-    found = perform(bound, [xp.reshape(xp.arange(variable.size), shape)], view.statics)
-    found = found[0] if isinstance(found, SEQUENCE) else found
-    indices: list[Any] = []
-    for length in reversed(shape):
-        indices.append(found % length)
-        found = found // length
-    return tuple(reversed(indices))

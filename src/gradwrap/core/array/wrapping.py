@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from gradwrap.core.array.inplace import handed_out
+from gradwrap.core.array.ownership import handed_out
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, native
@@ -64,8 +64,10 @@ def unwrap(value: Variable[A]) -> A: ...
 @overload
 def unwrap(value: A) -> A: ...
 def unwrap(value: Any) -> Any:
-    """The native array of a variable; anything else as it is.
+    """Return the native array of a variable, and anything else as it is.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> gw.unwrap(gw.wrap(np.ones(2)))
     array([1., 1.])
@@ -86,7 +88,7 @@ def untracked_copy(x: Any) -> Variable[Any]:
 
 
 def wrap_namespace(xp: Any) -> Namespace[Any]:
-    """An Array API namespace whose arrays are variables, creation functions included.
+    """Return an Array API namespace whose arrays are variables.
 
     `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
     `array_api_compat.cupy`. The result is the same object for the same library.

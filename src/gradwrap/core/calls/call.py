@@ -30,6 +30,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
 from gradwrap.core.levels.wrapper import AnyWrapper, stripped, unwrapped_key
 from gradwrap.core.table.kinds import passed
@@ -48,8 +49,8 @@ WORDS_OF_THE_TEXT = """
     several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
-    kept kept_parts kept_shared shared exposed Guarded holds_guarded guarding IMMUTABLE by
-    type int float tuple zip len dict next
+    kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding IMMUTABLE
+    by type int float tuple zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
@@ -77,7 +78,8 @@ class Call:
             return None
         name = self.rule.name.replace(".", "_")
         scope = self.scope()
-        exec(self.text(signature), scope)  # noqa: S102  written here, from the table alone
+        title = f"{self.rule.name}, {type(self).__name__} of {self.bound.backend.name}"
+        execute(self.text(signature), scope, title)
         function: Any = scope[name]
         function.__module__ = "gradwrap"
         function.__doc__ = getattr(self.bound.native, "__doc__", None)
@@ -218,6 +220,8 @@ class Call:
         """Call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
+        if symbol == "[]":
+            return [f"out = {data[0]}[{self.rule.key}]"]
         if self._calls_operator():
             return [
                 f"out = {symbol}{data[0]}"

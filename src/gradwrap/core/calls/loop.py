@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import batched_parts, example, highest_level, stripped
-from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import backend_of, library_of
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
 
@@ -27,7 +27,7 @@ def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -
         )
         for i in range(batch.size)
     ]
-    return type_of(top)._of_batch(level, batch, stacked(name, results))
+    return type_of(top)._of_batch(level, batch, stacked(name, results, type_of(top)._backend))
 
 
 def is_innermost_batch(value: Any) -> bool:
@@ -58,8 +58,8 @@ def tell(name: str, fallback: str) -> None:
     )
 
 
-def stacked(name: str, results: Sequence[Any]) -> Any:
-    """The results of all examples along a new first axis."""
+def stacked(name: str, results: Sequence[Any], backend: Any = None) -> Any:
+    """The results of all examples along a new first axis; `backend` is the library of numbers."""
     if not results:
         raise BatchedValueError(
             f"vmap over no examples: {name} runs on one after the other, and there is none to "
@@ -67,7 +67,7 @@ def stacked(name: str, results: Sequence[Any]) -> Any:
         )
     first = results[0]
     if isinstance(first, SEQUENCE):
-        parts = [stacked(name, column) for column in zip(*results, strict=True)]
+        parts = [stacked(name, column, backend) for column in zip(*results, strict=True)]
         return rebuilt(first, parts)
     shapes = {tuple(getattr(result, "shape", ())) for result in results}
     if len(shapes) > 1:
@@ -76,5 +76,5 @@ def stacked(name: str, results: Sequence[Any]) -> Any:
             f"{sorted(shapes)}. Fix: use a function whose shape does not depend on values, "
             "such as where in place of a boolean index."
         )
-    xp = backend_of(first).xp
+    xp = (library_of(first) or backend or backend_of(first)).xp
     return xp.stack([xp.asarray(result) for result in results])

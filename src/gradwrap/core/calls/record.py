@@ -41,6 +41,7 @@ class Tape(Call):
             "kept": bound.backend.kept,
             "kept_parts": kept_parts,
             "kept_shared": partial(kept_shared, bound.backend.kept),
+            "saved_part": saved_part,
             "shared": shared,
             "exposed": exposed,
             "Guarded": Guarded,
@@ -88,6 +89,7 @@ class Tape(Call):
         rule = self.rule
         lines: list[str] = []
         sharing: list[str] = []
+        parts: list[str] = []
         formulas = [f for f in map(rule.formula_of, indices) if f is not None]
         has_base = all(hasattr(kind, "base") for kind in self.bound.backend.array_types)
         is_view = "{}_d.base is not None" if has_base else "True"
@@ -102,6 +104,8 @@ class Tape(Call):
                 test = f"type({name}_n) is not Node or {is_view.format(name)} or exposed"
                 keep = f"{name}_d = kept{{}}({name}_d, {level})"
                 guard = f"    if type({name}_d) is Guarded: by = guarding(bound)"
+                if name in tracked and not self.bound.backend.depth:
+                    parts += [f"if {name}._view is not None: {name}_d = saved_part({name})"]
                 if name in tracked:
                     sharing += [f"if {test}:", f"    {keep.format('_shared')}", guard]
                 else:
@@ -114,7 +118,7 @@ class Tape(Call):
         if sharing:
             # a transform keeps its arguments when it is called, and nobody else has its results
             lines += [f"if shared and (exposed or not {level}):", *indented(sharing)]
-        return (["by = bound", *lines], "by") if lines else ([], "bound")
+        return ([*parts, "by = bound", *lines], "by") if lines else (parts, "bound")
 
     def _may_be_array(self, name: str) -> bool:
         """Tell if a static argument can be an array: one that has to be given."""
@@ -207,8 +211,6 @@ class Tape(Call):
     def _record_joint(self) -> list[str]:
         """Record a function whose one formula gives the cotangents of all arguments."""
         rule = self.rule
-        formula = rule.formula_of(0)
-        assert formula is not None
         lines = [] if rule.variadic else self.level_of(range(len(rule.arrays)))
         lines += [f"if level == -2: {self.result('plain(out)')}", *self._unless_silent("level")]
         if self.collects_metas():
@@ -216,14 +218,19 @@ class Tape(Call):
             pairs = f"for meta, data in zip(metas, {x}_d)"
             whole = f"[described(data, level) if meta is None else meta {pairs}]"
             lines += [f"if None in metas: metas = {whole}"]
-        saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
-        nodes = f"tuple({self._all('n')})" if rule.variadic else self._all("n")
-        edge = f"{nodes}, f0, {saved}, -1"
+        edge = self._joint_edge()
         keep, op = self._keep([0], "level")
         lines += keep
         if rule.outputs > 1:
             return [*lines, f"return several({op}, level, [{edge}], out)"]
         return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), {op}))")]
+
+    def _joint_edge(self) -> str:
+        formula = self.rule.formula_of(0)
+        assert formula is not None
+        saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
+        nodes = f"tuple({self._all('n')})" if self.rule.variadic else self._all("n")
+        return f"{nodes}, f0, {saved}, -1"
 
     def collects_metas(self) -> bool:
         formula = self.rule.formula_of(0)
@@ -245,6 +252,14 @@ def guarding(op: Any) -> Any:
     return op.guarding
 
 
+def saved_part(view: Any) -> Any:
+    """What an operation saves of a view: of an array that is being written to, it may be a copy."""
+    whole = view._view.source
+    while whole._view is not None:
+        whole = whole._view.source
+    return view._backend.saved_part(view._value, whole._value) if whole._is_array else view._value
+
+
 def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Node:
     """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
     backend_meta = bound.backend.meta
@@ -255,11 +270,8 @@ def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) ->
         data, node = as_data(bound, value), None
     bound.backend.write(x._value, key, data)
     meta = backend_meta(x._value, level) if x._node is None else x._node.meta
-    words = {"key": kept_value(key, level), "value_meta": None}
-    if node is not None:
-        words["value_meta"] = node.meta
-    elif hasattr(data, "dtype"):
-        words["value_meta"] = backend_meta(data, level)
+    value_meta = None if node is None else node.meta
+    words = {"key": kept_value(key, level), "value_meta": value_meta}
     formula = bound.rule.formulas[0]
     assert formula is not None
     saved = tuple(words[name] for name in formula.saved)

@@ -24,6 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def is_grad_enabled() -> bool:
     """Tell if operations on the tape are recorded in this context.
 
+    Examples
+    --------
     >>> import gradwrap as gw
     >>> gw.is_grad_enabled()
     True
@@ -125,6 +127,8 @@ class no_grad(_Switch):  # noqa: N801  PyTorch's name
     Inside a function under a transform it stops that transform's recording too; a transform
     that starts inside it records.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.ones(2), requires_grad=True)
     >>> with gw.no_grad():
@@ -137,6 +141,8 @@ class no_grad(_Switch):  # noqa: N801  PyTorch's name
 class enable_grad(_Switch):  # noqa: N801  PyTorch's name
     """Switch recording on again inside `no_grad`: a context manager, or a decorator.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.ones(2), requires_grad=True)
     >>> with gw.no_grad(), gw.enable_grad():
@@ -151,6 +157,8 @@ class enable_grad(_Switch):  # noqa: N801  PyTorch's name
 class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
     """Switch recording on or off at once, and back when used as a context manager.
 
+    Examples
+    --------
     >>> import gradwrap as gw
     >>> with gw.set_grad_enabled(False):
     ...     gw.is_grad_enabled()

@@ -158,8 +158,9 @@ def native(value: Any) -> Any:
 
 def lay_out(value: Any, like: Any) -> None:
     """Give a value that nothing else holds the memory order of an array of its shape."""
-    *_, new = layers(value)
-    new._value = new._backend.laid_out(new._value, innermost(like))
+    while isinstance(value._value, AnyWrapper):
+        value = value._value
+    value._value = value._backend.laid_out(value._value, innermost(like))
 
 
 def one_array(value: Any) -> Any:
@@ -232,8 +233,10 @@ def highest_level(values: Iterable[Any]) -> int:
     """The highest level of the outermost wrappers in containers; `UNTRACKED` if there is none."""
     highest = UNTRACKED
     for value in values:
-        for leaf in _leaves(value) if isinstance(value, CONTAINERS) else (value,):
-            highest = max(highest, level_of(leaf))
+        if isinstance(value, CONTAINERS):
+            highest = max((highest, *map(level_of, _leaves(value))))
+        else:
+            highest = max(highest, level_of(value))
     return highest
 
 
@@ -277,10 +280,10 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
 
 def holds_batch(value: Any) -> bool:
     """Tell if a value is, or holds, an array that `vmap` maps over."""
-    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
-        return False
     if isinstance(value, AnyWrapper) and not value._backend.depth:
         return value._is_batched and value._node is not None
+    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
+        return False
     return any(True for _ in batched_parts(value))
 
 
@@ -307,8 +310,7 @@ def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
     kind: Any = type_of(key)
     if kind is SLICE:
-        is_plain = IMMUTABLE.issuperset(map(type_of, (key.start, key.stop, key.step)))
-        return key if is_plain else _with_leaves(key, native)
+        return key if _is_plain_slice(key) else _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
     if kind is TUPLE and _is_plain(key):
@@ -318,12 +320,20 @@ def unwrapped_key(key: Any) -> Any:
     return key
 
 
+def _is_plain_slice(key: Any) -> bool:
+    return (
+        type(key.start) in IMMUTABLE
+        and type(key.stop) in IMMUTABLE
+        and (key.step is None or type(key.step) in IMMUTABLE)
+    )
+
+
 def _is_plain(key: tuple[Any, ...]) -> bool:
     """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
     for part in key:
         kind: Any = type_of(part)
         if kind is SLICE:
-            if not IMMUTABLE.issuperset(map(type_of, (part.start, part.stop, part.step))):
+            if not _is_plain_slice(part):
                 return False
         elif kind not in IMMUTABLE:
             return False

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
-from gradwrap.core.levels.wrapper import AnyWrapper, lay_out, layers, one_array, snapshot
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    innermost,
+    lay_out,
+    layers,
+    one_array,
+    snapshot,
+)
+from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.scatter import scatter_add_generic
 from gradwrap.core.values.dynamic import type_of
@@ -45,11 +53,20 @@ class NamespaceByType(dict[type, Any]):
 
 
 class Backend:
-    """An array library that follows the standard: what the core asks of it.
+    """Describe an array library to the core; this class, one that follows the standard.
 
     A class for a library that differs from the standard, or has a better way, overrides some of
     it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
     the types of its arrays.
+
+    Examples
+    --------
+    >>> import array_api_strict, gradwrap as gw
+    >>> class Strict(gw.Backend):
+    ...     def scatter_add(self, buffer, key, values):  # where a library can do better
+    ...         return super().scatter_add(buffer, key, values)
+    >>> Strict("strict", array_api_strict, frozenset({type(array_api_strict.empty(0))})).name
+    'strict'
     """
 
     has_operators: bool = True
@@ -185,9 +202,7 @@ class Backend:
         whole = module_like(xp)
 
         def find(name: str) -> Any:
-            if name not in self.elsewhere:
-                return getattr(xp, name)
-            found = self.extension(name)
+            found = self.extension(name) if name in self.elsewhere else getattr(xp, name)
             setattr(whole, name, found)
             return found
 
@@ -259,11 +274,11 @@ class Backend:
         """Tell if `array`, which was taken from `source`, may share its buffer."""
         return True
 
-    def read_part(self, view: Any) -> Any:
-        """A part of an array that is being written to: a view of it, or a copy.
+    def saved_part(self, view: Any, whole: Any) -> Any:
+        """What an operation saves of a part of an array that is being written to: it, or a copy.
 
-        A view that an operation saves makes the next write copy the whole array. So the copy of a
-        small part costs less.
+        A view that is saved makes the next write copy the whole array. So the copy of a small part
+        costs less.
         """
         return view
 
@@ -277,6 +292,8 @@ class Backend:
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
+namespaces: dict[str, Callable[[], Any]] = {}
+"""Functions that make the namespace of a library, by the module of its arrays."""
 by_type: dict[type, Backend] = {}
 # By identity, since the namespaces of wrappers are equal; each with its key, so that it lives on
 by_namespace: dict[int, tuple[Any, Backend]] = {}
@@ -351,8 +368,9 @@ def backend_of(array: Any) -> Backend:
     backend = by_type.get(type_of(array))
     if backend is not None:
         return backend
+    make = namespaces.get(type_of(array).__module__)
     try:
-        xp = array_api_compat.array_namespace(array)
+        xp = array_api_compat.array_namespace(array) if make is None else make()
     except TypeError:
         raise NotAnArrayError(
             f"{type(array).__name__} is not an array of a library that follows the Python Array "
@@ -496,14 +514,17 @@ class WrappedBackend(Backend):
         return self._base.tells_views
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
-        if isinstance(array, AnyWrapper):
+        if not isinstance(array, AnyWrapper):
+            return self._base.kept(array, level, briefly)
+        data = array._value
+        if array._node is not None or id(buffer_of(innermost(data))) not in shared:
             return array
-        return self._base.kept(array, level, briefly)
+        found = array._backend.kept(data, level, briefly)
+        if type(found) is Guarded:
+            return found.wrapped(array)
+        return array if found is data else type(array)(found)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        how = array._view  # its own array may be a copy of the part (`read_part`)
-        if how is not None and how.source is source:
-            return True
         return self._base.may_be_view(array._value, source._value)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:

@@ -16,8 +16,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import SEQUENCE, is_immutable
+from gradwrap.core.values.space import dtype_and_shape
 from gradwrap.errors import BufferChangedError
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Stack = tuple[tuple[CodeType, int], ...]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120  pathlib is slow to import
+GENERATED = "<gradwrap: "
+OURS = (PACKAGE, GENERATED)
+"""The beginnings of the file names of gradwrap's own code."""
 
 
 class Content:
@@ -72,13 +75,18 @@ class Guarded:
         """The array; not a copy of it, which nothing needs."""
         return [self.array]
 
+    def wrapped(self, wrapper: Any) -> Guarded:
+        """Return a wrapper of the array, guarded in the same way."""
+        return Guarded(wrapper, self._content, self._place)
+
     def checked(self, op: str, reader: int) -> Any:
         """Return the array, unless somebody has written to it."""
         if not self._content.is_unchanged_for(reader):
             raise BufferChangedError(
-                f"An array that {op} saved for backward, {described(self.array)}, was overwritten "
-                "after that, so the gradient would be wrong. Fix: write to a copy of it, or after "
-                "backward. k = k * 2 makes a new array, where k *= 2 overwrites the old one.\n"
+                f"An array that {op} saved for backward, {dtype_and_shape(self.array)}, was "
+                "overwritten after that, so the gradient would be wrong. Fix: write to a copy of "
+                "it, or after backward. k = k * 2 makes a new array, where k *= 2 overwrites the "
+                "old one.\n"
                 f"{op} was recorded here (most recent call last):\n{shown(self._place).rstrip()}"
             )
         return self.array
@@ -174,7 +182,7 @@ def callers() -> Iterator[tuple[CodeType, int]]:
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
+        if not code.co_filename.startswith(OURS):
             yield code, frame.f_lineno
         frame = frame.f_back
 
@@ -184,8 +192,7 @@ def calling_line() -> Stack:
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None:
         code = frame.f_code
-        filename = code.co_filename
-        if filename != "<string>" and not filename.startswith(PACKAGE):
+        if not code.co_filename.startswith(OURS):
             return ((code, frame.f_lineno),)
         frame = frame.f_back
     return ()

@@ -19,7 +19,7 @@ from gradwrap.core.levels.levels import (
     unwatched,
     watch_with,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
@@ -153,7 +153,8 @@ def kept_parts(value: Any, level: int) -> Any:
 
 def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
     """The form in which `keep` saves the data of a wrapper, if they are the caller's array."""
-    is_shared = id(value) in shared or id(buffer_of(value)) in shared
+    array = innermost(value)
+    is_shared = id(array) in shared or id(buffer_of(array)) in shared
     return keep(value, level) if is_shared else value
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gradwrap.core.library.backend import backend_of, library_of
 from gradwrap.core.values.dynamic import TUPLE
-from gradwrap.core.values.space import same_shape, zeros_of
+from gradwrap.core.values.space import dtype_and_shape, same_shape, zeros_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ def described(array: Any) -> str:
     """The dtype and shape of an array, as in `float64[2, 3]`; of anything else its kind."""
     if not hasattr(array, "dtype"):
         return kind_of(array)
-    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+    return dtype_and_shape(array)
 
 
 def described_wholly(array: Any) -> str:

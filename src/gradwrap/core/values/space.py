@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -59,6 +60,11 @@ class Batch:
         self.is_unit: bool = is_unit
 
 
+def dtype_and_shape(array: Any) -> str:
+    """Describe an array, as in `float64[2, 3]`."""
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
 def size_of(shape: tuple[int, ...]) -> int:
     """The number of elements of an array of a shape."""
     size = 1
@@ -89,17 +95,17 @@ def fit_cotangent(xp: Any, cotangent: Any, meta: Meta) -> Any:
     """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
     if cotangent.shape != meta.shape:
         cotangent = _unbroadcast(xp, cotangent, meta.shape)
-    return _cast(xp, cotangent, meta.dtype)
+    return cast_to(xp, cotangent, meta.dtype)
 
 
 def fit_tangent(xp: Any, tangent: Any, out: Any) -> Any:
     """Bring a tangent into its output's space: broadcast it, project the dtype."""
     if tuple(tangent.shape) != tuple(out.shape):
         tangent = xp.broadcast_to(tangent, out.shape)
-    return _cast(xp, tangent, out.dtype)
+    return cast_to(xp, tangent, out.dtype)
 
 
-def _cast(xp: Any, value: Any, dtype: Any) -> Any:
+def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
     """Cast to a dtype; take the real part first, where only the value is complex."""
     if value.dtype == dtype:
         return value
@@ -108,15 +114,20 @@ def _cast(xp: Any, value: Any, dtype: Any) -> Any:
     return value if value.dtype == dtype else xp.astype(value, dtype)
 
 
-def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
-    """Sum over the axes along which an argument of this shape was repeated."""
-    have = cotangent.shape
+@functools.lru_cache(maxsize=1 << 10)
+def _repeated_axes(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes of `have` along which an array of a shape was repeated."""
     extra = len(have) - len(shape)
-    if extra < 0:  # a formula may leave out axes of length one
-        return xp.broadcast_to(cotangent, shape)
-    axes = tuple(range(extra)) + tuple(
+    return tuple(range(extra)) + tuple(
         axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
     )
+
+
+def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an argument of this shape was repeated."""
+    if len(cotangent.shape) < len(shape):  # a formula may leave out axes of length one
+        return xp.broadcast_to(cotangent, shape)
+    axes = _repeated_axes(cotangent.shape, shape)
     if axes:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
     if cotangent.shape == shape:

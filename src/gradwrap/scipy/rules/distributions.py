@@ -85,6 +85,7 @@ class Distribution(Kind):
         def undo() -> None:
             original.__class__ = kind
             del original._path
+            original.__dict__.pop("_rows", None)
 
         return undo
 

@@ -15,7 +15,7 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
-from gradwrap.scipy.kinds import Composed, Formula, Refused, scipys
+from gradwrap.scipy.kinds import Composed, Formula, Refused, dispatching, scipys
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, call, register
 
@@ -307,6 +307,23 @@ def _units_of(function: Any, n: int, bc_type: Any) -> Any:
     return function(np.eye(n))
 
 
+class _Maker(Composed):
+    """A function that makes a B-spline, which may be asked at tracked points."""
+
+    def stand_in(self, row: Row) -> Any:
+        """Return a dispatcher whose spline of plain data is of the class that has derivatives."""
+        made = dispatching(row, row.original)
+
+        @functools.wraps(row.original)
+        def dispatch(*args: Any, **kwargs: Any) -> Any:
+            spline = made(*args, **kwargs)
+            if type(spline) is scipy.interpolate.BSpline:
+                spline.__class__ = dispatcher("interpolate.BSpline")
+            return spline
+
+        return dispatch
+
+
 def _refuse_points(name: str, *points: Any) -> None:
     if holds_variable(list(points)):
         raise NoRuleError(
@@ -415,6 +432,31 @@ def _splder(tck: Any, n: Any) -> Any:
     return t, c, None
 
 
+def _splantider(tck: Any, n: Any) -> Any:
+    t, c, k = tck
+    t, c = as_array(t), as_array(c)
+    for _ in range(n):
+        count = t.shape[0] - k - 1
+        steps = c[:count] * (t[k + 1 :] - t[:count]) / (k + 1)
+        c = np.concatenate([np.zeros(1), np.cumsum(steps), np.sum(steps) * np.ones(k + 2)])
+        t, k = np.concatenate([t[:1], t, t[-1:]]), k + 1
+    return t, c, None
+
+
+def _spalde(x: Any, tck: Any) -> Any:
+    x = as_array(x)
+    flat = np.reshape(x, (-1,))
+    made = np.stack([_splev(flat, tck, der, 0) for der in range(tck[2] + 1)], axis=-1)
+    return made[0] if x.ndim == 0 else list(made)
+
+
+def _sproot(tck: Any, out: Any) -> Any:
+    x = np.asarray(out)
+    for _ in range(3):  # each of Newton's steps gives one derivative
+        x = x - _splev(x, tck, 0, 0) / _splev(x, tck, 1, 0)
+    return x
+
+
 def _from_knots(name: str) -> Any:
     """The formula of one of FITPACK's classes, whose knots SciPy has found."""
 
@@ -429,7 +471,7 @@ def _from_knots(name: str) -> Any:
             matrix = _collocation(knots, k, x, n)
             weights = (np.ones(x.shape) if w is None else as_array(w))[:, None]
             c = np.linalg.pinv(matrix * weights) @ (y[:, None] * weights)
-        elif n == x.shape[0]:
+        elif n == x.shape[0] and (name == "InterpolatedUnivariateSpline" or given["s"] == 0):
             knots = _not_a_knot(x, k)
             c = np.linalg.solve(_collocation(knots, k, x, n), y[:, None])
         else:
@@ -475,8 +517,11 @@ def _rect(
 # Grids --------------------------------------------------------------------------------------------
 
 
-def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
-    """Values at points between those of a grid: by the axes, one after the other."""
+def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any = None) -> Any:
+    """Values at points between those of a grid: by the axes, one after the other.
+
+    `coefficients` are SciPy's, of splines that it finds by iterations.
+    """
     axes = [as_array(one) * 1.0 for one in points]
     values = as_array(values)
     xi = as_array(xi)
@@ -508,6 +553,8 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
                 f"Interpolation on a grid with method={method!r} has no derivative. "
                 "Fix: 'linear', 'cubic', 'quintic' or 'nearest'."
             )
+    if coefficients is not None:
+        values = values + (coefficients - plain(values))
     total: Any = 0.0
     for steps in np.ndindex(*(len(parts) for _, parts in weights)):
         index = tuple(first + step for (first, _), step in zip(weights, steps, strict=True))
@@ -520,7 +567,11 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str) -> Any:
 
 
 def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -> Any:
-    return _on_grid(given["points"], given["values"], points, method or given["method"])
+    spline = made._spline if method in (None, made.method) else None
+    return _on_grid(
+        given["points"], given["values"], points, method or given["method"],
+        None if spline is None else spline.c,
+    )  # fmt: skip
 
 
 def _interpn(
@@ -807,9 +858,9 @@ ROWS = [
     _class("KroghInterpolator", _polynomial_class),
     _class("BarycentricInterpolator", _polynomial_class),
     _class("FloaterHormannInterpolator", _rational, "z"),
-    Row("interpolate.make_interp_spline", Composed(_make_interp_spline)),
-    Row("interpolate.make_lsq_spline", Composed(_make_lsq_spline)),
-    Row("interpolate.make_smoothing_spline", Composed(_make_smoothing_spline), note="with lam"),
+    Row("interpolate.make_interp_spline", _Maker(_make_interp_spline)),
+    Row("interpolate.make_lsq_spline", _Maker(_make_lsq_spline)),
+    Row("interpolate.make_smoothing_spline", _Maker(_make_smoothing_spline), note="with lam"),
     Row(
         "interpolate.splrep",
         Formula(_splrep),
@@ -841,6 +892,28 @@ ROWS = [
         samples=lambda r: [call(0.3, 1.7, _knotted(r))],
     ),
     Row("interpolate.splder", Formula(_splder), arrays="tck", groups="tck", samples=lambda r: []),
+    Row(
+        "interpolate.splantider",
+        Formula(_splantider),
+        arrays="tck",
+        groups="tck",
+        samples=lambda r: [],
+    ),
+    Row(
+        "interpolate.spalde",
+        Formula(_spalde),
+        arrays="x tck",
+        groups="tck",
+        samples=lambda r: [call(0.3, _knotted(r)), call(np.array([0.3, 1.1]), _knotted(r))],
+    ),
+    Row(
+        "interpolate.sproot",
+        Formula(_sproot),
+        arrays="tck",
+        groups="tck",
+        neutral="mest",
+        samples=lambda r: [],
+    ),
     Row(
         "interpolate.interpn",
         Formula(_interpn),
@@ -898,8 +971,7 @@ REFUSED = [
         *(("bisplev", "RectBivariateSpline"), ("bisplrep", "RectBivariateSpline")),
         *(("insert", "BSpline"), ("make_splprep", "make_interp_spline")),
         *(("make_splrep", "make_interp_spline"), ("generate_knots", "make_lsq_spline")),
-        *(("pade", "PPoly"), ("spalde", "splev"), ("splantider", "splint")),
-        *(("splprep", "make_interp_spline"), ("sproot", "PPoly")),
+        *(("pade", "PPoly"), ("splprep", "make_interp_spline")),
     )
 ]
 register([*ROWS, *CLASSES, *REFUSED])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import inspect
 import itertools
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.kinds import ArrayApi, Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.kinds import FUNCTIONS, ArrayApi, Composed, Constant, Formula, Refused, scipys
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     as_args,
@@ -24,10 +28,10 @@ from gradwrap.scipy.solving import (
     refuse_failure,
     solution,
 )
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, call, register, row_of
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.jacobian import jacobian
-from gradwrap.transforms.reverse import grad
+from gradwrap.transforms.reverse import grad, vjp
 
 BOUNDS: Any = import_module("scipy.optimize").Bounds
 QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
@@ -154,7 +158,7 @@ def _from_start(name: str) -> Any:
 
 def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     """Which elements are held by a bound, and the bounds."""
-    if bounds is None:
+    if bounds is None or (isinstance(bounds, (tuple, list)) and not len(bounds)):
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
     if isinstance(bounds, BOUNDS):
@@ -162,7 +166,8 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     else:
         pairs = [(-np.inf if a is None else a, np.inf if b is None else b) for a, b in bounds]
         low, high = as_array([a for a, _ in pairs]), as_array([b for _, b in pairs])
-    low, high = (one * np.ones(np.shape(x)) for one in (low, high))
+    shape = np.shape(x)
+    low, high = (np.reshape(one * np.ones(shape or (1,)), shape) for one in (low, high))
     near = 1e-7 * (1 + np.abs(x))
     is_low, is_high = (np.abs(x - np.asarray(plain(one))) <= near for one in (low, high))
     return is_low, is_high & ~is_low, (low, high)
@@ -176,6 +181,11 @@ def _plain_bounds(bounds: Any) -> Any:
 
 def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
     """The point where the gradient is zero, except in elements that a bound holds."""
+    return solution(_where_free(slope, x, bounds), x)
+
+
+def _where_free(slope: Any, x: Any, bounds: Any) -> Any:
+    """The gradient, and in elements that a bound holds the distance from it."""
     is_low, is_high, ends = _at_bounds(x, bounds)
 
     def residual(point: Any) -> Any:
@@ -187,7 +197,106 @@ def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
         )
         return np.where(is_low | is_high, held, made)
 
-    return solution(residual, x)
+    return residual
+
+
+def _between(slope: Any, x: Any, ends: Any) -> Any:
+    """A minimum between two ends, or at the end beyond which Newton's step would lead.
+
+    SciPy's search stays a little inside of the ends.
+    """
+    low, high = (float(plain(end)) for end in ends)
+    step = float(plain(grad(slope)(np.float64(x))))
+    target = float(x) - float(plain(slope(np.float64(x)))) / step if step > 0 else float(x)
+    if low <= target <= high:
+        return solution(slope, x)
+    end = as_array(ends[0] if target < low else ends[1])
+    return solution(lambda point: point - end, x)
+
+
+# Constraints
+
+
+def _constraints(constraints: Any, x: Any) -> list[Any]:
+    """Functions that are zero at the solution: the constraints that hold it."""
+    found: list[Any] = []
+    for one in constraints if isinstance(constraints, (tuple, list)) else [constraints]:
+        if isinstance(one, dict):
+            function, args = one["fun"], as_args(one.get("args", ()))
+            low, high = 0.0, 0.0 if one["type"] == "eq" else np.inf
+        elif hasattr(one, "A"):
+            function, args = functools.partial(np.matmul, _matrix_of(one.A)), ()
+            low, high = one.lb, one.ub
+        else:
+            function, args, low, high = one.fun, (), one.lb, one.ub
+        value = np.atleast_1d(np.asarray(plain(as_array(function(x, *args)))))
+        lower, upper = (np.asarray(plain(as_array(end))) for end in (low, high))
+        for end, counts in ((low, True), (high, lower != upper)):
+            limit = as_array(end) * np.ones(value.shape)
+            near = np.abs(value - np.asarray(plain(limit))) <= 1e-6 * (1 + np.abs(value))
+            at = np.flatnonzero(near & counts)
+            if len(at):
+                found.append(_distance(function, args, limit, at))
+    return found
+
+
+def _quiet_constraints(constraints: Any) -> Any:
+    """The constraints as SciPy calls them."""
+    if isinstance(constraints, (tuple, list)):
+        return type(constraints)(map(_quiet_constraints, constraints))
+    if isinstance(constraints, dict):
+        return _own_parts(constraints)
+    made = copy.copy(constraints)
+    vars(made).update(_own_parts(vars(constraints)))
+    return made
+
+
+def _own_parts(given: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a constraint, of which the functions are those of the caller."""
+    return {
+        key: quiet(value) if isinstance(value, FUNCTIONS) else plain(value)
+        for key, value in given.items()
+    }
+
+
+def _matrix_of(a: Any) -> Any:
+    return a.toarray() if hasattr(a, "toarray") else as_array(a)
+
+
+def _distance(function: Any, args: Any, limit: Any, at: Any) -> Any:
+    return lambda x: (np.reshape(as_array(function(x, *args)), (-1,)) - limit)[at]
+
+
+def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -> Any:
+    """The point where the gradient is made of those of the constraints that hold it."""
+    held = _constraints(constraints, x)
+    if not held:
+        return _stationary(slope, x, bounds)
+    n = len(x)
+
+    def distances(point: Any) -> Any:
+        return np.concatenate([one(point) for one in held])
+
+    with no_grad():
+        slopes = np.asarray(plain(jacobian(distances)(x)))
+        gradient = np.asarray(plain(as_array(slope(x))))
+    free = ~np.logical_or(*_at_bounds(x, bounds)[:2])
+    if np.linalg.matrix_rank(slopes[:, free]) < len(slopes):
+        raise NoRuleError(
+            f"{name}: the constraints that hold the solution depend on each other, so it has no "
+            "derivative. Fix: leave out those that follow from the others."
+        )
+    weights = np.linalg.lstsq(slopes[:, free].T, gradient[free])[0]
+
+    def lagrangian_slope(z: Any) -> Any:
+        pull = vjp(distances, z[:n])[1]
+        return np.reshape(as_array(slope(z[:n])), (n,)) - pull(z[n:])[0]
+
+    def residual(z: Any) -> Any:
+        inner = _where_free(lambda _: lagrangian_slope(z), x, bounds)
+        return np.concatenate([inner(z[:n]), distances(z[:n])])
+
+    return solution(residual, np.concatenate([x, weights]))[:n]
 
 
 def _gradient(fun: Any, args: Any, jac: Any) -> Any:
@@ -221,15 +330,26 @@ def _minimize(
     native = {key: value for key, value in _silenced(given).items() if value is not None}
     result = scipys("optimize.minimize")(
         quiet(fun), plain(as_array(x0)), args=plain(args), method=method,
-        bounds=_plain_bounds(bounds), constraints=constraints, **native,
+        bounds=_plain_bounds(bounds), constraints=_quiet_constraints(constraints), **native,
     )  # fmt: skip
-    x = _stationary(_gradient(fun, args, jac), result.x, bounds)
+    slope = _gradient(fun, args, jac)
+    x = _constrained(name, slope, result.x, bounds, constraints)
     value = fun(x, *args)
     value = as_array(value[0] if jac is True else value)
     if is_recorded([x, value]):
-        refuse(name, constraints=constraints)
-        refuse_failure(name, result.success, result.message)
+        is_found = result.success or (not constraints and _is_flat(slope, result.x, bounds))
+        refuse_failure(name, is_found, result.message)
     return attached("optimize.minimize", result, {("x",): x, ("fun",): value})
+
+
+def _is_flat(slope: Any, x: Any, bounds: Any) -> bool:
+    """Tell if a point that SciPy could not improve for rounding is a solution all the same.
+
+    The exact gradient is held to the tolerance that BFGS has by default.
+    """
+    with no_grad():
+        rest = plain(as_array(_where_free(slope, x, bounds)(x)))
+    return bool(np.all(np.abs(rest) <= 1e-5))
 
 
 def _minimize_scalar(
@@ -244,9 +364,8 @@ def _minimize_scalar(
     result = scipys("optimize.minimize_scalar")(
         quiet(fun), plain(bracket), plain(bounds), plain(args), method, **_silenced(options)
     )
-    x = _stationary(
-        _gradient(fun, args, None), result.x, None if bounds is None else [tuple(bounds)]
-    )
+    slope = _gradient(fun, args, None)
+    x = _stationary(slope, result.x, None) if bounds is None else _between(slope, result.x, bounds)
     value = as_array(fun(x, *args))
     if is_recorded([x, value]):
         refuse_failure(
@@ -276,13 +395,116 @@ def _fmin(name: str, *, with_gradient: bool = False) -> Any:
             quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given
         )
         found = result[0] if isinstance(result, tuple) else result
-        bounds = options.get("bounds")
-        x = _stationary(_gradient(func, args, options.get("fprime")), np.asarray(found), bounds)
+        slope = _gradient(func, args, options.get("fprime"))
+        if name == "fminbound":
+            x = _between(slope, np.float64(found), starts)
+        else:
+            x = _stationary(slope, np.asarray(found), options.get("bounds"))
         if not isinstance(result, tuple):
             return attached(f"optimize.{name}", result, {(): x})
         return attached(f"optimize.{name}", result, {(0,): x, (1,): as_array(func(x, *args))})
 
     return composed
+
+
+FIRST = {"basinhopping": "x0", "brute": "ranges"}
+UNPOLISHED: dict[str, dict[str, Any]] = {
+    "differential_evolution": {"polish": False},
+    "dual_annealing": {"no_local_search": True},
+    "brute": {"finish": None},
+}
+"""The options with which a search does not end with a minimization."""
+
+
+def _search(name: str) -> Any:
+    """The rule of a global search, which ends at a minimum."""
+    public = f"scipy.optimize.{name}"
+
+    def composed(func: Any, *rest: Any, **options: Any) -> Any:
+        original = scipys(f"optimize.{name}")
+        names = inspect.signature(row_original(name)).parameters
+        given = dict(zip(list(names)[1:], rest, strict=False)) | options
+        inner = dict(given.get("minimizer_kwargs") or {})
+        args = as_args(given.get("args", inner.get("args", ())))
+        native = {
+            key: quiet(value) if callable(value) else _plain_bounds(value)
+            for key, value in given.items()
+        }
+        if inner:
+            native["minimizer_kwargs"] = _silenced(inner)
+        result = original(quiet(func), **native)
+        if isinstance(result, dict):
+            found, path = result["x"], ("x",)
+        else:
+            found, path = (result[0], (0,)) if isinstance(result, tuple) else (result, ())
+        bounds = inner.get("bounds") if name in FIRST else given["bounds"]
+        jac = inner.get("jac")
+        slope = _gradient(func, args, jac)
+        x = _stationary(slope, np.asarray(found), bounds)
+        if not is_recorded([x]):
+            return result
+        refuse(public, constraints=given.get("constraints"), callable_minimizer=inner.get("method"))
+        for option, value in UNPOLISHED.get(name, {}).items():
+            if option in given and given[option] is value:
+                raise NoRuleError(
+                    f"{public} with {option}={value} does not end at a minimum, so it has no "
+                    "derivative. Fix: leave the option out."
+                )
+        parts = {path: x}
+        if isinstance(result, dict):
+            refuse_failure(public, result.get("success", True), result["message"])
+        if path:
+            value = func(x, *args)
+            place: tuple[Any, ...] = (1,) if path == (0,) else ("fun",)
+            parts[place] = as_array(value[0] if jac is True else value)
+        return attached(f"optimize.{name}", result, parts)
+
+    return composed
+
+
+def row_original(name: str) -> Any:
+    """SciPy's own function."""
+    row = row_of(f"optimize.{name}")
+    assert row is not None
+    return row.original
+
+
+def _slsqp(
+    func: Any,
+    x0: Any,
+    eqcons: Any = (),
+    f_eqcons: Any = None,
+    ieqcons: Any = (),
+    f_ieqcons: Any = None,
+    bounds: Any = (),
+    fprime: Any = None,
+    fprime_eqcons: Any = None,
+    fprime_ieqcons: Any = None,
+    args: Any = (),
+    **options: Any,
+) -> Any:
+    args = as_args(args)
+    held = [{"type": "eq", "fun": one, "args": args} for one in eqcons]
+    held += [{"type": "ineq", "fun": one, "args": args} for one in ieqcons]
+    held += [{"type": "eq", "fun": f_eqcons, "args": args}] if f_eqcons else []
+    held += [{"type": "ineq", "fun": f_ieqcons, "args": args}] if f_ieqcons else []
+    slopes = (quiet(one) for one in (fprime, fprime_eqcons, fprime_ieqcons))
+    result = scipys("optimize.fmin_slsqp")(
+        quiet(func), plain(as_array(x0)), [quiet(one) for one in eqcons], quiet(f_eqcons),
+        [quiet(one) for one in ieqcons], quiet(f_ieqcons), plain(bounds), *slopes, plain(args),
+        **_silenced(options),
+    )  # fmt: skip
+    name, slope = "scipy.optimize.fmin_slsqp", _gradient(func, args, fprime)
+    if not isinstance(result, tuple):
+        return attached(
+            name.removeprefix("scipy."), result,
+            {(): _constrained(name, slope, result, bounds, held)},
+        )  # fmt: skip
+    x = _constrained(name, slope, result[0], bounds, held)
+    if is_recorded(x):
+        refuse_failure(name, result[3] == 0, result[4])
+    value = as_array(func(x, *args))
+    return attached(name.removeprefix("scipy."), result, {(0,): x, (1,): value})
 
 
 # Least squares ------------------------------------------------------------------------------------
@@ -921,25 +1143,28 @@ ROWS = [
     ),
     Row("optimize.milp", Refused("integers are piecewise constant. Fix: the cost at its x.")),
     *(
-        Row(
-            f"optimize.{name}",
-            Refused(
-                "a global search has no rule. Fix: refine its point with scipy.optimize.minimize."
-            ),
+        _calls(
+            name,
+            _search(name),
+            lambda r, name=name: [
+                call(
+                    _valley,
+                    [(-1, 2), (-1, 2)],
+                    (np.array([0.4, 0.6]),),
+                    upto=1,
+                    accuracy=1e-3,
+                    take=lambda made: made.x,
+                    **({} if name == "shgo" else {"rng": 1}),
+                )
+            ],
         )
-        for name in (
-            "basinhopping",
-            "brute",
-            "differential_evolution",
-            "direct",
-            "dual_annealing",
-            "shgo",
-        )
+        for name in ("differential_evolution", "dual_annealing", "shgo")
     ),
-    *(
-        Row(f"optimize.{name}", Refused("it has no rule. Fix: scipy.optimize.minimize."))
-        for name in ("fmin_cobyla", "fmin_slsqp")
-    ),
+    _calls("brute", _search("brute"), None),
+    _calls("basinhopping", _search("basinhopping"), None),
+    _calls("fmin_slsqp", _slsqp, None),
+    Row("optimize.direct", Refused("it ends in a box. Fix: scipy.optimize.minimize from there.")),
+    Row("optimize.fmin_cobyla", Refused("it has no rule. Fix: scipy.optimize.minimize.")),
     *(
         Row(
             f"optimize.{name}",

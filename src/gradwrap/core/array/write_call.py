@@ -1,0 +1,77 @@
+"""The written call of `x[key] = value` in the usual case: `x` is the only one to have its buffer.
+
+The write then goes into the buffer itself, and the node is that of the operation that makes a new
+array. All else goes to `gradwrap.core.array.inplace`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwrap.core.array.outdated import outdate_views
+from gradwrap.core.array.ownership import owns_buffer
+from gradwrap.core.array.views import view_of
+from gradwrap.core.calls.record import Tape
+from gradwrap.core.graph.node import Leaf, Node
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.observing.hooks import follow
+
+
+class Write(Tape):
+    """The call of `setitem` on the tape, with the buffer of its first argument as the result."""
+
+    def scope(self) -> dict[str, Any]:
+        own = {"owns": owns_buffer, "own_part": is_own_part, "hold": _hold, "Leaf": Leaf}
+        return super().scope() | own | {"write": self.bound.backend.write}
+
+    def look_at(self, index: int) -> list[str]:
+        x, value = self.rule.arrays
+        if index:
+            return []
+        is_view = f"type({value}) is V and {value}._view is not None"
+        own_part = f"own_part({x}, {self.rule.key}, {value})"
+        return [f"if {is_view} and {own_part}: return", f"if not owns({x}): {self.elsewhere}"]
+
+    def before(self) -> list[str]:
+        x, value = self.rule.arrays
+        casts = f"{value}_n is not None and {value}_d.dtype != {x}_d.dtype"
+        unusual = f"level <= silent() or type({x}_n) is Leaf or ({casts})"
+        return [*self.level_of((0, 1)), f"if {unusual}: {self.elsewhere}"]
+
+    def perform(self) -> list[str]:
+        x, value = self.rule.arrays
+        return [f"write({x}_d, {self.rule.key}, {value}_d)"]
+
+    def ending(self) -> list[str]:
+        x = self.rule.arrays[0]
+        keep, op = self._keep([0], "level")
+        meta = f"{x}_n.meta if {x}_n is not None else meta_of({x}_d, level)"
+        return [f"meta = {meta}", *keep, f"hold({x}, Node({self._joint_edge()}, meta, {op}))"]
+
+    def _saved_jointly(self, name: str) -> str:
+        value = self.rule.arrays[1]
+        if name == f"{value}_meta":  # the formula gives no cotangent where there is none
+            return f"None if {value}_n is None else {value}_n.meta"
+        return super()._saved_jointly(name)
+
+
+def _hold(variable: Any, node: Node) -> None:
+    """Put the node of a write into the variable whose buffer has been written to."""
+    before = variable._node
+    variable._node = node
+    variable._is_array = True
+    follow(variable, before)
+    outdate_views(variable, recorded=True)
+
+
+def is_own_part(variable: Any, key: Any, value: Any) -> bool:
+    """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
+    how = view_of(value) if isinstance(value, AnyWrapper) else None
+    return (
+        how is not None
+        and how.source is variable
+        and how.op.name == "getitem"
+        and is_basic_key(key)
+        and bool(how.statics[0] == key)
+    )

@@ -1,0 +1,189 @@
+"""Minima under constraints and at bounds, global searches, and what is refused of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy import optimize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+native: Any = import_module("scipy.optimize")
+new: Any = optimize
+A = np.array([0.9, 1.0, 0.3])
+START = np.full(3, 1 / 3)
+ON_PLANE = np.eye(3) - 1 / 3
+"""The projection to the plane where the sum is constant."""
+EQUAL = [
+    {"type": "eq", "fun": lambda x: np.sum(x) - 1},
+    native.LinearConstraint(np.ones((1, 3)), 1, 1),
+    native.NonlinearConstraint(lambda x: [np.sum(x), x @ x], [-np.inf, -9], [1, 9]),
+]
+
+
+def nearest(a: Any, **options: Any) -> Any:
+    return new.minimize(lambda x: np.sum((x - a) ** 2), START, method="SLSQP", tol=1e-12, **options)
+
+
+@pytest.mark.parametrize("constraint", EQUAL)
+def test_minimum_under_a_linear_constraint_moves_within_it(constraint: Any) -> None:
+    found = gw.jacobian(lambda a: nearest(a, constraints=constraint).x)(A)
+
+    np.testing.assert_allclose(found, ON_PLANE, atol=1e-8)
+
+
+def test_minimum_follows_what_a_constraint_has_closed_over() -> None:
+    def by_closure(a: Any, total: Any) -> Any:
+        return nearest(a, constraints={"type": "eq", "fun": lambda x: np.sum(x) - total}).x
+
+    def by_argument(a: Any, total: Any) -> Any:
+        constraint = {"type": "eq", "fun": lambda x, s: np.sum(x) - s, "args": (total,)}
+        return nearest(a, constraints=constraint).x
+
+    def by_limit(a: Any, total: Any) -> Any:
+        return nearest(a, constraints=native.NonlinearConstraint(np.sum, total, total)).x
+
+    def older(a: Any, total: Any) -> Any:
+        return new.fmin_slsqp(
+            lambda x: np.sum((x - a) ** 2),
+            START,
+            eqcons=[lambda x: np.sum(x) - total],
+            acc=1e-12,
+            disp=0,
+        )
+
+    for function in (by_closure, by_argument, by_limit, older):
+        of_a, of_total = gw.jacobian(function, (0, 1))(A, 1.2)
+
+        np.testing.assert_allclose(of_a, ON_PLANE, atol=1e-8)
+        np.testing.assert_allclose(of_total, np.full(3, 1 / 3), atol=1e-8)
+
+
+def test_minimum_on_a_sphere_and_at_a_bound() -> None:
+    def function(a: Any) -> Any:
+        ball = {"type": "ineq", "fun": lambda x: 1 - x @ x}
+        return nearest(a, constraints=[ball], bounds=[(None, 0.2), (None, None), (None, None)]).x
+
+    rest = A[1:]
+    length = np.linalg.norm(rest)
+    turned = np.sqrt(1 - 0.04) * (np.eye(2) / length - np.outer(rest, rest) / length**3)
+
+    found = gw.jacobian(function)(A)
+
+    np.testing.assert_allclose(found[1:, 1:], turned, atol=1e-6)
+    np.testing.assert_allclose(found[0], 0, atol=1e-12)
+    np.testing.assert_allclose(found[:, 0], 0, atol=1e-12)
+
+
+def test_constraint_that_does_not_hold_changes_nothing() -> None:
+    loose = {"type": "ineq", "fun": lambda x: 100 - x @ x}
+
+    found = gw.jacobian(lambda a: nearest(a, constraints=loose).x)(A)
+
+    np.testing.assert_allclose(found, np.eye(3), atol=1e-12)
+
+
+def test_constraints_that_depend_on_each_other_are_refused() -> None:
+    twice = [{"type": "eq", "fun": lambda x, k=k: k * (np.sum(x) - 1)} for k in (1, 2)]
+
+    with pytest.raises(NoRuleError, match="depend on each other"):
+        gw.grad(
+            lambda a: np.sum(
+                new.minimize(
+                    lambda x: np.sum((x - a) ** 2), START, constraints=twice, method="COBYQA"
+                ).x
+            )
+        )(A)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda a: new.minimize_scalar(lambda x: (x - a) ** 2, bounds=(0.0, a / 2)).x,
+        lambda a: new.fminbound(lambda x: (x - a) ** 2, 0.0, a / 2),
+    ],
+)
+def test_minimum_at_an_end_moves_with_the_end(search: Callable[..., Any]) -> None:
+    assert abs(gw.grad(search)(1.0) - 0.5) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda a: new.minimize_scalar(lambda x: (x - a) ** 2, bounds=(0.0, 2.0)).x,
+        lambda a: new.fminbound(lambda x: (x - a) ** 2, 0.0, 2.0),
+    ],
+)
+def test_minimum_between_two_ends_moves_by_itself(search: Callable[..., Any]) -> None:
+    assert abs(gw.grad(search)(0.7) - 1) < 1e-9
+
+
+def test_point_that_rounding_does_not_let_improve_is_a_minimum() -> None:
+    def function(a: Any) -> Any:
+        made = new.minimize(lambda x: np.sum((x - a) ** 2 + 0.1 * x**4), np.zeros(2), tol=1e-12)
+        assert not made.success
+        return made.x
+
+    start = np.array([0.5, 1.0])
+    x = gw.vjp(function, start)[0]
+
+    np.testing.assert_allclose(
+        gw.jacobian(function)(start), np.diag(2 / (2 + 1.2 * x**2)), rtol=1e-6, atol=1e-12
+    )
+
+
+def test_basin_hopping_takes_the_arguments_of_its_minimizer() -> None:
+    def function(a: Any) -> Any:
+        return new.basinhopping(
+            lambda x, s: np.sum((x - s) ** 2),
+            np.zeros(3),
+            niter=2,
+            rng=1,
+            minimizer_kwargs={"args": (2 * a,)},
+        ).x
+
+    np.testing.assert_allclose(gw.jacobian(function)(A), 2 * np.eye(3), atol=1e-10)
+
+
+def test_brute_force_is_differentiated_at_the_minimum_that_it_ends_at() -> None:
+    def function(a: Any) -> Any:
+        return new.brute(lambda x, s: (x[0] - s) ** 2, ((-1, 2),), (a,), full_output=True)[:2]
+
+    point, value = gw.jacobian(function)(0.4)
+
+    np.testing.assert_allclose(point, [1.0], atol=1e-12)
+    assert abs(value) < 1e-12
+
+
+def test_searches_that_do_not_end_at_a_minimum_are_refused() -> None:
+    boxes = [(0, 2)] * 3
+
+    def refused(make: Callable[[Any, Any], Any], message: str) -> None:
+        with pytest.raises(NoRuleError, match=message):
+            gw.grad(lambda a: np.sum(make(lambda x: np.sum((x - a) ** 2), boxes)))(A)
+
+    refused(
+        lambda f, b: new.differential_evolution(f, b, polish=False, rng=1).x,
+        r"differential_evolution with polish=False does not end at a minimum",
+    )
+    refused(lambda f, b: new.brute(f, b, Ns=3, finish=None), "brute with finish=None does not end")
+    refused(lambda f, b: new.direct(f, b).x, "direct has no derivative: it ends in a box")
+    refused(lambda f, _: new.fmin_cobyla(f, START, []), "fmin_cobyla has no derivative: it has no")
+
+
+def test_number_of_parameters_is_read_from_the_callers_curve() -> None:
+    t = np.linspace(0, 2, 5)
+
+    def fit(y: Any) -> Any:
+        return new.curve_fit(lambda t, p, q: p + q * t, t, y)[0]
+
+    np.testing.assert_allclose(
+        gw.jacobian(fit)(np.arange(5.0)), np.polyfit(t, np.eye(5), 1)[::-1], atol=1e-7
+    )
