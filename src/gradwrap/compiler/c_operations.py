@@ -110,6 +110,9 @@ def elementwise(
         return Elementwise(text, instr.args[:1], (source,), value.dtype)
     if instr.kw:
         return None
+    if name in ("copy", ".copy") and not value.shape and type(instr.args[0]) is Ref:
+        source = values[instr.args[0].index].dtype
+        return Elementwise("{0}", instr.args[:1], (source,), value.dtype)
     kinds = [_kind(arg, values) for arg in instr.args]
     if any(kind is None for kind in kinds):
         return None

@@ -673,14 +673,16 @@ class Kernel:
         for index, number in last.items():
             if index not in kept and (index in made or index in self.dying_here):
                 dying[number].add(index)
-        skipped = -1
+        skipped = looked_at = -1
         for number, unit in enumerate(units):
             first = unit.steps[0]
             if number <= skipped:
                 continue
-            if unit.shape is None and self.depth == 1:
-                skipped = self._run(units, number, last, dying, kept)
-                if skipped >= number:
+            if unit.shape is None and self.depth == 1 and number >= looked_at:
+                looked_at = self._end_of_run(units, number)
+                if looked_at - number >= LONG_RUN:
+                    skipped = self._run(units, number, looked_at, last, dying, kept)
+                    looked_at = skipped + 1
                     continue
             if unit.shape is not None:
                 needed = {
@@ -694,20 +696,23 @@ class Kernel:
             self._release(dying[number])
         self.users, self.kept = before
 
+    def _end_of_run(self, units: list[Unit], start: int) -> int:
+        """Return where the run of operations on numbers ends that begins here."""
+        end = start
+        while end < len(units) and self._is_on_numbers(units[end]):
+            end += 1
+        return max(end, start + 1)
+
     def _run(
         self,
         units: list[Unit],
         start: int,
+        end: int,
         last: dict[int, int],
         dying: list[set[int]],
         kept: set[int],
     ) -> int:
-        """Write a long run of operations on numbers; return its last unit, -1 if there is none."""
-        end = start
-        while end < len(units) and self._is_on_numbers(units[end]):
-            end += 1
-        if end - start < LONG_RUN:
-            return -1
+        """Write a long run of operations on numbers; return its last unit."""
         statements: list[NumberStatement] = []
         known: dict[int, Any] = {}
         number = start

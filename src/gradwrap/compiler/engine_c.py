@@ -40,11 +40,11 @@ from gradwrap.compiler.program import (
 from gradwrap.compiler.source import numpy_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 MOST_STEPS = 100_000
 """The most steps of one kernel."""
-MOST_LINES = 10_000
+MOST_LINES = 40_000
 """The most lines of one kernel: the compiler's time grows faster than they do."""
 MOST_ARGUMENTS = 1000
 SMALL_COPY = 4096
@@ -111,12 +111,10 @@ class _Cut:
         kinds = [self._kind(step) for step in block.body]
         while True:
             phases, natives = self._phases(block.body, kinds)
-            poor = [
-                number
-                for numbers in phases
-                for number in numbers
-                if not self._is_worth([block.body[i] for i in numbers])
-            ]
+            poor: list[int] = []
+            for numbers in phases:
+                if not self._is_worth([block.body[number] for number in numbers]):
+                    poor += numbers
             if not poor:
                 break
             for number in poor:
@@ -134,9 +132,9 @@ class _Cut:
                 return "view"
         return "c"
 
-    def _is_worth(self, steps: Iterable[Instr | Loop]) -> bool:
+    def _is_worth(self, steps: Sequence[Instr | Loop]) -> bool:
         """Tell if a kernel saves anything."""
-        return len([0 for _ in steps]) > 1 or any(isinstance(step, Loop) for step in steps)
+        return len(steps) > 1 or any(isinstance(step, Loop) for step in steps)
 
     def _phases(
         self, body: Sequence[Instr | Loop], kinds: list[str]
