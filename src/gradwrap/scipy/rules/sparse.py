@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from abc import ABC
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -247,6 +248,10 @@ class TrackedMatrix:
         )
 
 
+class _TrackedArray(ABC, TrackedMatrix):
+    """The same in the memory layout of SciPy's arrays, of which an object may become one."""
+
+
 def _like(made: Any, other: Any) -> Any:
     """A matrix as an array or a matrix of SciPy's, as another one is."""
     is_matrix = isinstance(made, scipy.sparse.spmatrix)
@@ -426,7 +431,8 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
         def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
             """Let an object of SciPy's class, not initialized yet, be one of tracked elements."""
             found = _tracked(native, args, kwargs)
-            made.__class__ = TrackedMatrix
+            is_array = issubclass(native, scipy.sparse.sparray)
+            made.__class__ = _TrackedArray if is_array else TrackedMatrix
             vars(made).update(vars(found))
 
         def _as_tracked(self) -> TrackedMatrix:
