@@ -98,7 +98,9 @@ def test_a_program_gives_what_eager_gives(name: str) -> None:
 # Random groups -------------------------------------------------------------------------------------
 
 UNARY = [
-    name for name in (*EXPRESSIONS, *FUNCTIONS, "sqrt", "absolute", "floor", "rint") if name != "heaviside"
+    name
+    for name in (*EXPRESSIONS, *FUNCTIONS, "sqrt", "absolute", "floor", "rint")
+    if name != "heaviside"
 ]
 BINARY = [*INFIX, "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_xor", "hypot"]
 SHAPES: list[tuple[int, ...]] = [(7,), (1000,), (3, 5), (1, 5), (3, 1), (4, 3, 5), ()]
@@ -125,7 +127,10 @@ def random_program(rng: np.random.Generator, size: int) -> tuple[Program, list[A
             axis = (None, 0, -1, tuple(range(source.ndim)))[rng.integers(4)]
             fn: Any = (np.add.reduce, np.maximum.reduce)[rng.integers(2)]
             name = "add.reduce" if fn == np.add.reduce else "maximum.reduce"
-            kw: tuple[tuple[str, Any], ...] = (("axis", axis), ("keepdims", bool(rng.random() < 0.5)))
+            kw: tuple[tuple[str, Any], ...] = (
+                ("axis", axis),
+                ("keepdims", bool(rng.random() < 0.5)),
+            )
         else:
             count = 1 + int(rng.random() < 0.6)
             name = str(rng.choice(UNARY if count == 1 else BINARY))
@@ -193,7 +198,10 @@ def test_an_operation_agrees_with_numpy_at_special_values(name: str, dtype: str)
     is_finite = np.isfinite(wanted)
     assert np.array_equal(found[~is_finite], wanted[~is_finite], equal_nan=True)
     np.testing.assert_allclose(
-        found[is_finite], wanted[is_finite], rtol=16 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny
+        found[is_finite],
+        wanted[is_finite],
+        rtol=16 * np.finfo(dtype).eps,
+        atol=np.finfo(dtype).tiny,
     )
 
 
@@ -584,7 +592,9 @@ def test_threads_share_one_function() -> None:
 
 def test_what_c_cannot_do_stays_numpys() -> None:
     def mixed(x: Any) -> Any:
-        return np.sum(np.abs(np.fft.fft(np.sin(x) * x)) ** 2) + np.sum(np.sort(x)[:3] * x[[0, 1, 1]])
+        return np.sum(np.abs(np.fft.fft(np.sin(x) * x)) ** 2) + np.sum(
+            np.sort(x)[:3] * x[[0, 1, 1]]
+        )
 
     x = RNG.normal(size=40)
     compiled = gw.compile(gw.grad(mixed), engine="c")
@@ -650,7 +660,9 @@ def test_without_a_compiler_the_numpy_engine_is_used(monkeypatch: pytest.MonkeyP
 
 def test_a_compiler_that_fails_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     false = tmp_path / "cc"
-    false.write_text("#!/bin/sh\nif [ $1 = --version ]; then echo cc 1; else echo broken >&2; exit 1; fi\n")
+    false.write_text(
+        "#!/bin/sh\nif [ $1 = --version ]; then echo cc 1; else echo broken >&2; exit 1; fi\n"
+    )
     false.chmod(0o755)
     monkeypatch.setenv("CC", str(false))
     monkeypatch.setenv("PATH", os.environ["PATH"])

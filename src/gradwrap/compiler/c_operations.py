@@ -140,7 +140,9 @@ def _kind(arg: Any, values: Any) -> Any:
     """What decides on the dtype: that of a value, or the type of a weak number."""
     if type(arg) is Ref:
         value = values[arg.index]
-        return None if value.is_tuple or value.is_number or value.dtype not in TYPES else value.dtype
+        return (
+            None if value.is_tuple or value.is_number or value.dtype not in TYPES else value.dtype
+        )
     if isinstance(arg, NUMBER):
         return arg.dtype if arg.dtype in TYPES else None  # type: ignore[attr-defined]
     if isinstance(arg, bool):
@@ -148,9 +150,7 @@ def _kind(arg: Any, values: Any) -> Any:
     return type(arg) if type(arg) in (int, float) else None
 
 
-def _expression(
-    name: str, fn: Any, args: tuple[Any, ...], dtype: Any
-) -> tuple[str, str] | None:
+def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> tuple[str, str] | None:
     if dtype == BOOL:
         if name in TRUTHS:
             return (f"{{0}} {INFIX[name]} {{1}}" if name in INFIX else EXPRESSIONS[name]), ""
@@ -214,7 +214,11 @@ def literal(value: Any, dtype: Any) -> str:
         return f'__builtin_nan{suffix}("")'
     if math.isinf(number):
         return f"({'-' if number < 0 else ''}__builtin_inf{suffix}())"
-    return f"({number!r}{suffix})" if number < 0 or math.copysign(1, number) < 0 else f"{number!r}{suffix}"
+    return (
+        f"({number!r}{suffix})"
+        if number < 0 or math.copysign(1, number) < 0
+        else f"{number!r}{suffix}"
+    )
 
 
 def converted(text: str, source: Any, target: Any) -> str:
@@ -233,5 +237,7 @@ def prelude(vector_functions: Collection[str]) -> str:
         count = 2 if name in ("pow", "atan2", "hypot") else 1
         for kind, suffix in (("double", ""), ("float", "f")):
             arguments = ", ".join([kind] * count)
-            lines.append(f"extern {kind} {name}{suffix}({arguments}) __attribute__((const{vector}));")
+            lines.append(
+                f"extern {kind} {name}{suffix}({arguments}) __attribute__((const{vector}));"
+            )
     return "\n".join(lines)

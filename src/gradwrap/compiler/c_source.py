@@ -298,7 +298,9 @@ def _is_plain_key(key: Any) -> bool:
         if part is None or part is Ellipsis or type(part) is Ref:
             continue
         if isinstance(part, SLICE):
-            if any(p is not None and not _is_integer(p) for p in (part.start, part.stop, part.step)):
+            if any(
+                p is not None and not _is_integer(p) for p in (part.start, part.stop, part.step)
+            ):
                 return False
         elif not _is_integer(part):
             return False
@@ -346,9 +348,7 @@ def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
                 place = int(part) + (arr.shape[axis] if part < 0 else 0)
                 fixed += place * arr.strides[axis]
             axis += 1
-    return arr._replace(
-        shape=tuple(shape), strides=tuple(strides), offset=added(offset, fixed)
-    )
+    return arr._replace(shape=tuple(shape), strides=tuple(strides), offset=added(offset, fixed))
 
 
 def added(offset: str, fixed: int) -> str:
@@ -450,9 +450,7 @@ class Library:
 
     def source(self) -> str:
         """Return the text of all functions."""
-        return "\n\n".join(
-            text.replace("NAME", name, 1) for text, name in self.functions.items()
-        )
+        return "\n\n".join(text.replace("NAME", name, 1) for text, name in self.functions.items())
 
 
 SUMMED = """\
@@ -567,7 +565,11 @@ class Kernel:
             if isinstance(found, Num):
                 self._line(f"*({kind} *)DATA(y{number}) = {found.text};")
             elif found.pointer != f"o{number}":
-                self._assign(Arr(found.dtype, found.shape, f"o{number}", "0", packed(found.shape), -1), found, "=")
+                self._assign(
+                    Arr(found.dtype, found.shape, f"o{number}", "0", packed(found.shape), -1),
+                    found,
+                    "=",
+                )
 
     def text(self) -> str:
         """Return the text of the function."""
@@ -909,7 +911,9 @@ class Kernel:
             self._alias(instr.out, source._replace(shape=value.shape, strides=packed(value.shape)))
         else:
             room = self._new(instr.out)
-            self._assign(room._replace(shape=source.shape, strides=packed(source.shape)), source, "=")
+            self._assign(
+                room._replace(shape=source.shape, strides=packed(source.shape)), source, "="
+            )
             self.where[instr.out] = room
 
     def _fill(self, instr: Instr) -> None:
@@ -1085,7 +1089,9 @@ class Kernel:
         exports = _one_writer_each(exports, strips)
         cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
         along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
-        if not along_one or any(arr.strides != (1,) or not _is_number(arr.offset) for arr in cleared):
+        if not along_one or any(
+            arr.strides != (1,) or not _is_number(arr.offset) for arr in cleared
+        ):
             for arr in cleared:
                 self._clear(arr.root)
             cleared = []
@@ -1148,7 +1154,9 @@ class Kernel:
                 for export, steps in zip(exports, writes, strict=True)
                 if export.source in mine
             ]
-            self._strip(strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner))
+            self._strip(
+                strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner)
+            )
         for _ in range(len(counters) + blocked):
             self.depth -= 1
             self._line("}")
@@ -1378,7 +1386,9 @@ class Kernel:
         if columns > 1 and column_step != 1:
             place = self.workspace.take(inner * columns * value.dtype.itemsize)
             self.workspace.give_back(place, inner * columns * value.dtype.itemsize)
-            copied = Arr(value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1)
+            copied = Arr(
+                value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1
+            )
             self._assign(copied, right, "=")
             right, steps = copied, (*steps[:2], columns, 1)
         text = _matrix_product(kind, (rows, inner, columns), steps)
@@ -1832,7 +1842,9 @@ def _matrix_product(
             lines.append(f"{indent}}}")
         if columns > full:
             lines.append(f"{indent}{{")
-            lines.extend(f"{indent}    {text}" for text in tile(row, height, str(full), columns - full))
+            lines.extend(
+                f"{indent}    {text}" for text in tile(row, height, str(full), columns - full)
+            )
             lines.append(f"{indent}}}")
 
     whole = rows // 4 * 4

@@ -249,9 +249,7 @@ class _Cut:
         return "\n\n".join(parts) + "\n"
 
 
-def _with_views(
-    steps: list[Instr | Loop], views: dict[int, Instr | Loop]
-) -> list[Instr | Loop]:
+def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> list[Instr | Loop]:
     """Put the views that steps need before them."""
     made: list[Instr | Loop] = []
     known: set[int] = set()
