@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.compiler.__main__ import main
 from gradwrap.errors import CompileError, CompileWarning
 
 if TYPE_CHECKING:
@@ -155,16 +156,20 @@ def test_an_integer_chooses_a_branch_each() -> None:
 
 def test_more_branches_than_the_limit_run_eagerly() -> None:
     compiled = gw.compile(lambda x, k: x * int(k))
-    with pytest.warns(CompileWarning, match="different ways through its branches"):
+
+    def through_all() -> None:
         for k in range(20):
             np.testing.assert_array_equal(compiled(X, np.asarray(k)), X * k)
+
+    with pytest.warns(CompileWarning, match="different ways through its branches"):
+        through_all()
 
 
 # Signatures ---------------------------------------------------------------------------------------
 
 
 def test_shapes_dtypes_orders_and_numbers_have_programs_of_their_own() -> None:
-    compiled = gw.compile(lambda x, n=2: x**n)
+    compiled: Any = gw.compile(lambda x, n=2: x**n)
     m = np.arange(6.0).reshape(2, 3)
     for x in (X, X[:3], X.astype(np.float32), m, np.asfortranarray(m), m[:, ::2]):
         found = compiled(x)
@@ -239,7 +244,7 @@ def test_threads_share_one_function() -> None:
 
 def eagerly(function: Any, match: str, *args: Any) -> None:
     """Check that a call runs eagerly, with one warning, and gives what the function gives."""
-    compiled = gw.compile(function)
+    compiled: Any = gw.compile(function)
     with pytest.warns(CompileWarning, match=match):
         compiled(*args)
     with warnings.catch_warnings():
@@ -321,10 +326,14 @@ def test_errors_of_the_function_are_raised() -> None:
 
 def test_a_global_that_changes_at_each_call_runs_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = gw.compile(times_globals)
-    with pytest.warns(CompileWarning, match="SCALE"):
+
+    def with_others() -> None:
         for k in range(20):
             monkeypatch.setitem(globals(), "SCALE", 1000.0 + k)
             np.testing.assert_array_equal(compiled(X), X * (1000.0 + k))
+
+    with pytest.warns(CompileWarning, match="SCALE"):
+        with_others()
 
 
 # What can be asked --------------------------------------------------------------------------------
@@ -363,7 +372,7 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="there is no engine 'fast'"):
         gw.compile(sines, engine="fast")
     with pytest.raises(TypeError, match="takes a function"):
-        gw.compile(3)  # type: ignore[call-overload]
+        gw.compile(3)  # type: ignore[call-overload]  # the mistake
 
 
 def test_check_finds_a_program_that_is_wrong() -> None:
@@ -374,3 +383,21 @@ def test_check_finds_a_program_that_is_wrong() -> None:
     compiled._quick = None
     with pytest.raises(CompileError, match="other values"):
         compiled.check(X)
+
+
+def test_the_command_prints_the_source(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import numpy as np\nimport gradwrap as gw\n"
+        "gradient = gw.grad(lambda x: np.sum(np.sin(x)))\nnumber = 3\n"
+    )
+    assert main([f"{path}:gradient", "np.ones(5)", "--explain"]) == 0
+    printed = capsys.readouterr().out
+    assert "cos(x)" in printed
+    assert "arguments: x: float64(5,)" in printed
+    for wrong, words in (("model.py", "named as"), (f"{path}:number", "no function number")):
+        with pytest.raises(SystemExit):
+            main([wrong, "1"])
+        assert words in capsys.readouterr().err

@@ -11,7 +11,7 @@ import scipy.special
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.core.values.tree import flatten
+from gradwrap.core.values.tree import flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,56 +82,58 @@ PARAMS32 = [(w.astype(np.float32), b.astype(np.float32)) for w, b in PARAMS]
 BATCH = RNG.standard_normal((3, 6))
 SMALL = RNG.standard_normal((3, 4))
 
+grad: Any = gw.grad  # the types of lambdas that it is given are not inferred
+jvp: Any = gw.jvp
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-    "grad of a loop": (gw.grad(loop), (X,)),
-    "rosenbrock": (gw.grad(rosenbrock), (X,)),
+    "grad of a loop": (grad(loop), (X,)),
+    "rosenbrock": (grad(rosenbrock), (X,)),
     "value and grad": (gw.value_and_grad(rosenbrock), (X,)),
-    "mlp": (gw.grad(mlp), (PARAMS, SMALL)),
-    "mlp in float32": (gw.grad(mlp), (PARAMS32, SMALL.astype(np.float32))),
-    "several arguments": (gw.grad(lambda x, y: np.sum(x * np.exp(y)), (0, 1)), (X, Y)),
+    "mlp": (grad(mlp), (PARAMS, SMALL)),
+    "mlp in float32": (grad(mlp), (PARAMS32, SMALL.astype(np.float32))),
+    "several arguments": (grad(lambda x, y: np.sum(x * np.exp(y)), (0, 1)), (X, Y)),
     "hessian": (gw.hessian(rosenbrock), (X,)),
     "jacrev": (gw.jacrev(lambda x: np.sin(x) * x[0]), (X,)),
     "jacfwd": (gw.jacfwd(lambda x: np.cumsum(np.sin(x))), (X,)),
-    "jvp": (lambda x, v: gw.jvp(rosenbrock, (x,), (v,)), (X, Y)),
+    "jvp": (lambda x, v: jvp(rosenbrock, (x,), (v,)), (X, Y)),
     "hvp": (lambda x, v: gw.hvp(rosenbrock, x, v), (X, Y)),
     "vmap": (gw.vmap(lambda x: np.sum(np.sin(x)) * x), (BATCH,)),
-    "vmap of grad": (gw.vmap(gw.grad(rosenbrock)), (BATCH,)),
-    "nested grad": (gw.grad(lambda x: np.sum(gw.grad(rosenbrock)(x) ** 2)), (X,)),
-    "third derivative": (gw.grad(gw.grad(gw.grad(lambda x: np.sin(x) * x**3))), (np.float64(0.7),)),
-    "filled in place": (gw.grad(filled), (X,)),
-    "writes to a view": (gw.grad(view), (X,)),
-    "masks": (gw.grad(masked), (X,)),
-    "while": (gw.grad(halving), (X,)),
-    "branch": (gw.grad(branching), (X,)),
-    "solve": (gw.grad(lambda a, b: np.sum(np.linalg.solve(a, b) ** 2), (0, 1)), (M, X[:4])),
+    "vmap of grad": (gw.vmap(grad(rosenbrock)), (BATCH,)),
+    "nested grad": (grad(lambda x: np.sum(grad(rosenbrock)(x) ** 2)), (X,)),
+    "third derivative": (grad(grad(grad(lambda x: np.sin(x) * x**3))), (np.float64(0.7),)),
+    "filled in place": (grad(filled), (X,)),
+    "writes to a view": (grad(view), (X,)),
+    "masks": (grad(masked), (X,)),
+    "while": (grad(halving), (X,)),
+    "branch": (grad(branching), (X,)),
+    "solve": (grad(lambda a, b: np.sum(np.linalg.solve(a, b) ** 2), (0, 1)), (M, X[:4])),
     "inverse and determinant": (
-        gw.grad(lambda a: np.sum(np.linalg.inv(a)) + np.linalg.slogdet(a)[1]),
+        grad(lambda a: np.sum(np.linalg.inv(a)) + np.linalg.slogdet(a)[1]),
         (M,),
     ),
-    "cholesky": (gw.grad(lambda a: np.sum(np.linalg.cholesky(a))), (SPD,)),
-    "svd": (gw.grad(lambda a: np.sum(np.linalg.svd(a)[1] ** 3)), (M,)),
-    "eigh": (gw.grad(lambda a: np.sum(np.linalg.eigh(a)[0] ** 2)), (SPD,)),
-    "fft": (gw.grad(lambda x: np.sum(np.abs(np.fft.fft(x)) ** 2)), (X,)),
-    "complex": (gw.grad(lambda z: np.sum(np.abs(np.exp(z) * z) ** 2)), (Z,)),
+    "cholesky": (grad(lambda a: np.sum(np.linalg.cholesky(a))), (SPD,)),
+    "svd": (grad(lambda a: np.sum(np.linalg.svd(a)[1] ** 3)), (M,)),
+    "eigh": (grad(lambda a: np.sum(np.linalg.eigh(a)[0] ** 2)), (SPD,)),
+    "fft": (grad(lambda x: np.sum(np.abs(np.fft.fft(x)) ** 2)), (X,)),
+    "complex": (grad(lambda z: np.sum(np.abs(np.exp(z) * z) ** 2)), (Z,)),
     "special functions": (
-        gw.grad(lambda x: np.sum(scipy.special.gammaln(x * x + 1) + scipy.special.erf(x))),
+        grad(lambda x: np.sum(scipy.special.gammaln(x * x + 1) + scipy.special.erf(x))),
         (X,),
     ),
-    "checkpoint": (gw.grad(gw.checkpoint(lambda x: np.sum(np.sin(np.exp(x))))), (X,)),
+    "checkpoint": (grad(gw.checkpoint(lambda x: np.sum(np.sin(np.exp(x))))), (X,)),
     "optimiser": (adam, (PARAMS, PARAMS, SMALL)),
     "plain function": (lambda x, y: {"a": x @ y, "b": (x + y, x.T)}, (M, SPD)),
-    "gather": (gw.grad(lambda x: np.sum(x[[0, 2, 2, 5]] ** 2)), (X,)),
-    "sort and cumulative product": (gw.grad(lambda x: np.sum(np.cumprod(np.sort(x)))), (X,)),
+    "gather": (grad(lambda x: np.sum(x[[0, 2, 2, 5]] ** 2)), (X,)),
+    "sort and cumulative product": (grad(lambda x: np.sum(np.cumprod(np.sort(x)))), (X,)),
     "reductions": (
-        gw.grad(lambda a: np.sum(a.max(axis=0) * a.mean(axis=1)) + np.std(a) + np.linalg.norm(a)),
+        grad(lambda a: np.sum(a.max(axis=0) * a.mean(axis=1)) + np.std(a) + np.linalg.norm(a)),
         (M,),
     ),
-    "einsum": (gw.grad(lambda a: np.einsum("ij,jk,ki->", a, a, a)), (M,)),
+    "einsum": (grad(lambda a: np.einsum("ij,jk,ki->", a, a, a)), (M,)),
     "concatenate and stack": (
-        gw.grad(lambda x: np.sum(np.concatenate([x, x[::-1]]) * np.stack([x, x * x]).ravel())),
+        grad(lambda x: np.sum(np.concatenate([x, x[::-1]]) * np.stack([x, x * x]).ravel())),
         (X,),
     ),
-    "integers": (gw.grad(lambda x, k: np.sum(x[k] * k)), (X, np.array([0, 3, 3]))),
+    "integers": (grad(lambda x, k: np.sum(x[k] * k)), (X, np.array([0, 3, 3]))),
 }
 
 
@@ -155,7 +157,7 @@ def test_a_program_gives_bit_by_bit_what_eager_gives(name: str) -> None:
     function, args = PROGRAMS[name]
     compiled: Any = gw.compile(function)
     leaves, tree = flatten(args)
-    others = gw.core.values.tree.unflatten(tree, [moved(leaf) for leaf in leaves])  # type: ignore[attr-defined]
+    others = unflatten(tree, [moved(leaf) for leaf in leaves])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compiled(*args)

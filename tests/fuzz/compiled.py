@@ -15,7 +15,7 @@ import argparse
 import random
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import CompileWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROUNDING = 1 << 14
 """How many units in the last place of its largest element an output may be away."""
@@ -50,7 +53,7 @@ class Writer:
         last = self.turns + 3
         return self.pick("i", "i + 1", "i + 2", "-1 - i", "-2 - i", f"{last - 1} - i", "3", "-1")
 
-    def scalar(self, depth: int = 0) -> str:
+    def scalar(self, depth: int = 0) -> str:  # noqa: PLR0911  one for each kind
         kind = self.random.randrange(9 if depth < 2 else 4)
         if kind == 0:
             return self.random.choice(self.scalars)
@@ -69,7 +72,7 @@ class Writer:
         operator = self.pick("+", "*", "-", "+")
         return f"({self.scalar(depth + 1)} {operator} {self.scalar(depth + 1)})"
 
-    def vector(self, depth: int = 0) -> str:
+    def vector(self, depth: int = 0) -> str:  # noqa: PLR0911  one for each kind
         kind = self.random.randrange(10 if depth < 2 else 3)
         if kind == 0:
             return self.random.choice(self.vectors)
@@ -92,7 +95,7 @@ class Writer:
         operator = self.pick("+", "*", "-")
         return f"({self.vector(depth + 1)} {operator} {self.vector(depth + 1)})"
 
-    def statement(self) -> list[str]:
+    def statement(self) -> list[str]:  # noqa: C901, PLR0911  one for each kind
         """One statement of a loop."""
         kind = self.random.randrange(13)
         if kind == 0:
@@ -153,13 +156,40 @@ class Writer:
         return "\n".join(lines)
 
 
-TRANSFORMS = {
-    "plain": (lambda f: f, True),
-    "grad": (lambda f: gw.grad(f, (0, 1, 2, 4)), False),
-    "value_and_grad": (gw.value_and_grad, False),
-    "jvp": (lambda f: lambda x, *a: gw.jvp(lambda x: f(x, *a), (x,), (x,)), False),
-    "vmap": (lambda f: gw.vmap(f, (0, None, None, None, None)), True),
+def _plain(f: Any) -> Any:
+    return f
+
+
+def _grad(f: Any) -> Any:
+    return gw.grad(f, (0, 1, 2, 4))
+
+
+def _jvp(f: Any) -> Any:
+    def along_the_first(x: Any, *others: Any) -> Any:
+        def of_the_first(x: Any) -> Any:
+            return f(x, *others)
+
+        return gw.jvp(of_the_first, (x,), (x,))
+
+    return along_the_first
+
+
+def _vmap(f: Any) -> Any:
+    return gw.vmap(f, (0, None, None, None, None))
+
+
+def _value_and_grad(f: Any) -> Any:
+    return gw.value_and_grad(f)
+
+
+TRANSFORMS: dict[str, tuple[Callable[[Any], Any], bool]] = {
+    "plain": (_plain, True),
+    "grad": (_grad, False),
+    "value_and_grad": (_value_and_grad, False),
+    "jvp": (_jvp, False),
+    "vmap": (_vmap, True),
 }
+"""What is done to a program, and whether it returns several outputs."""
 
 
 def arguments(seed: int, turns: int, dtype: Any, batch: bool) -> tuple[Any, ...]:

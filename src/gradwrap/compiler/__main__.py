@@ -31,13 +31,13 @@ def main(given: list[str] | None = None) -> int:
     if not path:
         parser.error("the function is named as file.py:function")
     scope: dict[str, Any] = {"np": np, "gw": gw, **runpy.run_path(path)}
-    function = scope.get(name)
+    function: Any = scope.get(name)
     if not callable(function):
         parser.error(f"{path} has no function {name}")
-    arguments = [eval(text, scope) for text in options.arguments]  # noqa: S307  the user's own
-    compiled: Any = (
-        function if isinstance(function, Compiled) else compile_(function, engine=options.engine)
-    )
+    arguments: list[Any] = [eval(text, scope) for text in options.arguments]  # noqa: S307  the user's own
+    known: type[Any] = Compiled
+    is_compiled = isinstance(function, known)
+    compiled: Any = function if is_compiled else compile_(function, engine=options.engine)
     compiled(*arguments)
     sys.stdout.write(compiled.source)
     if options.explain:

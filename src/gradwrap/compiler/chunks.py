@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.groups import scheduled
 from gradwrap.compiler.program import (
-    SLICE,
     Instr,
     Loop,
     Program,
@@ -23,6 +22,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LARGE = 1 << 14
 """The least elements of arrays that are computed in chunks."""
 CACHE = 1 << 20
-LEAST, MOST = 1 << 11, 1 << 15
+LEAST, MOST = 1 << 13, 1 << 15
 
 
 @dataclass(slots=True)
@@ -92,6 +92,11 @@ def chunked(
     return found
 
 
+def _described(values: Sequence[Value], leaf: Any) -> Value:
+    index: int = leaf.index
+    return values[index]
+
+
 def _is_flat(value: Value) -> bool:
     return value.is_ndarray and value.order == "C"
 
@@ -112,14 +117,14 @@ def _shape_of(
                 return None
         return value.shape
     if instr.name == "add.reduce" and type(instr.args[0]) is Ref and not value.shape:
-        operand = values[instr.args[0].index]
+        operand = _described(values, instr.args[0])
         plain = dict(instr.kw).keys() <= {"axis"} and len(instr.args) == 1
         large = math.prod(operand.shape) >= LARGE
         if plain and large and _is_flat(operand) and operand.dtype.kind == "f":
             return operand.shape if not value.is_ndarray else None
         return None
     if instr.name == "scatter_add" and _is_slice_of_new(instr, values, made):
-        operand = values[instr.args[2].index]
+        operand = _described(values, instr.args[2])
         return operand.shape if math.prod(operand.shape) >= LARGE else None
     return None
 
@@ -129,7 +134,7 @@ def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Inst
     target, key, amount = instr.args
     if type(target) is not Ref or type(amount) is not Ref or not isinstance(key, SLICE):
         return False
-    value, operand = values[target.index], values[amount.index]
+    value, operand = _described(values, target), _described(values, amount)
     if len(value.shape) != 1 or not _is_flat(operand) or operand.dtype != value.dtype:
         return False
     if key.step not in (None, 1) or any(type(part) is Ref for part in (key.start, key.stop)):

@@ -13,7 +13,6 @@ import inspect
 import pathlib
 import threading
 import warnings
-from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -38,7 +37,7 @@ from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unfl
 from gradwrap.errors import CompileError, CompileWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gradwrap.compiler.program import Constant
 
@@ -52,7 +51,7 @@ NUMBER: type[Any] = np.generic
 class _Entry:
     """What is known for one signature."""
 
-    def __init__(self, key: Hashable, treedef: TreeDef, names: tuple[str, ...]) -> None:
+    def __init__(self, key: Any, treedef: TreeDef, names: tuple[str, ...]) -> None:
         self.key = key
         self.treedef = treedef
         self.names = names
@@ -201,7 +200,7 @@ class Compiled(Generic[P, R]):
             raise CompileError(
                 f"there is no program of {self!r}: "
                 + (f"calls run eagerly ({reasons[-1]})" if reasons else "it was not called yet")
-                + ". Fix: call it with example arguments first; explain() says why one runs eagerly."
+                + ". Fix: call it with example arguments; explain() says why a call runs eagerly."
             )
         return entry, entry.executable
 
@@ -209,7 +208,7 @@ class Compiled(Generic[P, R]):
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves, treedef = flatten((args, kwargs))
-        if any(isinstance(leaf, AnyWrapper) or isinstance(leaf, Tracer) for leaf in leaves):
+        if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         if getattr(self._tracing, "active", False):
             return self._function(*args, **kwargs)
@@ -364,8 +363,7 @@ class Compiled(Generic[P, R]):
                 )
             else:
                 self._use(entry)
-        if entry.reason:
-            self._warn(entry)
+        self._warn(entry)
         return wanted
 
     def _extend(
@@ -455,6 +453,8 @@ class Compiled(Generic[P, R]):
             self._warn(entry)
 
     def _warn(self, entry: _Entry) -> None:
+        if not entry.reason:
+            return
         warnings.warn(
             f"gradwrap.compile: {getattr(self._function, '__name__', 'the function')} runs eagerly "
             f"on such arguments: {entry.reason}.",
@@ -476,19 +476,20 @@ class _Elsewhere(Exception):  # noqa: N818  it is no error
     """The arguments are not those of the quick call."""
 
 
-def _quick_call(entry: _Entry) -> Callable[..., Any] | None:
-    """Write the call that compares its arguments with one signature; None if that is not simple."""
-    treedef, *leaves = entry.key  # type: ignore[misc]  # a tuple, made by `_key`
-    args, kwargs = unflatten(treedef, list(range(len(leaves))))
+def _quick_call(entry: _Entry) -> Callable[..., Any]:
+    """Write the call that compares its arguments with one signature, and goes to its program."""
+    leaves: list[Any] = list(entry.key[1:])
+    args, kwargs = unflatten(entry.treedef, list(range(len(leaves))))
     assert entry.executable is not None
     assert entry.tree is not None
-    if kwargs or any(type(arg) is not int for arg in args):
-        return None
+    is_flat = not kwargs and all(type(arg) is int for arg in args)
     scope: dict[str, Any] = {
         "ndarray": np.ndarray,
         "Elsewhere": _Elsewhere,
         "call": entry.executable.call,
         "unflatten": functools.partial(unflatten, entry.tree),
+        "flatten": flatten,
+        "TREE": entry.treedef,
     }
     tests: list[str] = []
     given: list[str] = []
@@ -513,13 +514,21 @@ def _quick_call(entry: _Entry) -> Callable[..., Any] | None:
         tests.append(place.test(number))
     result = "call({})".format(", ".join(given))
     ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
-    parameters = ", ".join(f"a{number}" for number in range(len(leaves)))
-    text = (
-        f"def quick({parameters}{', ' if parameters else ''}{'/' if parameters else ''}):\n"
-        f"    if {' and '.join(tests) or 'True'}:\n"
-        f"        return {ending}\n"
-        "    raise Elsewhere\n"
-    )
+    names = "".join(f"a{number}, " for number in range(len(leaves)))
+    lines = [f"def quick({names}/):" if names and is_flat else "def quick():"]
+    if not is_flat:
+        lines = [
+            "def quick(*args, **kwargs):",
+            "    leaves, tree = flatten((args, kwargs))",
+            "    if tree != TREE: raise Elsewhere",
+            f"    {names}= leaves" if names else "",
+        ]
+    lines += [
+        f"    if {' and '.join(tests) or 'True'}:",
+        f"        return {ending}",
+        "    raise Elsewhere",
+    ]
+    text = "\n".join(lines)
     exec(text, scope)  # noqa: S102  written here
     found: Callable[..., Any] = scope["quick"]
     return found
@@ -567,7 +576,7 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
 
 
 def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
-    _, *leaves = entry.key  # type: ignore[misc]  # a tuple, made by `_key`
+    leaves: list[Any] = list(entry.key[1:])
     names = iter(entry.names)
     shown: list[tuple[str, str]] = []
     for key in leaves:
@@ -630,7 +639,7 @@ def _surroundings(function: Any) -> Iterable[_Place]:
         if not isinstance(one, FunctionType) or id(one) in seen:
             continue
         seen.add(id(one))
-        places = [
+        places: list[tuple[str, Any, str | None]] = [
             (name, cell, None)
             for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True)
         ]
@@ -691,7 +700,7 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], exactly: bool) -> str
         if type(a) is not type(b):
             return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
         if not isinstance(a, (NDARRAY, NUMBER)):
-            if a != b and not (a != a and b != b):
+            if a != b and not (np.isnan(a) and np.isnan(b)):
                 return f"{b!r} in place of {a!r}, output {number}"
             continue
         if a.shape != b.shape or a.dtype != b.dtype:
@@ -708,7 +717,7 @@ def _ulps(a: Any, b: Any) -> float:
     """The largest difference, in units in the last place of the largest element."""
     if a.dtype.kind not in "fc":
         return 0.0 if np.array_equal(a, b) else float("inf")
-    same = (a == b) | ((a != a) & (b != b))
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
     if np.all(same):
         return 0.0
     finite = np.isfinite(a) & np.isfinite(b)

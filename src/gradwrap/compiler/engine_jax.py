@@ -5,6 +5,7 @@ Writes become `x.at[_key(key)].set`, loops become `jax.lax.scan`. Arguments and 
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ import numpy as np
 
 from gradwrap.compiler.engines import Executable, Unsupported
 from gradwrap.compiler.program import (
-    LIST,
-    TUPLE,
     UFUNC,
     Attribute,
     Cur,
@@ -28,6 +27,7 @@ from gradwrap.compiler.program import (
     Value,
     mapped,
 )
+from gradwrap.core.values.dynamic import LIST, TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,6 @@ REDUCTIONS = {
     "logical_and.reduce": "all",
     "logical_or.reduce": "any",
 }
-UNCHANGED = frozenset({"copy", ".copy", "ascontiguousarray"})
 RENAMED = {"psi": "digamma"}
 
 
@@ -174,20 +173,16 @@ class _Replay:
         name, jnp = step.name, self.jnp
         own: Any = OWN.get(name)
         if own is not None:
-            return lambda *args, **kw: own(jnp, *args, **kw)
-        if name in UNCHANGED:
-            return lambda x, *_order: x
+            return functools.partial(own, jnp)
         if isinstance(step.fn, (Attribute, Method)):
             return step.fn
-        if name == "pow":
-            return lambda x, y: x**y
         if isinstance(step.fn, UFUNC) and getattr(np, name, None) is not step.fn:
             return self.found(importlib.import_module("jax.scipy.special"), RENAMED.get(name, name))
         return self.found(jnp, REDUCTIONS.get(name, name))
 
     def found(self, module: Any, path: str) -> Callable[..., Any]:
         """The function of a dotted name."""
-        found = module
+        found: Any = module
         for part in path.split("."):
             found = getattr(found, part, None)
         if found is None or ".accumulate" in path or ".outer" in path:
@@ -206,14 +201,52 @@ def _array(jnp: Any, nest: Any, dtype: Any) -> Any:
     return jnp.array(nest, dtype)
 
 
+def _getitem(jnp: Any, x: Any, key: Any) -> Any:
+    return jnp.asarray(x)[_key(key)]
+
+
+def _setitem(jnp: Any, x: Any, key: Any, value: Any) -> Any:
+    return jnp.asarray(x).at[_key(key)].set(value)
+
+
+def _scatter_add(jnp: Any, x: Any, key: Any, value: Any) -> Any:
+    return jnp.asarray(x).at[_key(key)].add(value)
+
+
+def _item(_jnp: Any, whole: Any, index: int) -> Any:
+    return whole[index]
+
+
+def _zeros(jnp: Any, shape: Any, dtype: Any) -> Any:
+    return jnp.zeros(shape, dtype)
+
+
+def _full(jnp: Any, shape: Any, number: Any, dtype: Any) -> Any:
+    return jnp.full(shape, number, dtype)
+
+
+def _accumulate(jnp: Any, x: Any, axis: int = 0) -> Any:
+    return jnp.cumsum(x, axis)
+
+
+def _pow(_jnp: Any, x: Any, y: Any) -> Any:
+    return x**y
+
+
+def _unchanged(_jnp: Any, x: Any, *_order: Any) -> Any:
+    return x
+
+
 OWN: dict[str, Callable[..., Any]] = {
-    "getitem": lambda jnp, x, key: jnp.asarray(x)[_key(key)],
-    "setitem": lambda jnp, x, key, v: jnp.asarray(x).at[_key(key)].set(v),
-    "scatter_add": lambda jnp, x, key, v: jnp.asarray(x).at[_key(key)].add(v),
-    "item": lambda jnp, whole, index: whole[index],
-    "zeros": lambda jnp, shape, dtype: jnp.zeros(shape, dtype),
-    "full": lambda jnp, shape, number, dtype: jnp.full(shape, number, dtype),
+    "getitem": _getitem,
+    "setitem": _setitem,
+    "scatter_add": _scatter_add,
+    "item": _item,
+    "zeros": _zeros,
+    "full": _full,
     "array": _array,
-    "add.accumulate": lambda jnp, x, axis=0: jnp.cumsum(x, axis),
+    "add.accumulate": _accumulate,
+    "pow": _pow,
+    **dict.fromkeys(("copy", ".copy", "ascontiguousarray"), _unchanged),
 }
 """Operations that are written otherwise in JAX."""

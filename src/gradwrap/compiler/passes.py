@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.program import (
-    LIST,
     NDARRAY,
-    SLICE,
-    TUPLE,
     UFUNC,
     Block,
     Constant,
@@ -36,7 +33,7 @@ from gradwrap.compiler.program import (
     used,
 )
 from gradwrap.compiler.tracing import Traced, Unhandled, same_content
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -195,7 +192,7 @@ def program_of(
     return program
 
 
-def _check_agreement(  # noqa: PLR0913  a stretch of two traces
+def _check_agreement(
     one: Traced, other: Traced, start: int, end: int, guard: Guard | None, number: int
 ) -> None:
     same = (
@@ -427,6 +424,11 @@ class _Walk:
         self.made[made.index] = self.extra[-1]
         return made
 
+    def described(self, leaf: Any) -> Value:
+        """The description of a value that a leaf names."""
+        index: int = leaf.index
+        return self.values[index]
+
     def shorter(self, instr: Instr) -> Instr:
         """The same value by a quicker instruction."""
         name, args = instr.name, instr.args
@@ -477,7 +479,7 @@ class _Walk:
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
             if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
                 continue
-            whole = self.values[args[other].index]
+            whole = self.described(args[other])
             number: Any = made.args[1] if made.name == "full" else 0
             if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
                 continue

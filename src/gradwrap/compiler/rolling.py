@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradwrap.compiler.passes import KEYED, NUMBER, token
 from gradwrap.compiler.program import (
-    LIST,
-    SLICE,
-    TUPLE,
     UFUNC,
     Block,
     Constant,
@@ -47,7 +45,7 @@ from gradwrap.compiler.program import (
     used,
     zeros,
 )
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -286,7 +284,7 @@ class _Roller:
             self.memo[leaf.index] = found
         return found
 
-    def emit(  # noqa: PLR0913  an instruction's fields
+    def emit(
         self,
         fn: Callable[..., Any],
         name: str,
@@ -354,13 +352,18 @@ class _Roller:
         key = tuple(parts)
         return self.codes.setdefault(key, len(self.codes))
 
+    def described(self, leaf: Any) -> Value:
+        """The description of a value that a leaf names."""
+        index: int = leaf.index
+        return self.values[index]
+
     def _kind(self, value: Value) -> int:
         return self.kinds.setdefault(value, len(self.kinds))
 
     def _signature(self, nest: Any, in_key: bool, numeric: bool) -> Any:
         kind: Any = type_of(nest)
         if kind is Ref:
-            return self._kind(self.values[nest.index])
+            return self._kind(self.described(nest))
         if kind is TUPLE or kind is LIST:
             return (kind, *(self._signature(part, in_key, numeric) for part in nest))
         if in_key and kind is int:
@@ -414,13 +417,15 @@ class _Roller:
             if size >= ROW and size * turns_in_all * value.dtype.itemsize > STACK:
                 raise Decline(f"the arrays of its turns are large: {value.shape}")
         end = start + period * turns
-        for row in range(period):
-            columns = zip(*(self.flat[start + row + k * period] for k in range(turns)), strict=True)
+        for number in range(period):
+            flat = [self.flat[start + number + k * period] for k in range(turns)]
+            columns = zip(*flat, strict=True)
             segment.operands.append(
                 [self._operand(column, start, end, period) for column in columns]
             )
-            keywords = sum(1 for _ in _leaves(segment.rows[row].kw))
-            for operand in segment.operands[row][len(segment.operands[row]) - keywords :]:
+            keywords = sum(1 for _ in _leaves(segment.rows[number].kw))
+            operands = segment.operands[number]
+            for operand in operands[len(operands) - keywords :]:
                 if type(operand) is not Inv:
                     raise Decline("a keyword varies")
 
@@ -434,6 +439,8 @@ class _Roller:
         produced = [position.get(leaf.index, -1) for leaf in column]
         inside = [at if start <= at < end else -1 for at in produced]
         if max(inside) < 0:
+            column = tuple(map(self._canonical, column))
+            first = column[0]
             return Inv(first) if all(leaf == first for leaf in column) else Gat(column)
         turns = len(column)
         turn, row = divmod(inside[-1] - start, period)
@@ -446,6 +453,11 @@ class _Roller:
         if any(at >= 0 for at in inside[:distance]):
             raise Decline("a first value comes from within the loop")
         return Rel(distance, row, column[:distance])
+
+    def _canonical(self, leaf: Any) -> Any:
+        """The one value that stands for what is the same in all turns of an earlier segment."""
+        segment, row, _ = self.place.get(leaf.index, (None, 0, 0))
+        return leaf if segment is None else segment.hoisted.get(row, leaf)
 
     def _varying(self, column: tuple[Any, ...]) -> Any:
         first = column[0]
@@ -591,14 +603,19 @@ class _Emission:
     def _stack_value(self, value: Value, order: str = "C") -> Value:
         return Value((self.turns, *value.shape), value.dtype, is_ndarray=True, order=order)
 
-    def _row_value(self, operand: Any) -> Value:
+    def described(self, leaf: Any) -> Value:
+        """The description of a value that a leaf names."""
+        index: int = leaf.index
+        return self.values[index]
+
+    def row_value(self, operand: Any) -> Value:
         """The description of what an operand is in one turn."""
         if type(operand) is Rel:
             return self.segment.values[operand.row]
         leaf = operand.leaf if type(operand) is Inv else operand.leaves[0]
-        return self.values[leaf.index]
+        return self.described(leaf)
 
-    def _is_invariant(self, operand: Any) -> Any:
+    def same_in_all(self, operand: Any) -> Any:
         """The leaf of an operand that is the same in all turns; None for others."""
         if type(operand) is Inv:
             return (self.roller.plain(operand.leaf),)
@@ -632,7 +649,7 @@ class _Emission:
             return self._stack_of(operand.row)
         value = self.segment.values[operand.row]
         for init in operand.inits:
-            if self.values[init.index]._replace(order="C") != value._replace(order="C"):
+            if self.described(init)._replace(order="C") != value._replace(order="C"):
                 raise Decline("a first value has another shape or dtype")
         first = self._joined([self.roller.plain(init) for init in operand.inits], value)
         part = self._slice(self._stack_of(operand.row), 0, 1, self.turns - operand.distance, value)
@@ -663,7 +680,7 @@ class _Emission:
 
     def _gathered(self, leaves: tuple[Any, ...]) -> Ref:
         """Values from outside, one for each turn: slices of stacks, joined."""
-        value = self.values[leaves[0].index]
+        value = self.described(leaves[0])
         if value.is_tuple or (value.is_ndarray and not value.shape):
             raise Decline("a value from outside is no plain array or number")
         pieces: list[tuple[Segment | None, int, list[Any]]] = []
@@ -699,7 +716,7 @@ class _Emission:
         dtypes: list[Any] = []
         for other in others:
             if type(other) in (Rel, Gat) or (type(other) is Inv and type(other.leaf) is Ref):
-                dtypes.append(self._row_value(other).dtype)
+                dtypes.append(self.row_value(other).dtype)
             elif other is not operand and type(other) is Inv and _is_numeric(other.leaf):
                 dtypes.append(other.leaf)
         if line.name == "pow" and type(operand.numbers[0]) is int:
@@ -713,14 +730,14 @@ class _Emission:
 
     def _aligned(self, operand: Any, rank: int, others: Sequence[Any], instr: Instr) -> Any:
         """An operand of an elementwise row, for all turns."""
-        same = self._is_invariant(operand)
+        same = self.same_in_all(operand)
         if same is not None:
             return same[0]
         if type(operand) is Num:
-            return self._padded(self._numbers(operand, others, instr), rank)
-        return self._padded(self.stacked(operand), rank)
+            return self.padded(self._numbers(operand, others, instr), rank)
+        return self.padded(self.stacked(operand), rank)
 
-    def _padded(self, stack: Ref, rank: int) -> Ref:
+    def padded(self, stack: Ref, rank: int) -> Ref:
         """A stack whose rows have so many axes."""
         value = self.values[stack.index]
         missing = rank + 1 - len(value.shape)
@@ -737,8 +754,8 @@ class _Emission:
         segment = self.segment
         instr, operands = segment.rows[row], segment.operands[row]
         value = segment.values[row]
-        if all(self._is_invariant(operand) is not None for operand in operands):
-            same: list[Any] = [self._is_invariant(operand)[0] for operand in operands]
+        if all(self.same_in_all(operand) is not None for operand in operands):
+            same: list[Any] = [self.same_in_all(operand)[0] for operand in operands]
             args, kw = _with_leaves((instr.args, instr.kw), iter(same))
             segment.hoisted[row] = self.emit_(
                 instr.fn, instr.name, args, value, kw, views=instr.views, line=instr.line
@@ -763,7 +780,7 @@ class _Emission:
     def _getitem(self, instr: Instr, operands: list[Any], value: Value) -> Ref:
         made = self._stack_value(value)
         source, *parts = operands
-        same = self._is_invariant(source)
+        same = self.same_in_all(source)
         key = instr.args[1]
         nested = isinstance(key, TUPLE)
         if not (nested or len(parts) == 1):
@@ -812,12 +829,12 @@ class _Emission:
             places = [Idx((part,) * self.turns) if type(part) is int else part for part in places]
         if any(not isinstance(part, Idx) for part in places[: len(varying)]):
             raise Decline("indices vary apart from each other")
-        arrays = tuple(
+        arrays: Any = tuple(
             self._constant(np.array(part.places)) if isinstance(part, Idx) else part
             for part in places
         )
-        arguments = (same[0], arrays if len(arrays) > 1 else arrays[0])
-        return self.emit_(getitem, "getitem", arguments, made, line=instr.line)
+        found = (same[0], arrays if len(arrays) > 1 else arrays[0])
+        return self.emit_(getitem, "getitem", found, made, line=instr.line)
 
     def _places(self, operand: Any) -> Any:
         """A part of a key: the integers that vary, or what it is in all turns."""
@@ -846,7 +863,7 @@ class _Emission:
     # Sums and writes over all turns ---------------------------------------------------------------
 
     def _ring(self, members: list[int]) -> bool:
-        """Write a component that adds to, or writes to, one value in each row: True if it is one."""
+        """Write a component all of whose rows add, or write, to one value; False if it is none."""
         segment = self.segment
         inside = set(members)
         links: list[tuple[int, int, Any]] = []
@@ -869,7 +886,7 @@ class _Emission:
         value = segment.values[members[0]]
         if any(segment.values[row] != value for row in members):
             return False
-        if self.values[init.index]._replace(order="C") != value._replace(order="C"):
+        if self.described(init)._replace(order="C") != value._replace(order="C"):
             return False
         needs = [self._needs(row) for row in members]
         if len(members) == 1 and needs[0][0]:
@@ -886,9 +903,9 @@ class _Emission:
         if instr.name != "add":
             return False
         other = operands[1 - mine]
-        if type(other) not in (Rel, Gat) or self._is_invariant(other) is not None:
+        if type(other) not in (Rel, Gat) or self.same_in_all(other) is not None:
             return False
-        if self._row_value(other)._replace(order="C") != value._replace(order="C"):
+        if self.row_value(other)._replace(order="C") != value._replace(order="C"):
             return False
         stack = self.stacked(other)
         first = self._joined([self.roller.plain(init)], value)
@@ -972,18 +989,18 @@ class _Emission:
             places[number] = self._constant(np.array(indices))
         return (behind, tuple(places) if len(places) > 1 else places[0])
 
-    def _one_write(  # noqa: PLR0913  a write, and what it is to
+    def _one_write(
         self, name: str, key: Any, written: Any, instr: Instr, total: Any, value: Value
     ) -> Ref:
         if name == "add":
             amount = self._total(written, value, instr)
             return self.emit_(np.add, "add", (total, amount), value, line=instr.line)
         behind, place = key
-        region = self._region(value, instr)
+        region = self.region(value, instr)
         fn = setitem if name == "setitem" else scatter_add
         if behind >= 0:
             amount = self._amounts(written, region)
-            if behind and type(amount) is Ref and self._is_invariant(written) is None:
+            if behind and type(amount) is Ref and self.same_in_all(written) is None:
                 shape = (*region[:behind], self.turns, *region[behind:])
                 moved = self.values[amount.index]._replace(shape=shape, order="?")
                 amount = self.emit_(np.moveaxis, "moveaxis", (amount, 0, behind), moved, views=True)
@@ -993,7 +1010,7 @@ class _Emission:
             amount = self._total(written, value._replace(shape=region), instr)
         return self.emit_(fn, name, (total, place, amount), value, line=instr.line)
 
-    def _region(self, value: Value, instr: Instr) -> tuple[int, ...]:
+    def region(self, value: Value, instr: Instr) -> tuple[int, ...]:
         """The shape of what the key of one turn selects."""
         key: Any = instr.args[1]
         if refs(key):
@@ -1006,17 +1023,17 @@ class _Emission:
         if type(written) is Inv and type(written.leaf) is not Ref:
             return written.leaf
         if type(written) is Num:
-            return self._padded(self._numbers(written, (), _NO_OPERATION), len(region))
-        same = self._is_invariant(written)
+            return self.padded(self._numbers(written, (), _NO_OPERATION), len(region))
+        same = self.same_in_all(written)
         if same is not None:
             return same[0]
-        return self._padded(self.stacked(written), len(region))
+        return self.padded(self.stacked(written), len(region))
 
     def _total(self, written: Any, value: Value, instr: Instr) -> Ref:
         """The sum over all turns of what is added in each."""
-        if type(written) not in (Rel, Gat) or self._is_invariant(written) is not None:
+        if type(written) not in (Rel, Gat) or self.same_in_all(written) is not None:
             raise Decline("what is added in each turn is the same")
-        row_value = self._row_value(written)
+        row_value = self.row_value(written)
         if row_value.shape != value.shape or row_value.dtype != value.dtype:
             raise Decline("what is added has another shape than the sum")
         made = Value(value.shape, value.dtype, bool(value.shape))
@@ -1035,13 +1052,13 @@ class _Emission:
         if instr.name != "matmul" or len(made.shape) != 2:
             return None
         shapes = [
-            self._row_value(op).shape
+            self.row_value(op).shape
             for op in operands
             if type(op) is not Num and not (type(op) is Inv and type(op.leaf) is not Ref)
         ]
         if [len(shape) for shape in shapes] != [2, 2]:
             return None
-        if any(self._is_invariant(op) is not None for op in operands):
+        if any(self.same_in_all(op) is not None for op in operands):
             return None
         left, right = (self.stacked(op) for op in operands)
         (m, n), (_, p) = shapes
@@ -1102,7 +1119,7 @@ class _Emission:
                     raise Decline("two first values of one row")
                 value = self.segment.values[operand.row]
                 for init in operand.inits:
-                    if self.values[init.index]._replace(order="C") != value._replace(order="C"):
+                    if self.described(init)._replace(order="C") != value._replace(order="C"):
                         raise Decline("a first value has another shape or dtype")
         return found
 
@@ -1121,12 +1138,12 @@ class _Emission:
                 return Prev(self.delayed[operand.row], self.roller.plain(operand.inits[0]))
             init = operand.inits[0]
             value = self.segment.values[operand.row]
-            if self.values[init.index]._replace(order="C") != value._replace(order="C"):
+            if self.described(init)._replace(order="C") != value._replace(order="C"):
                 raise Decline("a first value has another shape or dtype")
             if inits.setdefault(operand.row, init) != init:
                 raise Decline("two first values of one row")
             return Prev(numbers[operand.row], self.roller.plain(init))
-        same = self._is_invariant(operand)
+        same = self.same_in_all(operand)
         if same is not None:
             return same[0]
         if type(operand) is Num:
@@ -1140,7 +1157,7 @@ _NO_OPERATION = Instr(zeros, "", (), (), -1)
 def affine(places: Sequence[int]) -> tuple[int, int] | None:
     """The first of some integers and their distance, if that is always the same."""
     step = places[1] - places[0]
-    if step and all(b - a == step for a, b in zip(places, places[1:], strict=False)):
+    if step and all(b - a == step for a, b in pairwise(places)):
         return places[0], step
     return None
 
@@ -1156,8 +1173,8 @@ def advance(first: int, step: int, count: int) -> slice:
 
 def _matmul(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
     first, second = operands
-    ranks = [len(self._row_value(op).shape) for op in operands]
-    invariant = [self._is_invariant(op) for op in operands]
+    ranks = [len(self.row_value(op).shape) for op in operands]
+    invariant = [self.same_in_all(op) for op in operands]
     if any(rank not in (1, 2) for rank in ranks):
         raise Decline("a product of stacks of matrices")
     a = invariant[0][0] if invariant[0] is not None else self.stacked(first)
@@ -1170,9 +1187,9 @@ def _matmul(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> 
         swapped = self.emit_(np.transpose, "transpose", (a,), turned, views=True)
         return self.emit_(np.matmul, "matmul", (b, swapped), made, line=instr.line)
     if ranks[0] == 1:
-        a = _with_axis(self, a, invariant[0] is not None, at_end=False)
+        a = _with_axis(self, a, at_end=False)
     if ranks[1] == 1:
-        b = _with_axis(self, b, invariant[1] is not None, at_end=True)
+        b = _with_axis(self, b, at_end=True)
     shape = (
         self.turns,
         self.values[a.index].shape[-2],
@@ -1184,7 +1201,7 @@ def _matmul(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> 
     return self.emit_(np.reshape, "reshape", (product, made.shape), made, views=True)
 
 
-def _with_axis(self: _Emission, x: Ref, is_invariant: bool, *, at_end: bool) -> Ref:
+def _with_axis(self: _Emission, x: Ref, *, at_end: bool) -> Ref:
     value = self.values[x.index]
     lead = value.shape[:-1]
     shape = (*lead, value.shape[-1], 1) if at_end else (*lead, 1, value.shape[-1])
@@ -1192,7 +1209,7 @@ def _with_axis(self: _Emission, x: Ref, is_invariant: bool, *, at_end: bool) -> 
 
 
 def _reduce(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    rank = len(self._row_value(operands[0]).shape)
+    rank = len(self.row_value(operands[0]).shape)
     keywords = dict(instr.kw)
     if len(instr.args) > 1:
         raise Decline(f"{instr.name} with an axis by position")
@@ -1213,7 +1230,7 @@ def _reshape(self: _Emission, instr: Instr, operands: list[Any], made: Value) ->
 
 
 def _broadcast(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    stack = self._padded(self.stacked(operands[0]), len(made.shape) - 1)
+    stack = self.padded(self.stacked(operands[0]), len(made.shape) - 1)
     return self.emit_(
         np.broadcast_to, "broadcast_to", (stack, made.shape), made._replace(order="?"), views=True
     )
@@ -1250,15 +1267,15 @@ def _write(self: _Emission, instr: Instr, operands: list[Any], made: Value) -> R
     if any(type(part) is not Inv for part in parts):
         raise Decline("a key of a write varies")
     rest = tuple(self.roller.plain(part.leaf) for part in parts)
-    region = self._region(made._replace(shape=made.shape[1:]), instr)
+    region = self.region(made._replace(shape=made.shape[1:]), instr)
     amount: Any
     if type(written) is Num:
         raise Decline("numbers that vary are written")
     if type(written) is Inv and type(written.leaf) is not Ref:
         amount = written.leaf
     else:
-        same = self._is_invariant(written)
-        amount = same[0] if same is not None else self._padded(self.stacked(written), len(region))
+        same = self.same_in_all(written)
+        amount = same[0] if same is not None else self.padded(self.stacked(written), len(region))
     key = (slice(None), *rest)
     return self.emit_(
         instr.fn, instr.name, (self.stacked(source), key, amount), made, line=instr.line

@@ -19,10 +19,7 @@ from gradwrap.compiler.chunks import Chunk, chunked, given_by, used_by
 from gradwrap.compiler.engines import Executable
 from gradwrap.compiler.passes import roots_of
 from gradwrap.compiler.program import (
-    LIST,
     NDARRAY,
-    SLICE,
-    TUPLE,
     UFUNC,
     Attribute,
     Block,
@@ -42,7 +39,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,7 +81,7 @@ INDENT = "    "
 class Buffer:
     """Memory that belongs to the program: which values lie in it now."""
 
-    __slots__ = ("key", "kept", "live", "name")
+    __slots__ = ("kept", "key", "live", "name")
 
     def __init__(self, name: str, key: Any, live: set[int], *, kept: bool) -> None:
         self.name = name
@@ -174,8 +171,9 @@ class Writer:
                 self._line(depth, "WORKSPACE_BACK")
                 self._line(depth, f"return {self._nest(block.result.leaves, state)}")
                 return
-            look = LOOKS[block.guard.kind].format(self._text(block.guard.value, state))
+            look = LOOKS[block.guard.kind].format(self.text(block.guard.value, state))
             branches = list(block.branches.items())
+            is_test = block.guard.kind == "bool"
             if len(branches) == 1:
                 found, block = branches[0]
                 self._line(depth, f"if {_unless(look, found)}:")
@@ -186,12 +184,12 @@ class Writer:
                 test = look if found is True else f"not {look}" if found is False else ""
                 test = test or f"{look} == {found!r}"
                 word = "if" if number == 0 else "elif"
-                is_other = number and block.guard.kind == "bool"
+                is_other = number and is_test
                 self._line(depth, "else:" if is_other else f"{word} {test}:")
                 inner = state.copied()
                 self._drop_dead(branch, inner)
                 self._block(branch, inner, depth + 1)
-            if block.guard.kind != "bool":
+            if not is_test:
                 self._line(depth, "raise Missed")
             return
 
@@ -257,11 +255,11 @@ class Writer:
             return
         buffer = self._buffer_for(instr, state, dying)
         if buffer is not None:
-            self._line(depth, f"{name} = {self._into(instr, buffer.name, state)}")
+            self._line(depth, f"{name} = {self.into(instr, buffer.name, state)}")
             buffer.live = {instr.out}
             state.buffers[instr.out] = buffer
         else:
-            self._line(depth, f"{name} = {self._expression(instr, state)}")
+            self._line(depth, f"{name} = {self.expression(instr, state)}")
             self._own(instr, name, state)
         state.names[instr.out] = name
         if value.is_ndarray and instr.out not in state.buffers:
@@ -272,7 +270,7 @@ class Writer:
     def _own(self, instr: Instr, name: str, state: State) -> None:
         """Enter the new array of an instruction."""
         value = self.values[instr.out]
-        if self._roots[instr.out] != {instr.out}:
+        if self._roots[instr.out] != frozenset({instr.out}):
             return
         usable = value.is_ndarray and value.order == "C" and value.shape and instr.name != "item"
         key = (value.shape, value.dtype) if usable else None
@@ -344,7 +342,7 @@ class Writer:
             buffer.live = {instr.out}
             state.buffers[instr.out] = buffer
         else:
-            text = self._text(target, state)
+            text = self.text(target, state)
             known = source >= 0 and self.values[source].is_ndarray
             made = f'{text}.copy("K")' if known else f"np.array({text})"
             self._line(depth, f"{name} = {made}")
@@ -354,7 +352,7 @@ class Writer:
 
     def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
         """The statement of a write to an array."""
-        place, text = self._key(key, state), self._text(value, state)
+        place, text = self._key(key, state), self.text(value, state)
         if how == "setitem":
             return f"{name}[{place}] = {text}"
         if self._adds_once(key):
@@ -369,20 +367,20 @@ class Writer:
                 return False
             if type(part) is Ref:
                 value = self.values[part.index]
-                if part.index < 0 or value.shape and value.dtype.kind != "b":
+                if part.index < 0 or (value.shape and value.dtype.kind != "b"):
                     return False
         return True
 
     # Text -----------------------------------------------------------------------------------------
 
-    def _expression(self, instr: Instr | Row, state: State) -> str:
+    def expression(self, instr: Instr | Row, state: State) -> str:
         name, args, fn = instr.name, instr.args, instr.fn
         if name == "getitem":
             return f"{self._operand(args[0], state)}[{self._key(args[1], state)}]"
         if name == "item":
-            return f"{self._text(args[0], state)}[{args[1]}]"
+            return f"{self.text(args[0], state)}[{args[1]}]"
         if name == "copy":
-            text = self._text(args[0], state)
+            text = self.text(args[0], state)
             is_number = isinstance(instr, Row) and not instr.value.is_ndarray
             return text if is_number else f'{text}.copy("K")'
         if name == "zeros":
@@ -408,7 +406,7 @@ class Writer:
         kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
         return f"np.{how}({shape}{kind})"
 
-    def _into(self, instr: Instr | Row, out: str, state: State) -> str:
+    def into(self, instr: Instr | Row, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
         if instr.name.endswith(".reduce"):
             given_ = self._arguments(instr.args, instr.kw, state)
@@ -461,7 +459,7 @@ class Writer:
             self.scope[name] = ufunc
         return name
 
-    def _text(self, leaf: Any, state: State) -> str:
+    def text(self, leaf: Any, state: State) -> str:
         return state.names[leaf.index] if type(leaf) is Ref else self._literal(leaf)
 
     def _operand(self, leaf: Any, state: State) -> str:
@@ -478,7 +476,7 @@ class Writer:
         if isinstance(nest, SLICE):
             parts = [self._nest(part, state) for part in (nest.start, nest.stop, nest.step)]
             return f"slice({', '.join(parts)})"
-        return self._text(nest, state)
+        return self.text(nest, state)
 
     def _key(self, key: Any, state: State) -> str:
         """The text between the brackets of an index."""
@@ -502,12 +500,10 @@ class Writer:
             return "..." if value is Ellipsis else repr(value)
         if kind is float and math.isfinite(value):
             return repr(value)
-        if isinstance(value, type):
-            if getattr(np, value.__name__, None) is value:
-                return f"np.{value.__name__}"
-            if value in (bool, int, float, complex):
-                return value.__name__
-        key = (kind, value.tobytes()) if isinstance(value, NUMBER) else (kind, repr(value))
+        if isinstance(value, TYPE):
+            name: str = value.__name__
+            return f"np.{name}" if getattr(np, name, None) is value else name
+        key: Any = (kind, value.tobytes()) if isinstance(value, NUMBER) else (kind, repr(value))
         known = self._literals.get(key)
         if known is None:
             known = self._literals[key] = f"c{len(self._literals)}"
@@ -558,11 +554,10 @@ class Writer:
             self._line(depth + 1, line)
         for instr in chunk.instrs:
             name = f"{prefix}{'t' if instr.line else 'g'}{instr.out}"
-            number = scratch.places.get(instr.out)
-            out = outs.get(instr.out) or (None if number is None else f"{prefix}w{number}")
-            out = out if _takes_out(instr) else None
-            text = self._expression(instr, inner) if out is None else self._into(instr, out, inner)
-            if out is None and instr.out in outs:
+            place = outs.get(instr.out) or f"{prefix}w{scratch.places.get(instr.out)}"
+            writes = _takes_out(instr)
+            text = self.into(instr, place, inner) if writes else self.expression(instr, inner)
+            if not writes and instr.out in outs:
                 name = outs[instr.out]
                 self._line(depth + 1, f"{name}[...] = {text}")
             else:
@@ -572,7 +567,7 @@ class Writer:
             total = state.names[instr.out]
             self.imports["add"] = "numpy"
             self.scope["add"] = np.add
-            text = f"{total} = {total} + add.reduce({self._text(instr.args[0], inner)})"
+            text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
             self._line(depth + 1, text)
         for chain in chunk.writes:
             target = targets[chain[-1].out]
@@ -581,8 +576,8 @@ class Writer:
                 start, stop, _ = instr.args[1].indices(size)
                 shifted = "i:j" if start == 0 else f"i + {start}:j + {start}"
                 if stop < size and count % chunk.size:
-                    shifted = f"{shifted.split(':')[0]}:min(j + {start}, {stop})"
-                amount = self._text(instr.args[2], inner)
+                    shifted = f"{shifted.split(':', maxsplit=1)[0]}:min(j + {start}, {stop})"
+                amount = self.text(instr.args[2], inner)
                 self._line(depth + 1, f"{target}[{shifted}] += {amount}")
 
     def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
@@ -642,8 +637,8 @@ class Writer:
         """Write a recurrence."""
         self._loops += 1
         letter = f"r{self._loops}_"
-        line = next((row.line for row in loop.rows if row.line), 0)
-        where = f"line {line}" if line else "a backward pass"
+        first = next((row.line for row in loop.rows if row.line), 0)
+        where = f"line {first}" if first else "a backward pass"
         self._line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
         writing = _LoopText(self, loop, state, letter)
         for line in writing.before():
@@ -651,8 +646,7 @@ class Writer:
         self._line(depth, writing.head())
         for line in writing.turn():
             self._line(depth + 1, line)
-        for line in writing.after():
-            self._line(depth, line)
+        writing.after()
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
         """The name of the array for all turns of a row, and the line that makes it, or ""."""
@@ -704,7 +698,7 @@ class _LoopText:
         self.current = [f"{prefix}{j}" for j in range(len(loop.rows))]
         self.inner = State()
         self.inner.names = dict(state.names)
-        self.carried = sorted(
+        self.carried: list[int] = sorted(
             {
                 leaf.row
                 for row in loop.rows
@@ -735,14 +729,14 @@ class _LoopText:
                 if _is(leaf, Prev):
                     inits.setdefault(leaf.row, leaf.init)
         for j in self.carried:
-            init = writer._text(inits[j], self.inner)  # noqa: SLF001  the writer's other half
+            init = writer.text(inits[j], self.inner)
             lines.append(f"{self.current[j]}p = {init}")
         for j, row in enumerate(loop.rows):
             if j in self.stacks or not self._takes_buffer(row):
                 continue
             names = [f"{self.current[j]}a", f"{self.current[j]}b"]
-            for name in names if j in self.carried else names[:1]:
-                lines.append(f"{name} = {writer.new_array('empty', row.value)}")
+            made = writer.new_array("empty", row.value)
+            lines.extend(f"{name} = {made}" for name in names[: 1 + (j in self.carried)])
             self.spare[j] = names[0]
         return lines
 
@@ -758,9 +752,7 @@ class _LoopText:
             if self._takes_buffer(self.loop.rows[j]):
                 names.append(f"{self.current[j]}o")
                 sources.append(name)
-        counted = any(
-            j not in self.turns and not self._takes_buffer(self.loop.rows[j]) for j in self.stacks
-        )
+        counted = any(not self._takes_buffer(self.loop.rows[j]) for j in self.stacks)
         if not names:
             return f"for {'k' if counted else '_'} in range({self.loop.turns}):"
         if len(names) == 1:
@@ -781,16 +773,16 @@ class _LoopText:
             name = self.current[j]
             if self._takes_buffer(row):
                 out = f"{name}o" if j in self.stacks else self.spare[j]
-                lines.append(f"{name} = {writer._into(made, out, self.inner)}")  # noqa: SLF001
+                lines.append(f"{name} = {writer.into(made, out, self.inner)}")
             elif row.name in ("setitem", "scatter_add"):
                 target, key, value = made.args
-                text = writer._text(target, self.inner)  # noqa: SLF001
-                lines.append(f'{name} = {text}.copy("K")')
+                source = writer.text(target, self.inner)
+                lines.append(f'{name} = {source}.copy("K")')
                 lines.append(writer.write_text(row.name, name, key, value, self.inner))
                 if j in self.stacks:
                     lines.append(f"{self.stacks[j]}[k] = {name}")
             else:
-                text = writer._expression(made, self.inner)  # noqa: SLF001
+                text = writer.expression(made, self.inner)
                 store = f"{self.stacks[j]}[k] = " if j in self.stacks else ""
                 lines.append(f"{store}{name} = {text}")
         for j in self.carried:
@@ -819,16 +811,10 @@ class _LoopText:
 
         return mapped(nest, change)
 
-    def after(self) -> list[str]:
-        """Lines after the loop."""
+    def after(self) -> None:
+        """Name what is needed of the last turn."""
         for j, out in self.loop.finals.items():
-            value = self.writer.values[out]
             self.state.names[out] = self.current[j]
-            if value.is_ndarray and j in self.stacks:
-                name = f"{self.current[j]}f"
-                self.state.names[out] = name
-                return [f"{name} = {self.current[j]}.copy()"]
-        return []
 
 
 def _is(leaf: Any, kind: type) -> bool:
@@ -962,7 +948,7 @@ class Source:
 
     def function(self) -> Callable[..., Any]:
         """The function, run from its text."""
-        scope = {**self.writer.scope, "WORKSPACES": []}
+        scope: dict[str, Any] = {**self.writer.scope, "WORKSPACES": []}
         exec(compile(self.body, "<gradwrap.compile>", "exec"), scope)  # noqa: S102  written here
         found: Callable[..., Any] = scope["compiled"]
         return found
@@ -982,7 +968,7 @@ def _number(value: Any) -> str:
     )
 
 
-def _python_number(value: complex) -> str:
+def _python_number(value: Any) -> str:
     if isinstance(value, complex):
         return f"complex({_python_number(value.real)}, {_python_number(value.imag)})"
     return repr(value) if math.isfinite(value) else f'float("{value!r}")'
@@ -997,7 +983,7 @@ def _source_of_add_at() -> str:
         "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
     ]
     module: Any = numpy_scatter
-    functions = [module.add_at, module._index_arrays, module._counted_from_front]  # noqa: SLF001
+    functions = [module.add_at, module._index_arrays, module._counted_from_front]
     for function in functions:
         text = inspect.getsource(function).replace("ARRAYS)", "ARRAYS_OF_KEYS)")
         text = text.replace("parts: Sequence[Any] =", "parts =").replace(": list[Any] =", " =")

@@ -8,7 +8,7 @@ are those of an ordinary run.
 
 from __future__ import annotations
 
-import operator
+import operator as operators
 import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,11 +19,9 @@ import numpy as np
 from array_api_compat import numpy as compat
 
 from gradwrap.backends.numpy import SMALL, NumPyBackend
+from gradwrap.backends.numpy_sums import summed
 from gradwrap.compiler.program import (
-    LIST,
     NDARRAY,
-    SLICE,
-    TUPLE,
     UFUNC,
     Attribute,
     Guard,
@@ -42,18 +40,20 @@ from gradwrap.compiler.program import (
     zeros,
 )
 from gradwrap.core.array.variable import variable_class
-from gradwrap.core.levels.levels import current_watch, differentiating, new_arrays
+from gradwrap.core.levels.levels import current_watch, differentiating
+from gradwrap.core.levels.modes import new_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from types import CodeType, FrameType
 
+operator: Any = operators
 NUMBER: type[Any] = np.generic
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
 """The types, beside None and the ellipsis, that arguments of operations may have."""
@@ -80,7 +80,10 @@ METHODS = frozenset(
 )
 """The methods of arrays that write to nothing and return arrays."""
 MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
+ADD_REDUCE: Any = np.add.reduce
 NO_VALUE: Any = getattr(np, "_NoValue", None)
+LIBRARIES = frozenset({"gradwrap", "numpy", "array_api_compat"})
+"""The packages whose code is not the user's."""
 MOST = 1 << 18
 """The longest trace, in operations."""
 
@@ -241,7 +244,7 @@ class Tape:
         self.instrs.append(Instr(fn, name, recorded, keywords, made.index, views, line))
         return self._measured(made) if name in MEASURED else made
 
-    def _several(  # noqa: PLR0913  an operation, its result and its real arguments
+    def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
         """Write down an operation of several outputs."""
@@ -273,7 +276,7 @@ class Tape:
 
     def _line(self) -> int:
         """The line of the user's code that is being run; 0 in a backward pass."""
-        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
         known = self._user_code
         for _ in range(12):
             if frame is None:
@@ -281,17 +284,14 @@ class Tape:
             code = frame.f_code
             is_users = known.get(code)
             if is_users is None:
-                path = code.co_filename
-                is_users = known[code] = not path.startswith((PACKAGE, "<string>", *LIBRARIES))
+                module: str = frame.f_globals.get("__name__") or ""
+                is_users = known[code] = module.partition(".")[0] not in LIBRARIES
             if is_users:
                 return frame.f_lineno
             if code.co_name == "backward_pass":
                 break
             frame = frame.f_back
         return 0
-
-
-LIBRARIES = tuple(str(module.__file__).removesuffix("__init__.py") for module in (np, compat))
 
 
 def _shares(result: Any, args: Any) -> bool:
@@ -460,7 +460,7 @@ class Tracer:
 
     def __getitem__(self, key: Any) -> Any:
         made = self.tape.record(getitem, "getitem", (self, key))
-        if isinstance(key, Tracer) or isinstance(key, (TUPLE, LIST, NDARRAY)):
+        if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
             parts: Any = key if isinstance(key, TUPLE) else (key,)
             if any(_is_traced_mask(part) for part in parts):
                 self.tape.look("shape", made, made.value.shape)
@@ -490,7 +490,7 @@ class Tracer:
     __array__ = _refusing("a function that needs a plain array", KEEP)
     __repr__ = _refusing("print, repr or str on an array", "print the results of the function")
     __str__ = __repr__
-    __format__ = __repr__
+    __format__: Any = __repr__
     __reduce_ex__ = _refusing("pickle on an array", KEEP)
     item = _refusing("x.item()", KEEP)
     tolist = _refusing("x.tolist()", KEEP)
@@ -615,14 +615,19 @@ def _tape() -> Tape:
 def _created(shape: Any, number: Any, dtype: Any) -> Any:
     """Write down a new array of one number."""
     tape = _tape()
-    shape = tuple(shape) if isinstance(shape, (TUPLE, LIST)) else (shape,)
-    shape = tuple(int(n) for n in shape)
-    if isinstance(number, Tracer) or isinstance(number, NDARRAY):
+    shape = _lengths(shape)
+    if isinstance(number, (Tracer, NDARRAY)):
         return tape.record(np.full, "full", (shape, number, dtype))
     dtype = np.dtype(np.full((), number).dtype if dtype is None else dtype)
     if not number and not np.signbit(np.real(number)):
         return tape.record(zeros, "zeros", (shape, dtype))
     return tape.record(full, "full", (shape, number, dtype))
+
+
+def _lengths(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, (TUPLE, LIST)):
+        return tuple(operators.index(length) for length in shape)
+    return (operators.index(shape),)
 
 
 def _like(number: Any) -> Any:
@@ -634,7 +639,7 @@ def _like(number: Any) -> Any:
 
 
 def _filled(number: Any) -> Any:
-    def make(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    def make(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
         return _created(shape, number, np.float64 if dtype is None else dtype)
 
     return make
@@ -690,14 +695,14 @@ def _leaf_dtypes(value: Any) -> Any:
 def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     if isinstance(x, Tracer):
         return x.sum(axis=axis, dtype=dtype, keepdims=keepdims)
-    return np.add.reduce(x, axis, dtype, None, keepdims)
+    return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
     """Repeat values, in a new array where that is what the backend of NumPy makes."""
     if isinstance(x, NUMBER):
         return _created(shape, x, x.dtype)
-    view = np.broadcast_to(x, shape)
+    view: Any = np.broadcast_to(x, shape)
     return view if view.size > SMALL or not isinstance(view, Tracer) else view.copy()
 
 
@@ -711,27 +716,30 @@ CREATION: dict[Any, Any] = {
     np.empty_like: _like(0),
     np.full_like: _full_like,
 }
-NAMESPACE: Any = module_like(
-    compat,
-    asarray=_asarray,
-    astype=_astype,
-    sum=_sum,
-    linalg=module_like(compat.linalg, solve=np.linalg.solve),  # its own converts what it is given
-    matmul=np.matmul,
-    matrix_transpose=operator.attrgetter("mT"),
-    mean=np.mean,
-    zeros=_filled(0),
-    ones=_filled(1),
-    empty=_filled(0),
-    full=_full,
-    zeros_like=_like(0),
-    ones_like=_like(1),
-    empty_like=_like(0),
-    full_like=_full_like,
-    arange=_constant(np.arange),
-    linspace=_constant(np.linspace),
-    eye=_constant(np.eye),
-)
+OWN: dict[str, Any] = {
+    "asarray": _asarray,
+    "astype": _astype,
+    "sum": _sum,
+    "linalg": module_like(
+        compat.linalg, solve=np.linalg.solve
+    ),  # its own converts what it is given
+    "matmul": np.matmul,
+    "matrix_transpose": operator.attrgetter("mT"),
+    "mean": np.mean,
+    "zeros": _filled(0),
+    "ones": _filled(1),
+    "empty": _filled(0),
+    "full": _full,
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "empty_like": _like(0),
+    "full_like": _full_like,
+    "arange": _constant(np.arange),
+    "linspace": _constant(np.linspace),
+    "eye": _constant(np.eye),
+}
+"""Functions of the namespace that make tracers, or take them as they are."""
+NAMESPACE: Any = module_like(compat, **OWN)
 NAMESPACE.__name__ = "gradwrap_tracers"
 
 
@@ -740,7 +748,7 @@ class TraceBackend(NumPyBackend):
 
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
-        direct.broadcast_to = _repeated
+        direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})
         return direct
 
     def is_array(self, value: object) -> bool:
@@ -896,7 +904,7 @@ def trace(
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
     for wrapper in entered:
         if isinstance(wrapper, AnyWrapper) and (
-            not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs  # noqa: SLF001
+            not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
         ):
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
     return Traced(
@@ -915,10 +923,10 @@ def trace(
 def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
     """A leaf of the result, as the program has it, and what it is in this run."""
     while isinstance(leaf, AnyWrapper):
-        leaf = leaf._value  # noqa: SLF001  the wrapper of the run, which ends here
+        leaf = leaf._value
     if isinstance(leaf, Tracer) and leaf.tape is not tape:
         raise tape.refuse("an array of another trace is returned")
-    if isinstance(leaf, Tracer) or isinstance(leaf, NDARRAY):
+    if isinstance(leaf, (Tracer, NDARRAY)):
         return tape.recorded(leaf), tape.real(leaf)
     if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER)):
         return leaf, leaf

@@ -15,6 +15,7 @@ import weakref
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.observing.performing import calling, copy_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.scipy.array_api import are_open
 from gradwrap.scipy.calls import holds_variable
@@ -76,19 +77,11 @@ def _install_function(row: Row) -> Callable[[], None]:
     function: Any = row.original
     before = (function.__code__, function.__defaults__, function.__kwdefaults__)
     signature = inspect.signature(function)
-    copy = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__,
-        function.__closure__,
-    )  # fmt: skip
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__dict__.update(function.__dict__)
-    copy.__doc__ = function.__doc__
-    copy.__module__ = function.__module__
-    copy.__qualname__ = function.__qualname__
+    copy = copy_of(function)
     had_signature = function.__dict__.get("__signature__")
     row.original = copy
     answer = row.kind.stand_in(row) or dispatching(row, copy)
-    function.__code__ = _calling(answer, function.__code__)
+    function.__code__ = calling(answer, function.__code__)
     function.__defaults__ = function.__kwdefaults__ = None
     function.__signature__ = signature
 
@@ -101,35 +94,6 @@ def _install_function(row: Row) -> Callable[[], None]:
         row.original = function
 
     return undo
-
-
-def _calling(answer: Any, code: Any) -> Any:
-    """Code that calls an object, with the free variables of other code.
-
-    It is compiled as a function that has them, so that Python sets them up in its frames.
-    """
-    free: Any = code.co_freevars
-    lines = [
-        "def outer():",
-        *(f"    {name} = None" for name in free),
-        "    def stub(*_args, **_options):",
-        f"        if 0: ({' '.join(f'{name},' for name in free)})",
-        "        _called = 'the dispatcher'",  # a constant, which is exchanged
-        "        return _called(*_args, **_options)",
-        "    return stub",
-    ]
-    space: dict[str, Any] = {}
-    exec("\n".join(lines), space)  # noqa: S102  names of SciPy's variables
-    made = space["outer"]().__code__
-    assert made.co_freevars == free, free
-    constants = tuple(answer if value == "the dispatcher" else value for value in made.co_consts)
-    return made.replace(
-        co_consts=constants,
-        co_name=code.co_name,
-        co_qualname=code.co_qualname,
-        co_filename=code.co_filename,
-        co_firstlineno=code.co_firstlineno,
-    )
 
 
 def _install_class(row: Row) -> Callable[[], None]:

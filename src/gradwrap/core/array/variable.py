@@ -10,7 +10,7 @@ import operator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core.array import inplace, protocol
+from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
@@ -21,6 +21,7 @@ from gradwrap.core.array.outdated import take_again
 from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
+from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -32,7 +33,6 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from gradwrap.core.table.registry import Op
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
-    from gradwrap.typing.pytorch_methods import PyTorchMethods
 
 A = TypeVar("A")
 
@@ -56,16 +55,10 @@ if not TYPE_CHECKING:
 
         __slots__ = ()
 
-    class PyTorchMethods(Generic[A]):
-        """Nothing, likewise."""
-
-        __slots__ = ()
-
 
 class Variable(
     Attributes,
     ArrayMethods["Variable[Any]"],
-    PyTorchMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
     Displayed,
@@ -129,6 +122,8 @@ class Variable(
             )
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
+        if op.keepable and not cls._backend.depth:
+            native = keepable(op, native)
         bound = BoundOp(op, rule, cls._backend, native, cls)
         bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)
@@ -271,22 +266,6 @@ class Variable(
                 "Fix: pickle x.detach() or x.data."
             )
         return (_unpickled, (self.data, self.requires_grad))
-
-    # Indexing and in-place ---------------------------------------------------------------------
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        type_of(self)._write_call()(self, key, value)
-
-    @classmethod
-    def _write_call(cls) -> Callable[..., None]:
-        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
-        function = inplace.set_item
-        if cls._writes_in_place and not cls._backend.depth:
-            op = find_op("setitem")
-            assert op is not None
-            function = inplace.write_call(cls._bind(op)) or function
-        cls.__setitem__ = function  # type: ignore[method-assign]  # of one library's class
-        return function
 
     # NumPy's doors -----------------------------------------------------------------------------
 

@@ -68,11 +68,6 @@ class Views:
         self.current: list[Any] = []
         self.outdated: dict[int, Any] = {}
 
-    def living(self) -> list[Any]:
-        """All views that something refers to."""
-        found = [reference() for reference in (*self.current, *self.outdated.values())]
-        return [view for view in found if view is not None]
-
 
 def view_of(variable: Any) -> View | None:
     """How a wrapper was taken from the one it is a view of; None if it is no view."""
@@ -119,7 +114,7 @@ def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[
 
 
 def _of_first_example(source: Any, key: Any) -> Any:
-    """What a key selects of the first example: the library tells how it lays out what it copies."""
+    """Return the part of the first example that a key selects, as the library lays it out."""
     parts = key if isinstance(key, TUPLE) else (key,)
     first = tuple(one_array(p) if isinstance(p, AnyWrapper) else p for p in parts)
     found = one_array(source)[first]
