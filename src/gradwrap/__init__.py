@@ -51,6 +51,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.adaptation import adapting as adapting
     from gradwrap.compiler.compiled import compile as compile
     from gradwrap.drawing import draw as draw
+    from gradwrap.profiling import profile as profile
     from gradwrap.transforms.batch import vmap as vmap
     from gradwrap.transforms.checkpoint import checkpoint as checkpoint
     from gradwrap.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
@@ -94,6 +95,7 @@ else:
         "adapting": "gradwrap.adaptation",
         "compile": "gradwrap.compiler.compiled",
         "draw": "gradwrap.drawing",
+        "profile": "gradwrap.profiling",
         "vmap": "gradwrap.transforms.batch",
         "checkpoint": "gradwrap.transforms.checkpoint",
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",

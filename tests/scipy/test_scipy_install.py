@@ -27,6 +27,8 @@ INTERPOLATE: Any = import_module("scipy.interpolate")
 OPTIMIZE: Any = import_module("scipy.optimize")
 brentq, curve_fit = OPTIMIZE.brentq, OPTIMIZE.curve_fit
 MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
+SPARSE: Any = import_module("scipy.sparse")
+MATRIX_BEFORE = SPARSE.csr_array(MATRIX)
 
 
 @pytest.fixture
@@ -151,3 +153,16 @@ def test_integrals_within_scipys_own_code_are_its_own() -> None:
     gw.testing.check_grads(
         lambda x: scipy.stats.geninvgauss.cdf(x, 1.3, 0.9), (np.array([0.4, 1.2]),), order=1
     )
+
+
+@pytest.mark.usefixtures("installed")
+def test_matrices_that_were_made_before_take_tracked_values() -> None:
+    x, data = np.array([0.5, -1.0]), np.array([2.0, 0.5, 1.5])
+    places = (np.array([0, 0, 1]), np.array([0, 1, 1]))
+
+    def function(data: Any, x: Any) -> Any:
+        tracked = SPARSE.csr_array((data, places), (2, 2))
+        return MATRIX_BEFORE @ x + (tracked + MATRIX_BEFORE) @ x + x @ (MATRIX_BEFORE * x[0])
+
+    gw.testing.check_grads(function, (data, x), order=1)
+    assert type(SPARSE.csr_array((data, places), (2, 2))) is type(MATRIX_BEFORE)

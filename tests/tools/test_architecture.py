@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SOURCE = Path(__file__).parents[2] / "src" / "gradwrap"
-LAYERS = ("core", "rules", "backends", "transforms", "drawing")
+LAYERS = ("core", "rules", "backends", "transforms", "drawing", "profiling")
 FILES = sorted(path for layer in LAYERS for path in (SOURCE / layer).rglob("*.py"))
 
 

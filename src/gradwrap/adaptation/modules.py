@@ -46,7 +46,7 @@ _lock = threading.RLock()
 _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
-"""What was found in the namespaces of modules, and how many names they had then."""
+"""The findings in the namespaces of modules, and how many names they had then."""
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:

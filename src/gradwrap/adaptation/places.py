@@ -78,7 +78,7 @@ class Place(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What stands at a place, and what is to stand there instead."""
+    """Return the object at a place, and the one that is to stand there instead."""
 
     place: Place
     old: Any

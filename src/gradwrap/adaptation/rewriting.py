@@ -81,7 +81,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_new__": new_array,
     "__gradwrap_join__": join,
 }
-"""What the new code refers to, by its global names."""
+"""The objects that the new code refers to, by its global names."""
 
 
 class _Calls(ast.NodeTransformer):
@@ -120,7 +120,7 @@ class _Calls(ast.NodeTransformer):
         return isinstance(self._value_of(function), np.ufunc)
 
     def _value_of(self, expression: ast.expr) -> Any:
-        """What a name, or a name in a module, refers to now."""
+        """Return the object that a name, or a name in a module, refers to now."""
         if isinstance(expression, ast.Name):
             return self._namespace.get(expression.id)
         if isinstance(expression, ast.Attribute):

@@ -20,7 +20,8 @@ import numpy as np
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
-from gradwrap.core.levels.levels import is_differentiating, new_arrays
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import new_arrays
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,

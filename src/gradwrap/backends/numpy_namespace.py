@@ -40,5 +40,5 @@ def namespace() -> ModuleType:
         setattr(made, name, found)
         return found
 
-    made.__dict__["__getattr__"] = find
+    made.__dict__.update(__getattr__=find, __dir__=lambda: dir(import_module(COMPAT)))
     return made

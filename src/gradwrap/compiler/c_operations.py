@@ -138,8 +138,9 @@ def _kind(arg: Any, values: Any) -> Any:
     """What decides on the dtype: that of a value, or the type of a weak number."""
     if type(arg) is Ref:
         value = values[arg.index]
-        is_plain = not value.is_tuple and not value.is_number and value.dtype in TYPES
-        return value.dtype if is_plain else None
+        return (
+            None if value.is_tuple or value.is_number or value.dtype not in TYPES else value.dtype
+        )
     if isinstance(arg, NUMBER):
         return arg.dtype if arg.dtype in TYPES else None
     if isinstance(arg, bool):

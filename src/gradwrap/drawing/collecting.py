@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper, native
-from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.library.backend import is_array
 from gradwrap.core.library.buffers import Guarded, original
+from gradwrap.core.observing.held import SHOWN, arrays_in, bytes_of
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import DICT, SLICE, TUPLE
-from gradwrap.core.values.space import Meta, size_of
-from gradwrap.core.values.tree import flatten, flatten_with_paths
+from gradwrap.core.values.space import Meta
+from gradwrap.core.values.tree import flatten_with_paths
 from gradwrap.drawing.graph import (
     DETACHED,
     FROZEN,
@@ -33,7 +34,6 @@ from gradwrap.errors import BackwardError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHOWN = (bool, int, float, complex, str)
 INDICES: tuple[type[Any], ...] = (*SHOWN, slice, type(None), type(Ellipsis))
 LONGEST = 40
 """The length up to which a static argument is shown."""
@@ -133,7 +133,7 @@ class _Collector:
                 lines.append(label)
             elif word and _is_telling(value):
                 lines.append(f"[{_index(value)}]" if word == "key" else f"{word}={value!r}")
-            box.saved |= {id(array): _bytes_of(array) for array in _arrays_in(value)}
+            box.saved |= {id(array): bytes_of(array) for array in arrays_in(value)}
             if word == "out" and is_array(value):
                 self.origin.setdefault(original(native(value)), box)
         lines += [f"{word} not tracked" for word in _unseen(node)]
@@ -271,30 +271,6 @@ def _index(key: Any) -> str:
         ends = ["" if end is None else str(end) for end in (key.start, key.stop, key.step)]
         return ":".join(ends[:2] if key.step is None else ends)
     return "..." if key is Ellipsis else repr(key)
-
-
-def _arrays_in(value: Any) -> Iterator[Any]:
-    """The native arrays that a saved value keeps alive."""
-    for leaf in flatten(value)[0]:
-        array = native(leaf) if is_array(leaf) else None
-        if array is not None and not isinstance(array, SHOWN):
-            yield array
-        elif array is None and hasattr(leaf, "held_arrays"):
-            yield from leaf.held_arrays()
-
-
-def _bytes_of(array: Any) -> int:
-    size = getattr(array, "nbytes", None)
-    if isinstance(size, int):
-        return size
-    xp, dtype = backend_of(array).xp, array.dtype
-    if xp.isdtype(dtype, "bool"):
-        bits = 8
-    elif xp.isdtype(dtype, "integral"):
-        bits = int(xp.iinfo(dtype).bits)
-    else:
-        bits = int(xp.finfo(dtype).bits) * (2 if xp.isdtype(dtype, "complex floating") else 1)
-    return size_of(array.shape) * (bits // 8)
 
 
 def _shape(shape: Any) -> str:

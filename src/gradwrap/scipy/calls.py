@@ -42,7 +42,7 @@ natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False
 
 
 class Derivative(Protocol):
-    """What a kind of rules gives: the two modes of one call."""
+    """Holds what a kind of rules gives: the two modes of one call."""
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]

@@ -15,6 +15,7 @@ import weakref
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.observing.performing import calling, copy_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.scipy.array_api import are_open
 from gradwrap.scipy.calls import holds_variable
@@ -76,19 +77,11 @@ def _install_function(row: Row) -> Callable[[], None]:
     function: Any = row.original
     before = (function.__code__, function.__defaults__, function.__kwdefaults__)
     signature = inspect.signature(function)
-    copy = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__,
-        function.__closure__,
-    )  # fmt: skip
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__dict__.update(function.__dict__)
-    copy.__doc__ = function.__doc__
-    copy.__module__ = function.__module__
-    copy.__qualname__ = function.__qualname__
+    copy = copy_of(function)
     had_signature = function.__dict__.get("__signature__")
     row.original = copy
     answer = row.kind.stand_in(row) or dispatching(row, copy)
-    function.__code__ = _calling(answer, function.__code__)
+    function.__code__ = calling(answer, function.__code__)
     function.__defaults__ = function.__kwdefaults__ = None
     function.__signature__ = signature
 
@@ -103,48 +96,9 @@ def _install_function(row: Row) -> Callable[[], None]:
     return undo
 
 
-def _calling(answer: Any, code: Any) -> Any:
-    """Code that calls an object, with the free variables of other code.
-
-    It is compiled as a function that has them, so that Python sets them up in its frames.
-    """
-    free: Any = code.co_freevars
-    lines = [
-        "def outer():",
-        *(f"    {name} = None" for name in free),
-        "    def stub(*_args, **_options):",
-        f"        if 0: ({' '.join(f'{name},' for name in free)})",
-        "        _called = 'the dispatcher'",  # a constant, which is exchanged
-        "        return _called(*_args, **_options)",
-        "    return stub",
-    ]
-    space: dict[str, Any] = {}
-    exec("\n".join(lines), space)  # noqa: S102  names of SciPy's variables
-    made = space["outer"]().__code__
-    assert made.co_freevars == free, free
-    constants = tuple(answer if value == "the dispatcher" else value for value in made.co_consts)
-    return made.replace(
-        co_consts=constants,
-        co_name=code.co_name,
-        co_qualname=code.co_qualname,
-        co_filename=code.co_filename,
-        co_firstlineno=code.co_firstlineno,
-    )
-
-
 def _install_class(row: Row) -> Callable[[], None]:
     native: Any = row.original
-    ours = dispatcher(row.path)
-    new: dict[str, Any] = {}
-    for name in getattr(ours, "_constructors", ()):
-        new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
-    if hasattr(ours, "_take_over"):
-        made_of: Any = weakref.WeakKeyDictionary()
-        if not new:
-            for name in ASKED:
-                if callable(getattr(native, name, None)):
-                    new[name] = _asking(getattr(native, name), ours, made_of)
-        new["__init__"] = _initializing(native, ours, made_of)
+    new = _methods(native, dispatcher(row.path))
     before = {name: vars(native).get(name) for name in new}
     for name, value in new.items():
         setattr(native, name, value)
@@ -157,6 +111,49 @@ def _install_class(row: Row) -> Callable[[], None]:
                 setattr(native, name, value)
 
     return undo
+
+
+def _methods(native: Any, ours: Any) -> dict[str, Any]:
+    """What a class of SciPy's gets, of which ours is the one that takes tracked values."""
+    new: dict[str, Any] = {}
+    for name in getattr(ours, "_constructors", ()):
+        new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
+    for name in getattr(ours, "_operators", ()):
+        if hasattr(native, name):
+            new[name] = _operating(getattr(native, name), ours)
+            new["__new__"] = staticmethod(_making(native, ours))
+    if hasattr(ours, "_take_over"):
+        made_of: Any = weakref.WeakKeyDictionary()
+        for name in () if new else ASKED:
+            if callable(getattr(native, name, None)):
+                new[name] = _asking(getattr(native, name), ours, made_of)
+        new["__init__"] = _initializing(native, ours, made_of)
+    return new
+
+
+def _operating(method: Any, ours: Any) -> Any:
+    """An operator of a matrix of plain elements, by ours where its other operand is tracked."""
+
+    @functools.wraps(method)
+    def operate(self: Any, other: Any, *args: Any) -> Any:
+        if type(self) is ours or not ours._is_tracked((other,), {}):
+            return method(self, other, *args)
+        made = copy.copy(self)
+        made.__class__ = ours
+        return getattr(made, method.__name__)(other, *args)
+
+    return operate
+
+
+def _making(native: Any, ours: Any) -> Any:
+    """The constructor of matrices, which makes those of tracked elements."""
+
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
+        if cls is native and ours._is_tracked(args, kwargs):
+            return ours._made_of_tracked(*args, **kwargs)
+        return object.__new__(cls)
+
+    return __new__
 
 
 def _initializing(native: Any, ours: Any, made_of: Any) -> Any:

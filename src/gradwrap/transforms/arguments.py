@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     Hold = Callable[[Backend, Any], Any]
-    """What gives, for an array of a library, the one that a variable holds."""
+    """Gives the array that a variable holds, for an array of a library."""
 
 NUMBERS = (int, float, complex)
 PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(None), EllipsisType)

@@ -16,6 +16,7 @@ from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -72,6 +73,9 @@ def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
         return [dual(out, tangent, call.level) for out, tangent in zip(outs, pushed, strict=True)]
     outs, pull = rule.reverse(inputs, [node is not None for node in call.nodes], call.level)
     return recorded(rule, call.level, call.nodes, inputs, outs, pull)
+
+
+performs(perform, "call", lambda rule, _: rule.name)
 
 
 def _uniform(inputs: list[Any]) -> list[Any]:

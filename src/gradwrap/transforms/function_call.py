@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import Backend, backend_of, is_array, is_floating, wrapper_class
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.watching import kept_value
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.rule import Rule
@@ -172,6 +173,9 @@ class _UnknownTangent:
     __getattr__ = __array_ufunc__ = __array_function__ = __array__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = _refuse
     __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __getitem__ = _refuse
+
+
+performs(Call.perform, "call", lambda call, _: call.function.__name__)
 
 
 class _RecordedCall:

@@ -112,7 +112,7 @@ def arrays_among(outputs: Sequence[Any], treedef: TreeDef) -> list[Any]:
 
 
 def with_none(outputs: Sequence[Any], found: Sequence[Any]) -> list[Any]:
-    """What was found for each of `arrays_among`, and None for the other outputs."""
+    """Return the results for `arrays_among`, with None for the other outputs."""
     rest = iter(found)
     return [None if out is None else next(rest) for out in outputs]
 

@@ -18,7 +18,7 @@ STEPS = 20
 """The number of stretches that are shown if no `chunk_size` is given."""
 
 _shown: ContextVar[str] = ContextVar("shown", default="")
-"""What the line of this context begins with; empty if there is none."""
+"""The beginning of the line in this context; empty if there is none."""
 
 
 def with_line(

@@ -12,7 +12,7 @@ import gradwrap as gw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.typing.sparse import SparseArray
+    from gradwrap.typing.sparse import LinearOperator, SparseArray
 
 Array = NDArray[np.float64]
 
@@ -77,3 +77,35 @@ assert_type(jacobian(w).toarray(), NDArray[Any])
 jacobian(w, factor="a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 with_aux = gw.jacrev(scaled_and_aux, sparsity=np.eye(3), has_aux=True)
 pair: Callable[[Array], tuple[SparseArray, int]] = with_aux
+
+# Operators, fixed points, options -----------------------------------------------------------------
+
+operator: LinearOperator = gw.linear_operator(scaled, w)
+assert_type(gw.linear_operator(scaled, w) @ w, Any)
+assert_type(gw.linear_operator(scaled, w).matvec(w), NDArray[Any])
+assert_type(gw.hessian_diagonal(loss)(start, w), Params)
+assert_type(gw.hessian_diagonal(loss, 1)(start, w), Array)
+assert_type(gw.fixed_point(scaled, w), Array)
+out, push, aux = gw.linearize(scaled_and_aux, w, has_aux=True)
+assert_type(out, Array)
+assert_type(push(w), Array)
+assert_type(aux, int)
+assert_type(gw.vmap(scaled, in_axes=None, axis_size=3)(w), Array)
+assert_type(gw.checkpoint(scaled, w), Array)
+assert_type(gw.checkpoint(scaled, w, factor=3.0), Array)
+assert_type(gw.checkpoint(scaled, policy=("matmul",), static_argnums=1)(w, 3.0), Array)
+gw.checkpoint(scaled, "a")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+
+# Methods of a tensor ------------------------------------------------------------------------------
+
+x = gw.wrap(w, requires_grad=True)
+assert_type(x.pow(2).mm(x.t()).relu().softmax(dim=1), gw.Variable[Array])
+assert_type(x.mul_(2.0).zero_(), gw.Variable[Array])
+assert_type(x.add(x, alpha=2.0), gw.Variable[Array])
+assert_type(x.eq(x), gw.Variable[Any])
+assert_type(x.float(), gw.Variable[Any])
+assert_type(x.split(2), tuple[gw.Variable[Array], ...])
+assert_type(x.numel(), int)
+assert_type(x.numpy(), NDArray[Any])
+x.add()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+x.bernoulli_()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]

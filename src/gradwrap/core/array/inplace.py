@@ -41,6 +41,7 @@ from gradwrap.core.levels.wrapper import (
     native,
 )
 from gradwrap.core.observing.hooks import follow
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.registry import find_op, op_of_symbol
 from gradwrap.core.table.rule import passes
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
@@ -216,6 +217,9 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         _hold(variable, type_of(variable)(variable._value, node), recorded=True)
     else:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
+
+
+performs(set_item, "operation", "setitem")
 
 
 def operate(variable: V, symbol: str, other: Any) -> V:

@@ -21,6 +21,7 @@ from gradwrap.core.array.outdated import take_again
 from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
+from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from gradwrap.core.table.registry import Op
     from gradwrap.typing.array_methods import ArrayMethods
     from gradwrap.typing.namespace import ExtendedNamespace
-    from gradwrap.typing.pytorch_methods import PyTorchMethods
 
 A = TypeVar("A")
 
@@ -56,16 +56,10 @@ if not TYPE_CHECKING:
 
         __slots__ = ()
 
-    class PyTorchMethods(Generic[A]):
-        """Nothing, likewise."""
-
-        __slots__ = ()
-
 
 class Variable(
     Attributes,
     ArrayMethods["Variable[Any]"],
-    PyTorchMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
     Displayed,
@@ -129,6 +123,8 @@ class Variable(
             )
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
+        if op.keepable and not cls._backend.depth:
+            native = keepable(op, native)
         bound = BoundOp(op, rule, cls._backend, native, cls)
         bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)

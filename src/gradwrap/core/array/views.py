@@ -119,7 +119,7 @@ def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[
 
 
 def _of_first_example(source: Any, key: Any) -> Any:
-    """What a key selects of the first example: the library tells how it lays out what it copies."""
+    """Return the part of the first example that a key selects, as the library lays it out."""
     parts = key if isinstance(key, TUPLE) else (key,)
     first = tuple(one_array(p) if isinstance(p, AnyWrapper) else p for p in parts)
     found = one_array(source)[first]

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
 from gradwrap.core.levels.wrapper import AnyWrapper, stripped, unwrapped_key
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import BatchedValueError
@@ -83,6 +84,7 @@ class Call:
         function: Any = scope[name]
         function.__module__ = "gradwrap"
         function.__doc__ = getattr(self.bound.native, "__doc__", None)
+        performs(function, "operation", self.rule.name)
         return function  # type: ignore[no-any-return]  # of the scope
 
     def text(self, signature: str | None = None) -> str:
@@ -231,7 +233,8 @@ class Call:
         return [f"out = {self.native_call()}"]
 
     def _calls_operator(self) -> bool:
-        return self.rule.symbol is not None and self.bound.backend.has_operators
+        is_quicker = self.rule.symbol is not None and self.bound.backend.has_operators
+        return is_quicker and not self.bound.op.keepable
 
     def native_call(self) -> str:
         """The call of the native function on the data."""

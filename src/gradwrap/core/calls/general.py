@@ -24,6 +24,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import backend_of, find_backend
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
@@ -136,6 +137,9 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             nodes.append(None)
     _check_one_library(bound, data)
     return bound.variable_class._interpret(bound, level, data, nodes, statics)
+
+
+performs(apply, "operation", lambda bound, *_: bound.name)
 
 
 def interpret(  # noqa: PLR0913  all there is to a call

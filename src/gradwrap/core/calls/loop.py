@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import batched_parts, example, highest_level, stripped
 from gradwrap.core.library.backend import backend_of, library_of
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
 
@@ -56,6 +57,9 @@ def tell(name: str, fallback: str) -> None:
     warnings.warn(
         text + 'vmap(..., fallback="loop") is silent about it.', VmapFallbackWarning, stacklevel=2
     )
+
+
+performs(tell, "fallback", lambda name, _: name)
 
 
 def stacked(name: str, results: Sequence[Any], backend: Any = None) -> Any:

@@ -18,6 +18,7 @@ from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.places import Placement, placement_of, placers
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent
@@ -96,6 +97,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
     while node is not None or heap:
         if node is None:
             node, g, owned = pending.pop(heappop(heap))
+            next_g = cotangent = None  # their arrays are not needed any more
         if type(node) is Leaf:
             arrived[node] = g
             node = None
@@ -196,6 +198,9 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
     if inspection is not None:
         inspection.at_end(arrived)
     return arrived
+
+
+performs(backward_pass, "pass", "backward pass")
 
 
 def _freed(node: Node) -> GraphFreedError:

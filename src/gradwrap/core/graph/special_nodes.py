@@ -17,6 +17,7 @@ from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
 from gradwrap.core.observing.hooks import after_node, before_node, held_back, on_variable
+from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.watching import array_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
@@ -90,8 +91,11 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
             arrive(pending, heap, parent, cotangent, op)
 
 
+performs(visit, "visit", lambda pending, heap, node, *_, **__: node.op.name)
+
+
 def unguarded(name: str, node: Node, began: int) -> tuple[Any, tuple[Any, ...] | None]:
-    """What a node has saved in its first edge, and its other edges, with guarded arrays checked."""
+    """Return what a node saved in its first edge, and its other edges; check guarded arrays."""
     saved, more = node.saved, node.more
     if more is not None:
         more = tuple([_checked(name, one, began) for one in more])

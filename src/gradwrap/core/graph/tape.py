@@ -141,7 +141,7 @@ def _run(
 
 
 def _applied(node: Any, gradients: tuple[Any, ...]) -> Any:
-    """What a call of a node gives: the gradients of its arguments."""
+    """Return the result of calling a node: the gradients of its arguments."""
     if isinstance(node, Leaf):
         (gradient,) = _of_outputs(node, (node.meta,), gradients)
         _arrive_at_leaf(node, gradient)

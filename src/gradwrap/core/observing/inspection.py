@@ -151,24 +151,24 @@ def _is_elementwise(node: Node) -> bool:
     return rule is not None and rule.kind.is_elementwise
 
 
-def _parts(cotangent: Any) -> Iterator[Any]:
+def parts_of(cotangent: Any) -> Iterator[Any]:
     """The native arrays of a cotangent, whatever it is wrapped in."""
     if cotangent is None:
         return
     if isinstance(cotangent, SEQUENCE):
         for one in cotangent:
-            yield from _parts(one)
+            yield from parts_of(one)
     elif isinstance(cotangent, Scattered):
-        yield from _parts(cotangent.values)
+        yield from parts_of(cotangent.values)
     elif isinstance(cotangent, OutputPart):
-        yield from _parts(cotangent.value)
+        yield from parts_of(cotangent.value)
     else:
         yield innermost(cotangent)
 
 
 def is_finite(cotangent: Any) -> bool:
     """Tell if a cotangent has no NaN and no infinity, which waits for the device."""
-    for part in _parts(cotangent):
+    for part in parts_of(cotangent):
         xp = backend_of(part).xp
         if not bool(xp.all(xp.isfinite(part))):
             return False
@@ -176,7 +176,7 @@ def is_finite(cotangent: Any) -> bool:
 
 
 def _kind(cotangent: Any) -> str:
-    for part in _parts(cotangent):
+    for part in parts_of(cotangent):
         xp = backend_of(part).xp
         if bool(xp.any(xp.isnan(part))):
             return "nan"
@@ -184,12 +184,12 @@ def _kind(cotangent: Any) -> str:
 
 
 def _space(cotangent: Any) -> str:
-    return ", ".join(map(described, _parts(cotangent)))
+    return ", ".join(map(described, parts_of(cotangent)))
 
 
 def _made_from_zero(g: Any, result: Any) -> bool:
     """Tell if a value that is not finite stands where the cotangent is zero."""
-    zero, bad = next(_parts(g)), next(_parts(result))
+    zero, bad = next(parts_of(g)), next(parts_of(result))
     xp = backend_of(bad).xp
     if tuple(zero.shape) != tuple(bad.shape):
         return bool(xp.any(zero == 0))

@@ -42,6 +42,8 @@ class Watch(NamedTuple):
     hooks: Hooks | None = None
     notes_place: bool = False
     guards: bool = False
+    told: Callable[[BoundOp, list[Any]], Stack] | None = None
+    """Is told of each operation, with its edges, and answers with the place to note."""
 
     @property
     def keeps(self) -> bool:
@@ -52,6 +54,9 @@ class Watch(NamedTuple):
         """A binding for one node, and its edges with what they save in its new form."""
         edges = list(edges)
         place = tuple(callers())[::-1] if self.notes_place or self.guards else ()
+        if self.told is not None:
+            told = self.told(bound, edges)
+            place = place or told
         for at in range(2, len(edges), EDGE):
             edges[at] = self.kept(edges[at], place)
         return bound.changed(watch=Observation(place)), edges
@@ -100,15 +105,15 @@ class Watching:
 class Observation:
     """The notes on a node that was watched."""
 
-    __slots__ = ("_place",)
+    __slots__ = ("place",)
 
     def __init__(self, place: Stack) -> None:
-        self._place = place
+        self.place: Stack = place
 
     @property
     def stack(self) -> str:
         """The lines of code that led to the operation, those of gradwrap left out."""
-        return shown(self._place)
+        return shown(self.place)
 
     def restored(
         self,

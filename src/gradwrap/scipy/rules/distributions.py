@@ -49,7 +49,7 @@ SIDES: dict[str, tuple[str, ...]] = {
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
 WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
 CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
-"""What the body of a method raises that does not take variables."""
+"""The errors that the body of a method raises if it does not take variables."""
 
 
 class Distribution(Kind):

@@ -1,0 +1,139 @@
+"""The functions that perform operations, and observers that are called in their place.
+
+A function that is entered here by `performs` is as it was written while nobody observes. Inside of
+`observing`, its code is exchanged for code that hands each call to the observer of its context; the
+function keeps its identity, so wherever it is bound, it is observed.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from contextvars import ContextVar
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+
+class Performer(NamedTuple):
+    """What an observer is told of a function."""
+
+    kind: str
+    """"operation", "call" (of a function that brings its own derivative), "pass" (backward),
+    "visit" (of a node in it) or "fallback" (of `vmap`)."""
+    name_of: Callable[..., str]
+    """Gives the name of the operation from the arguments of a call."""
+
+
+class Observer(Protocol):
+    """An object that makes the calls in the place of the functions."""
+
+    def __call__(
+        self, performer: Performer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call the function and return its result."""
+
+
+_performers: weakref.WeakKeyDictionary[FunctionType, Performer] = weakref.WeakKeyDictionary()
+_codes: weakref.WeakKeyDictionary[FunctionType, CodeType] = weakref.WeakKeyDictionary()
+_current: ContextVar[Observer | None] = ContextVar("gradwrap_observer", default=None)
+_lock = threading.RLock()
+_count = 0
+
+
+def performs(function: Any, kind: str, name: str | Callable[..., str]) -> None:
+    """Enter a Python function that performs what `name` says, or gives from the arguments."""
+    performer = Performer(kind, (lambda *_, **__: name) if isinstance(name, str) else name)
+    with _lock:
+        _performers[function] = performer
+        if _count:
+            _exchange(function, performer)
+
+
+class observing:  # noqa: N801  a context manager
+    """Let an observer make the calls of this context, for the time of a `with` block."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._outside: list[Observer | None] = []
+
+    def __enter__(self) -> Self:
+        global _count  # noqa: PLW0603  the functions belong to all threads
+        self._outside.append(_current.get())
+        with _lock:
+            _count += 1
+            if _count == 1:
+                for function, performer in list(_performers.items()):
+                    _exchange(function, performer)
+        _current.set(self._observer)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        global _count  # noqa: PLW0603  likewise
+        _current.set(self._outside.pop())
+        with _lock:
+            _count -= 1
+            if not _count:
+                for function, code in list(_codes.items()):
+                    function.__code__ = code
+                _codes.clear()
+
+
+def _exchange(function: FunctionType, performer: Performer) -> None:
+    own = copy_of(function)
+    current = _current.get
+
+    def observed(*args: Any, **kwargs: Any) -> Any:
+        observer = current()
+        if observer is None:
+            return own(*args, **kwargs)
+        return observer(performer, own, args, kwargs)
+
+    _codes[function] = function.__code__
+    function.__code__ = calling(observed, function.__code__)
+
+
+def copy_of(function: FunctionType) -> FunctionType:
+    """A function with the code that another one has now, and its defaults."""
+    copy = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__dict__.update(function.__dict__)
+    copy.__doc__ = function.__doc__
+    copy.__module__ = function.__module__
+    copy.__qualname__ = function.__qualname__
+    return copy
+
+
+def calling(answer: Any, code: CodeType) -> CodeType:
+    """Code that calls an object, with the free variables of other code.
+
+    It is compiled as a function that has them, so that Python sets them up in its frames.
+    """
+    free = code.co_freevars
+    lines = [
+        "def outer():",
+        *(f"    {name} = None" for name in free),
+        "    def stub(*_args, **_options):",
+        f"        if 0: ({' '.join(f'{name},' for name in free)})",
+        "        _called = 'the object'",  # a constant, which is exchanged
+        "        return _called(*_args, **_options)",
+        "    return stub",
+    ]
+    space: dict[str, Any] = {}
+    exec("\n".join(lines), space)  # noqa: S102  names of the function's variables
+    made: CodeType = space["outer"]().__code__
+    assert made.co_freevars == free, free
+    constants = tuple(answer if value == "the object" else value for value in made.co_consts)
+    return made.replace(
+        co_consts=constants,
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_filename=code.co_filename,
+        co_firstlineno=code.co_firstlineno,
+    )

@@ -1,0 +1,219 @@
+"""Tables and advice, made of the events of a profile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from gradwrap.core.library.buffers import Stack
+    from gradwrap.profiling.recording import Event
+
+OUTSIDE = "outside of operations"
+UNKNOWN = "recorded before the profile"
+MEGABYTE = 1 << 20
+MUCH = 0.25
+"""The part of all saved bytes from which on a function is named."""
+LONG = 0.02
+"""The part of the time from which on something is named."""
+CONVERSIONS = frozenset({"astype", "asarray", "to_device"})
+
+
+class Row(NamedTuple):
+    """The sums of some events."""
+
+    name: str
+    """The operation or the function."""
+    line: str
+    """The line of code, where the rows are by line."""
+    calls: int
+    visits: int
+    """How often its nodes were visited in backward passes."""
+    forward: float
+    """In seconds, as `backward`."""
+    backward: float
+    bytes: int
+    """The size of the arrays that forward made, and then backward."""
+    backward_bytes: int
+    saved: int
+    """The size of those that were saved for backward."""
+
+    @property
+    def time(self) -> float:
+        """The seconds in both directions."""
+        return self.forward + self.backward
+
+
+def line_of(place: Stack) -> str:
+    """Return a place as text: its innermost line."""
+    if not place:
+        return UNKNOWN
+    code, line = place[-1]
+    return f"{PurePath(code.co_filename).name}:{line} in {code.co_name}"
+
+
+def function_of(place: Stack) -> str:
+    """Return the function that a place is in."""
+    return place[-1][0].co_name if place else UNKNOWN
+
+
+def rows(events: Iterable[Event], by: str) -> list[Row]:
+    """Return the sums of events by line, operation or function, the longest first."""
+    keys: dict[str, Callable[[Event], tuple[str, str]]] = {
+        "line": lambda event: (event.operation, line_of(event.place)),
+        "operation": lambda event: (event.operation, ""),
+        "function": lambda event: (function_of(event.place), ""),
+    }
+    if by not in keys:
+        raise ValueError(f'no rows by {by!r}. Fix: by="line", "operation" or "function".')
+    groups: defaultdict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in events:
+        groups[keys[by](event)].append(event)
+    found = [_sum(*key, group) for key, group in groups.items()]
+    return sorted(found, key=lambda row: -row.time)
+
+
+def _sum(name: str, line: str, events: Sequence[Event]) -> Row:
+    forward = [event for event in events if not event.backward]
+    backward = [event for event in events if event.backward]
+    return Row(
+        name,
+        line,
+        len(forward),
+        sum(event.visit for event in backward),
+        sum(event.own for event in forward),
+        sum(event.own for event in backward),
+        sum(event.bytes for event in forward),
+        sum(event.bytes for event in backward),
+        sum(event.saved for event in events),
+    )
+
+
+# Text ---------------------------------------------------------------------------------------------
+
+
+def shown_time(seconds: float) -> str:
+    """Return a time as text."""
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"
+
+
+def shown_bytes(size: int) -> str:
+    """Return a size as text."""
+    for unit, name in ((1 << 30, "GB"), (MEGABYTE, "MB"), (1 << 10, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} B"
+
+
+HEADER = ("", "line", "calls", "forward", "backward", "bytes", "in backward", "saved")
+
+
+def cells(found: Sequence[Row], wall: float, limit: int) -> list[tuple[str, ...]]:
+    """Return the cells of a table: rows, the rest of them, and the time outside of operations."""
+    shown = list(found[:limit])
+    if len(found) > limit:
+        rest = found[limit:]
+        shown.append(
+            Row(
+                f"{len(rest)} more",
+                "",
+                sum(row.calls for row in rest),
+                sum(row.visits for row in rest),
+                sum(row.forward for row in rest),
+                sum(row.backward for row in rest),
+                sum(row.bytes for row in rest),
+                sum(row.backward_bytes for row in rest),
+                sum(row.saved for row in rest),
+            )
+        )
+    written: list[tuple[str, ...]] = [
+        (
+            row.name,
+            row.line,
+            str(row.calls),
+            shown_time(row.forward),
+            shown_time(row.backward) if row.backward else "",
+            shown_bytes(row.bytes),
+            shown_bytes(row.backward_bytes),
+            shown_bytes(row.saved),
+        )
+        for row in shown
+    ]
+    inside = sum(row.time for row in found)
+    written.append((OUTSIDE, "", "", shown_time(max(0.0, wall - inside)), "", "", "", ""))
+    return written
+
+
+def table(found: Sequence[Row], wall: float, limit: int, *, peak: int, saved: int) -> str:
+    """Return rows as text in columns."""
+    lines = [HEADER, *cells(found, wall, limit)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(HEADER))]
+    text = [
+        "  ".join(
+            cell.ljust(width) if at < 2 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join([*text, summary(wall, peak, saved)])
+
+
+def summary(wall: float, peak: int, saved: int) -> str:
+    """Return the line below a table."""
+    return (
+        f"{shown_time(wall)} in all; at most {shown_bytes(peak)} of arrays at one time, and "
+        f"{shown_bytes(saved)} saved for backward"
+    )
+
+
+# Advice -------------------------------------------------------------------------------------------
+
+
+def advice(
+    events: Sequence[Event],
+    wall: float,
+    repeated: Mapping[tuple[str, Stack], tuple[int, float]],
+    fallbacks: Mapping[tuple[str, Stack], int],
+) -> list[str]:
+    """Return what could be cheaper."""
+    found = list(_saving(events))
+    for (name, place), (count, time) in repeated.items():
+        if time >= LONG * wall:
+            found.append(
+                f"{name} ({line_of(place)}) was given arguments that it had before, in {count} "
+                f"of its calls, which took {shown_time(time)}: keep its result."
+            )
+    for (name, place), count in fallbacks.items():
+        found.append(
+            f"vmap performed {name} ({line_of(place)}) on one example after the other, {count} "
+            "times: write it in operations that have a batching rule."
+        )
+    found += [
+        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} calls: make the "
+        "arrays in the dtype, and on the device, in which they are used."
+        for row in rows(events, "line")
+        if row.name in CONVERSIONS and row.time >= LONG * wall
+    ]
+    return found
+
+
+def _saving(events: Sequence[Event]) -> Iterable[str]:
+    total = sum(event.saved for event in events)
+    groups: defaultdict[object, list[Event]] = defaultdict(list)
+    for event in events:
+        if event.place and event.saved and not event.backward:
+            groups[event.place[-1][0]].append(event)
+    for group in groups.values():
+        size = sum(event.saved for event in group)
+        if size >= MEGABYTE and size >= MUCH * total:
+            name = function_of(group[0].place)
+            yield (
+                f"{name} ({line_of(group[0].place)}) saves {shown_bytes(size)} for backward, "
+                f"{size / total:.0%} of all: gradwrap.checkpoint({name}) would keep its arguments "
+                "alone, and compute it again in backward."
+            )
