@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.c_ability import numbers
 from gradwrap.compiler.c_operations import Elementwise
-from gradwrap.compiler.c_places import Arr
 from gradwrap.compiler.program import Ref
+
+if TYPE_CHECKING:
+    from gradwrap.compiler.c_places import Arr
 
 STRIP = 96
 """The most statements of one strip."""

@@ -138,8 +138,9 @@ def _kind(arg: Any, values: Any) -> Any:
     """What decides on the dtype: that of a value, or the type of a weak number."""
     if type(arg) is Ref:
         value = values[arg.index]
-        is_plain = not value.is_tuple and not value.is_number and value.dtype in TYPES
-        return value.dtype if is_plain else None
+        return (
+            None if value.is_tuple or value.is_number or value.dtype not in TYPES else value.dtype
+        )
     if isinstance(arg, NUMBER):
         return arg.dtype if arg.dtype in TYPES else None
     if isinstance(arg, bool):
@@ -162,7 +163,8 @@ def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> tuple[
         if name not in WHOLE_NUMBERS and name not in TRUTHS:
             return None
     suffix = "f" if dtype == FLOAT else ""
-    if getattr(np, name, None) is not fn:
+    named: Any = getattr(np, name, None)
+    if named is not fn:
         if name in SPECIAL:
             return f"{SPECIAL[name]}{suffix}({{0}})", SPECIAL[name]
         return None
@@ -170,7 +172,7 @@ def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> tuple[
         return f"{{0}} {INFIX[name]} {{1}}", ""
     if name in EXPRESSIONS:
         return EXPRESSIONS[name], ""
-    arguments = ", ".join(f"{{{i}}}" for i in range(fn.nin))
+    arguments = ", ".join(f"{{{i}}}" for i in range(len(args)))
     if name in BUILTIN:
         return f"__builtin_{BUILTIN[name]}{suffix}({arguments})", ""
     if name == "power":
