@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.compiler.__main__ import main
 from gradwrap.errors import CompileError, CompileWarning
 
 if TYPE_CHECKING:
@@ -371,7 +372,7 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="there is no engine 'fast'"):
         gw.compile(sines, engine="fast")
     with pytest.raises(TypeError, match="takes a function"):
-        gw.compile(3)  # type: ignore[call-overload]
+        gw.compile(3)  # type: ignore[call-overload]  # the mistake
 
 
 def test_check_finds_a_program_that_is_wrong() -> None:
@@ -382,3 +383,21 @@ def test_check_finds_a_program_that_is_wrong() -> None:
     compiled._quick = None
     with pytest.raises(CompileError, match="other values"):
         compiled.check(X)
+
+
+def test_the_command_prints_the_source(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import numpy as np\nimport gradwrap as gw\n"
+        "gradient = gw.grad(lambda x: np.sum(np.sin(x)))\nnumber = 3\n"
+    )
+    assert main([f"{path}:gradient", "np.ones(5)", "--explain"]) == 0
+    printed = capsys.readouterr().out
+    assert "cos(x)" in printed
+    assert "arguments: x: float64(5,)" in printed
+    for wrong, words in (("model.py", "named as"), (f"{path}:number", "no function number")):
+        with pytest.raises(SystemExit):
+            main([wrong, "1"])
+        assert words in capsys.readouterr().err

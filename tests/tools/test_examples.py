@@ -158,8 +158,12 @@ def test_curve_fit() -> None:
     optimize = pytest.importorskip("scipy.optimize")
     example = runpy.run_path(str(EXAMPLES / "curve_fit.py"))
     result, times, error = example["main"](), example["TIMES"], example["ERROR"]
+
+    def angle(t: Any, *parameters: float) -> Any:
+        return example["angle"](np.array(parameters), t)
+
     known, covariance = optimize.curve_fit(
-        lambda t, *parameters: example["angle"](np.array(parameters), t),
+        angle,
         times,
         result.measured,
         example["GUESS"],

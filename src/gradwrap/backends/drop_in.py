@@ -20,7 +20,8 @@ import numpy as np
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
-from gradwrap.core.levels.levels import is_differentiating, new_arrays
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import new_arrays
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
@@ -148,7 +149,10 @@ def _new(
         args = tuple(
             xp.asarray(a) if i == 0 and isinstance(a, SEQUENCE) else a for i, a in enumerate(args)
         )
-    return native(*args, **options) if make is None else make(xp, *args, **options)
+    found = native(*args, **options) if make is None else make(xp, *args, **options)
+    if isinstance(found, AnyWrapper) and not found.shape:
+        found._is_array = True
+    return found
 
 
 def _full(

@@ -41,10 +41,33 @@ OPTIONS = (
 NATIVE = ("-march=native", "-mprefer-vector-width=512")
 SECONDS = 10.0
 """The longest that the compiler may take for one library."""
-VECTOR_NAMES = (
-    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 "
-    "log1p cbrt erf erfc pow atan2 hypot"
-).split()
+VECTOR_NAMES = [
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "cbrt",
+    "erf",
+    "erfc",
+    "pow",
+    "atan2",
+    "hypot",
+]
 
 
 class Compiler:
@@ -194,11 +217,11 @@ def loaded(source: str) -> ctypes.CDLL:
         except (OSError, subprocess.CalledProcessError) as error:
             said = getattr(error, "stderr", "") or str(error)
             raise Unsupported(f"the C compiler failed: {said.strip()[:500]}") from error
-        os.replace(made, path)
+        made.replace(path)
     return ctypes.CDLL(str(path))
 
 
-# Where arrays and numbers keep their data ----------------------------------------------------------
+# Where arrays and numbers keep their data ---------------------------------------------------------
 
 HEAD = object.__basicsize__
 """The bytes before the first field of an object."""

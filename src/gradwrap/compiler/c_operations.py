@@ -10,7 +10,7 @@ import numpy as np
 from gradwrap.compiler.program import UFUNC, Instr, Ref, Row, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
 NUMBER: type[Any] = np.generic
 DOUBLE, FLOAT, LONG, BOOL = (np.dtype(name) for name in ("f8", "f4", "i8", "?"))
@@ -93,9 +93,7 @@ class Elementwise(NamedTuple):
     """The function of the C library that it calls."""
 
 
-def elementwise(
-    instr: Instr | Row, values: Sequence[Value] | dict[int, Value], value: Value
-) -> Elementwise | None:
+def elementwise(instr: Instr | Row, values: Any, value: Value) -> Elementwise | None:
     """Return an instruction as an expression in C; None if it is to be left to NumPy."""
     if value.dtype not in TYPES or value.is_tuple or value.is_number:
         return None
@@ -140,14 +138,13 @@ def _kind(arg: Any, values: Any) -> Any:
     """What decides on the dtype: that of a value, or the type of a weak number."""
     if type(arg) is Ref:
         value = values[arg.index]
-        return (
-            None if value.is_tuple or value.is_number or value.dtype not in TYPES else value.dtype
-        )
+        is_plain = not value.is_tuple and not value.is_number and value.dtype in TYPES
+        return value.dtype if is_plain else None
     if isinstance(arg, NUMBER):
-        return arg.dtype if arg.dtype in TYPES else None  # type: ignore[attr-defined]
+        return arg.dtype if arg.dtype in TYPES else None
     if isinstance(arg, bool):
         return BOOL
-    return type(arg) if type(arg) in (int, float) else None
+    return next((kind for kind in (int, float) if type(arg) is kind), None)
 
 
 def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> tuple[str, str] | None:

@@ -22,7 +22,8 @@ LONGEST_TURN = 160
 class Local(NamedTuple):
     """An operand that another statement of the run has given."""
 
-    index: int
+    value: int
+    """The number of its value."""
     dtype: Any
 
 
@@ -85,11 +86,9 @@ def written_run(
     for number, strip in enumerate(strips):
         for statement in strip:
             for operand in statement.operands:
-                if isinstance(operand, Local) and home[operand.index] != number:
-                    place.setdefault(operand.index, 0)
-    for index in needed:
-        if index in home:
-            place.setdefault(index, 0)
+                if isinstance(operand, Local) and home[operand.value] != number:
+                    place.setdefault(operand.value, 0)
+    place |= dict.fromkeys(needed & home.keys(), 0)
     for count, index in enumerate(i for i in home if i in place):
         place[index] = count
     dtypes = {statement.out: statement.dtype for statement in statements}
@@ -134,8 +133,7 @@ def _cut(statements: Sequence[NumberStatement]) -> list[Sequence[NumberStatement
             continue
         if at > start:
             strips.append(statements[start:at])
-        for first in range(at, at + turns * period, period):
-            strips.append(statements[first : first + period])
+        strips += [statements[at + i * period :][:period] for i in range(turns)]
         at += turns * period
         start = at
     if at > start:
@@ -185,7 +183,7 @@ def _call(
             if isinstance(operand, Text):
                 text = parameter(f"const {kind} ", operand.text, None)
             else:
-                name = parameter("const double *", slots, place[operand.index])
+                name = parameter("const double *", slots, place[operand.value])
                 text = f"l{name}"
                 body.append(f"const {kind} {text} = *(const {kind} *){name};")
             names[operand] = text
@@ -219,7 +217,9 @@ def _looped(calls: list[_Call]) -> list[str]:
     while at < len(calls):
         steps = _steps(calls[at], calls[at + 1]) if at + 1 < len(calls) else None
         end = at + 1
-        while steps is not None and end < len(calls) and _steps(calls[end - 1], calls[end]) == steps:
+        while (
+            steps is not None and end < len(calls) and _steps(calls[end - 1], calls[end]) == steps
+        ):
             end += 1
         if steps is None or end - at < 3:
             lines.append(f"{calls[at].function}({_arguments(calls[at], None)});")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LARGE = 1 << 14
 """The least elements of arrays that are computed in chunks."""
 CACHE = 1 << 20
-LEAST, MOST = 1 << 11, 1 << 15
+LEAST, MOST = 1 << 13, 1 << 15
 
 
 @dataclass(slots=True)

@@ -476,19 +476,20 @@ class _Elsewhere(Exception):  # noqa: N818  it is no error
     """The arguments are not those of the quick call."""
 
 
-def _quick_call(entry: _Entry) -> Callable[..., Any] | None:
-    """Write the call that compares its arguments with one signature; None if that is not simple."""
+def _quick_call(entry: _Entry) -> Callable[..., Any]:
+    """Write the call that compares its arguments with one signature, and goes to its program."""
     leaves: list[Any] = list(entry.key[1:])
     args, kwargs = unflatten(entry.treedef, list(range(len(leaves))))
     assert entry.executable is not None
     assert entry.tree is not None
-    if kwargs or any(type(arg) is not int for arg in args):
-        return None
+    is_flat = not kwargs and all(type(arg) is int for arg in args)
     scope: dict[str, Any] = {
         "ndarray": np.ndarray,
         "Elsewhere": _Elsewhere,
         "call": entry.executable.call,
         "unflatten": functools.partial(unflatten, entry.tree),
+        "flatten": flatten,
+        "TREE": entry.treedef,
     }
     tests: list[str] = []
     given: list[str] = []
@@ -513,13 +514,21 @@ def _quick_call(entry: _Entry) -> Callable[..., Any] | None:
         tests.append(place.test(number))
     result = "call({})".format(", ".join(given))
     ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
-    parameters = ", ".join(f"a{number}" for number in range(len(leaves)))
-    text = (
-        f"def quick({parameters}{', ' if parameters else ''}{'/' if parameters else ''}):\n"
-        f"    if {' and '.join(tests) or 'True'}:\n"
-        f"        return {ending}\n"
-        "    raise Elsewhere\n"
-    )
+    names = "".join(f"a{number}, " for number in range(len(leaves)))
+    lines = [f"def quick({names}/):" if names and is_flat else "def quick():"]
+    if not is_flat:
+        lines = [
+            "def quick(*args, **kwargs):",
+            "    leaves, tree = flatten((args, kwargs))",
+            "    if tree != TREE: raise Elsewhere",
+            f"    {names}= leaves" if names else "",
+        ]
+    lines += [
+        f"    if {' and '.join(tests) or 'True'}:",
+        f"        return {ending}",
+        "    raise Elsewhere",
+    ]
+    text = "\n".join(lines)
     exec(text, scope)  # noqa: S102  written here
     found: Callable[..., Any] = scope["quick"]
     return found

@@ -1,19 +1,22 @@
 """The c engine: stretches of a program become functions in C, the rest stays NumPy's.
 
 A program is cut into phases. The kernel of a phase does all that can be done in C with what there
-is by then; NumPy's functions that are not written in C (products of large matrices, `linalg`, `fft`,
-arrays of indices) follow. What is left is a shorter program, in which a kernel is one instruction:
-the numpy engine writes it out.
+is by then; NumPy's functions that are not written in C (products of large matrices, `linalg`,
+`fft`, arrays of indices) follow. What is left is a shorter program, in which a kernel is one
+instruction: the numpy engine writes it out.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.c_ability import VIEWING, Ability
+from gradwrap.compiler.c_functions import SUMMED, Library
 from gradwrap.compiler.c_library import (
     FLAGS,
     HEAD,
@@ -23,9 +26,10 @@ from gradwrap.compiler.c_library import (
     loaded,
 )
 from gradwrap.compiler.c_operations import prelude
-from gradwrap.compiler.c_source import SUMMED, VIEWING, Ability, Kernel, Library
+from gradwrap.compiler.c_source import Kernel
 from gradwrap.compiler.engines import Executable, Unsupported
 from gradwrap.compiler.program import (
+    NDARRAY,
     Block,
     Instr,
     Loop,
@@ -79,10 +83,7 @@ class CompiledKernel:
             workspace = self._workspace()
         failed = self.run(workspace[0], *args, *outs)
         if failed == 1:  # an argument does not lie in C's order
-            args = tuple(
-                np.require(arg, requirements=["C", "A"]) if isinstance(arg, np.ndarray) else arg
-                for arg in args
-            )
+            args = tuple(map(_in_order, args))
             failed = self.run(workspace[0], *args, *outs)
         self.workspaces.append(workspace)
         if failed:
@@ -95,6 +96,13 @@ class CompiledKernel:
         memory = np.empty(self.size + 64, np.uint8)
         address: int = memory.ctypes.data
         return -(-address // 64) * 64, memory
+
+
+def _in_order(argument: Any) -> Any:
+    """Return an array in C's order; a number as it is."""
+    if isinstance(argument, NDARRAY):
+        return np.require(argument, requirements=["C", "A"])
+    return argument
 
 
 class _Cut:
@@ -150,8 +158,8 @@ class _Cut:
             numpy_phase = max((in_numpy.get(i, 0) for i in used(step)), default=0)
             kind = kinds[number]
             if kind == "c" and isinstance(step, Instr) and step.name in ("setitem", "scatter_add"):
-                target = step.args[0].index
-                is_small = np.prod(self.values[target].shape) <= SMALL_COPY
+                target: int = step.args[0].index
+                is_small = math.prod(self.values[target].shape) <= SMALL_COPY
                 if not is_small and made_in_c.get(target, -1) != c_phase:
                     kind = "native"
             if kind == "view":
@@ -182,7 +190,9 @@ class _Cut:
     ) -> Block:
         """Build the kernels, and the block that calls them."""
         body = block.body
-        views = {body[n].out: body[n] for n, kind in enumerate(kinds) if kind == "view"}  # type: ignore[union-attr]
+        views = {
+            i: body[n] for n, kind in enumerate(kinds) if kind == "view" for i in given(body[n])
+        }
         stretches: list[list[Instr | Loop]] = []
         for numbers in phases:
             steps = [body[number] for number in numbers]

@@ -1,4 +1,4 @@
-"""Groups: which instructions of a body are performed together, element by element, and in what order.
+"""Groups: which instructions of a body are performed together, and in what order.
 
 A group is made of elementwise instructions of one shape that an engine can perform in one pass over
 the elements. Where that is not possible, because what one needs from outside is only there when the
@@ -87,7 +87,7 @@ def _needs_done(
 
 
 def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:
-    """Put units in an order in which each comes after what it needs; the first begun comes first."""
+    """Put each unit after what it needs; of those that could come next, the first begun."""
     waits: list[set[int]] = []
     users: list[list[int]] = [[] for _ in units]
     for number, unit in enumerate(units):

@@ -15,7 +15,6 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import array_api_compat
 import numpy as np
 from array_api_compat import numpy as compat
 
@@ -41,7 +40,8 @@ from gradwrap.compiler.program import (
     zeros,
 )
 from gradwrap.core.array.variable import variable_class
-from gradwrap.core.levels.levels import current_watch, differentiating, new_arrays
+from gradwrap.core.levels.levels import current_watch, differentiating
+from gradwrap.core.levels.modes import new_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
@@ -82,6 +82,8 @@ METHODS = frozenset(
 MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
 ADD_REDUCE: Any = np.add.reduce
 NO_VALUE: Any = getattr(np, "_NoValue", None)
+LIBRARIES = frozenset({"gradwrap", "numpy", "array_api_compat"})
+"""The packages whose code is not the user's."""
 MOST = 1 << 18
 """The longest trace, in operations."""
 
@@ -282,19 +284,14 @@ class Tape:
             code = frame.f_code
             is_users = known.get(code)
             if is_users is None:
-                path = code.co_filename
-                is_users = known[code] = not path.startswith((PACKAGE, "<string>", *LIBRARIES))
+                module: str = frame.f_globals.get("__name__") or ""
+                is_users = known[code] = module.partition(".")[0] not in LIBRARIES
             if is_users:
                 return frame.f_lineno
             if code.co_name == "backward_pass":
                 break
             frame = frame.f_back
         return 0
-
-
-LIBRARIES = tuple(
-    str(module.__file__).removesuffix("__init__.py") for module in (np, array_api_compat)
-)
 
 
 def _shares(result: Any, args: Any) -> bool:

@@ -147,7 +147,3 @@ def differentiating(active: bool = True) -> Generator[None, None, None]:
 
 is_differentiating: Callable[[], bool] = _differentiating.get
 """Tell if this context is inside a function that a transform is differentiating."""
-
-NewArrays = ContextVar["Callable[[Any], Any] | None"]
-new_arrays: NewArrays = ContextVar("gradwrap_new_arrays", default=None)
-"""What a wrapper of a new array is to hold in its place, while a function is traced."""

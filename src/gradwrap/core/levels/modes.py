@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from gradwrap.core.levels.levels import (
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
+    "gradwrap_new_arrays", default=None
+)
+"""What a wrapper of a new array is to hold in its place, while a function is traced."""
 
 
 def is_grad_enabled() -> bool:
