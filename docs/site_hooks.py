@@ -21,7 +21,7 @@ import gallery
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["on_files", "on_page_markdown"]
+__all__ = ["on_config", "on_files", "on_page_markdown"]
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = {  # files of the project, and the pages that they are
@@ -35,6 +35,16 @@ OUTSIDE = {  # files of the project, and the pages that they are
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 LANGUAGES = {".py": "python", ".pyi": "python", ".toml": "toml", ".yml": "yaml"}
 FENCE = "`````"
+
+
+def on_config(config: Any) -> Any:
+    """Enter the pages of `docs/` that `mkdocs.yml` does not name, as the last of the guides."""
+    listed = str(config.nav)
+    guides = next(entry["Guides"] for entry in config.nav if "Guides" in entry)
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        if f"'{path.name}'" not in listed:
+            guides.append(path.name)
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:

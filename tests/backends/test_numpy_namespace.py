@@ -33,9 +33,10 @@ print("array_api_compat.numpy" in sys.modules)
 
 
 def test_every_name_that_array_api_compat_changes_is_known() -> None:
+    names: dict[str, Any] = COMPAT.__dict__
     changed = {
         name
-        for name, value in vars(COMPAT).items()
+        for name, value in names.items()
         if not name.startswith("_") and getattr(np, name, None) is not value
     }
     named_tuples = {name for name in changed if name.endswith("Result")}

@@ -157,3 +157,16 @@ def test_vmap_takes_a_prefix_over_a_registered_class() -> None:
         Line(np.array([1.0, 2.0]), 10.0), 3.0
     )
     np.testing.assert_array_equal(found, [13.0, 16.0])
+
+
+@pytest.mark.peers
+def test_the_vector_and_the_leaves_are_in_the_order_of_jax() -> None:
+    flatten_util: Any = pytest.importorskip("jax.flatten_util")
+    jax: Any = pytest.importorskip("jax")
+    tree = {"b": [np.float32(1.0), (np.float32(2.0),)], "a": np.ones((2, 2), np.float32), "c": None}
+    np.testing.assert_array_equal(gw.ravel_pytree(tree)[0], flatten_util.ravel_pytree(tree)[0])
+    assert len(gw.tree.leaves(tree)) == len(jax.tree.leaves(tree)) == 3
+    doubled = gw.tree.map(lambda leaf: 2 * leaf, tree)
+    wanted = jax.tree.map(lambda leaf: 2 * leaf, tree)
+    np.testing.assert_array_equal(doubled["a"], wanted["a"])
+    assert doubled["b"] == wanted["b"]

@@ -487,7 +487,7 @@ def test_von_mises_fisher_density_is_differentiated_on_the_sphere() -> None:
         return ours.vonmises_fisher(np.array([0.0, 0.0, 1.0]), kappa).pdf(x)
 
     def closed(angle: float, kappa: float) -> float:
-        return kappa / (4 * np.pi * np.sinh(kappa)) * np.exp(0.8 * kappa)
+        return float(kappa / (4 * np.pi * np.sinh(kappa)) * np.exp(0.8 * kappa))
 
     of_angle, of_kappa = gw.grad(density, (0, 1))(0.4, 2.4)
     assert abs(of_angle) < 1e-14

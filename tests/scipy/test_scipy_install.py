@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import scipy.linalg
 import scipy.stats
 from scipy.linalg import inv
 from scipy.spatial.transform import Rotation
@@ -27,6 +26,7 @@ INTERPOLATE: Any = import_module("scipy.interpolate")
 OPTIMIZE: Any = import_module("scipy.optimize")
 brentq, curve_fit = OPTIMIZE.brentq, OPTIMIZE.curve_fit
 MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
+LINALG: Any = import_module("scipy.linalg")
 SPARSE: Any = import_module("scipy.sparse")
 MATRIX_BEFORE = SPARSE.csr_array(MATRIX)
 
@@ -98,21 +98,21 @@ def test_frames_of_every_function_show_their_variables() -> None:
     seen: list[dict[str, Any]] = []
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code is scipy.linalg.eig.__code__:
+        if event == "call" and frame.f_code is LINALG.eig.__code__:
             seen.append(dict(frame.f_locals))
 
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        scipy.linalg.eig(MATRIX)
+        LINALG.eig(MATRIX)
     finally:
         sys.setprofile(before)
 
-    assert scipy.linalg.eig.__code__.co_freevars
-    assert set(scipy.linalg.eig.__code__.co_freevars) < set(seen[0])
+    assert LINALG.eig.__code__.co_freevars
+    assert set(LINALG.eig.__code__.co_freevars) < set(seen[0])
     assert "a" in seen[0]["names"]
     with pytest.raises(NoRuleError, match=r"scipy\.linalg\.eig has no derivative with left="):
-        gw.grad(lambda a: np.sum(np.real(scipy.linalg.eig(a, left=True)[0])))(MATRIX)
+        gw.grad(lambda a: np.sum(np.real(LINALG.eig(a, left=True)[0])))(MATRIX)
 
 
 @pytest.mark.usefixtures("installed")

@@ -119,7 +119,7 @@ def test_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_prints_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = gw.primitive(lambda x: x**2)
+    wrong = gw.primitive(fn(lambda x: x**2))
     gw.defvjp(wrong, lambda xp, g, x: g * 3 * x)
     with pytest.raises(GradientMismatchError):
         check_grads(wrong, [3.0], order=1, modes=["rev"], verbose=True)

@@ -13,6 +13,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import BackwardError, MissingToolError
+from lambdas import fn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -437,7 +438,7 @@ def test_call_of_a_function_is_drawn_with_its_parameters() -> None:
 
 def test_names_are_added_to_the_parameters() -> None:
     scale = gw.wrap(np.ones(2), requires_grad=True)
-    drawing = gw.draw(lambda x: np.sum(x * scale), np.ones(2), names={"scale": scale})
+    drawing = gw.draw(fn(lambda x: np.sum(x * scale)), np.ones(2), names={"scale": scale})
     assert [text.partition("<br/>")[0] for text in kinds(drawing, "leaf")][:1] == ["x"]
 
 
@@ -449,4 +450,4 @@ def test_drawing_a_call_says_what_is_missing() -> None:
     with pytest.raises(gw.errors.NotAnArrayError, match=r"which is no function. Fix: draw\(f"):
         gw.draw(leaf(2), np.ones(2))
     with pytest.raises(BackwardError, match="nothing was recorded"):
-        gw.draw(lambda x: 1.0, np.ones(2))
+        gw.draw(fn(lambda x: 1.0), np.ones(2))

@@ -158,8 +158,12 @@ def test_curve_fit() -> None:
     optimize = pytest.importorskip("scipy.optimize")
     example = runpy.run_path(str(EXAMPLES / "curve_fit.py"))
     result, times, error = example["main"](), example["TIMES"], example["ERROR"]
+
+    def angle(t: Any, *parameters: float) -> Any:
+        return example["angle"](np.array(parameters), t)
+
     known, covariance = optimize.curve_fit(
-        lambda t, *parameters: example["angle"](np.array(parameters), t),
+        angle,
         times,
         result.measured,
         example["GUESS"],
@@ -239,6 +243,44 @@ def test_attention() -> None:
     weights = np.stack(result.weights)
     np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-12)
     assert np.all(weights[..., ~np.tri(16, dtype=bool)] == 0.0)  # nothing is read from later places
+
+
+def test_gaussian_process() -> None:
+    result = run("gaussian_process.py")
+    assert result.likelihoods[1] > result.likelihoods[0] + 10.0
+    assert result.gradient_error < 1e-6
+    later = result.mean[-len(result.future[0]) :] - result.future[1]
+    assert np.sqrt(np.mean(later**2)) < 0.5
+
+
+def test_kalman_filter() -> None:
+    result = run("kalman_filter.py")
+    assert result.likelihood_error < 1e-8
+    assert result.gradient_error < 1e-6
+    off = np.abs(result.means[:, 0] - result.states[:, 0])
+    assert np.mean(off < 2.0 * np.sqrt(result.covariances[:, 0, 0])) > 0.85
+
+
+def test_inverse_problem() -> None:
+    result = run("inverse_problem.py")
+    assert result.jacobian_error < 1e-4
+    assert result.unknowns["source"] == pytest.approx(2.4, abs=0.1)
+    assert result.unknowns["end"] == pytest.approx(2.0, abs=0.2)
+
+
+def test_spline_fit() -> None:
+    result = run("spline_fit.py")
+    assert result.linear_error < 1e-10
+    assert result.jacobian_error < 1e-7
+    assert result.errors["free"] < 0.04
+    assert result.errors["even"] > 0.1
+
+
+def test_survival() -> None:
+    result = run("survival.py")
+    assert result.exponential_error < 1e-7
+    assert result.gradient_error < 1e-7
+    np.testing.assert_allclose(result.model["effects"], [1.08, -0.26, 0.50], atol=0.01)
 
 
 @pytest.mark.parametrize(

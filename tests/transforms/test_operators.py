@@ -252,3 +252,19 @@ def test_vmap_of_a_given_size() -> None:
         gw.vmap(np.sin, axis_size=-1)
     with pytest.raises(VmapAxesError, match="or axis_size"):
         gw.vmap(np.sin, in_axes=None)(np.ones(2))
+
+
+@pytest.mark.peers
+def test_options_are_those_of_jax() -> None:
+    jax: Any = pytest.importorskip("jax")
+    x = np.arange(3.0)
+    f = fn(lambda x: (x**2, x + 1))
+    (out, push, aux), (theirs, their_push, their_aux) = (
+        library.linearize(f, x, has_aux=True) for library in (gw, jax)
+    )
+    np.testing.assert_allclose(out, theirs)
+    np.testing.assert_allclose(push(np.ones(3)), their_push(np.ones(3, np.float32)))
+    np.testing.assert_allclose(aux, their_aux)
+    for library in (gw, jax):
+        found = library.vmap(lambda x: 2 * x, in_axes=None, axis_size=2)(x)
+        np.testing.assert_allclose(found, [2 * x, 2 * x])

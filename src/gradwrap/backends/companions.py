@@ -139,9 +139,10 @@ def _enter_sklearn(module: Any) -> None:
             native(X, *args, **kwargs)
 
     module.array_api_compat = _SklearnsCompat(module.array_api_compat)
-    for name, importer in tuple(sys.modules.items()):
-        if name.startswith("sklearn.") and vars(importer).get(native.__name__) is native:
-            vars(importer)[native.__name__] = check_same_namespace
+    name = "check_same_namespace"
+    for module_name, importer in tuple(sys.modules.items()):
+        if module_name.startswith("sklearn.") and vars(importer).get(name) is native:
+            vars(importer)[name] = check_same_namespace
 
 
 def _let_floats_through(module: Any) -> None:

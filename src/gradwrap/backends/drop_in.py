@@ -149,7 +149,10 @@ def _new(
         args = tuple(
             xp.asarray(a) if i == 0 and isinstance(a, SEQUENCE) else a for i, a in enumerate(args)
         )
-    return native(*args, **options) if make is None else make(xp, *args, **options)
+    found = native(*args, **options) if make is None else make(xp, *args, **options)
+    if isinstance(found, AnyWrapper) and not found.shape:
+        found._is_array = True
+    return found
 
 
 def _full(

@@ -189,10 +189,10 @@ _BY_NAME: dict[str, AnyFunction[Any]] = {
     "divmod": lambda xp, x1, x2: (x1 // x2, x1 % x2),
     "frexp": _frexp,
     "ldexp": _ldexp,
-    "matvec": lambda xp, x1, x2: xp.sum(x1 * x2[..., None, :], axis=-1),
+    "matvec": lambda xp, x1, x2: xp.matmul(x1, x2[..., None])[..., 0],
     "modf": _modf,
     "vecdot": lambda xp, x1, x2: xp.sum(xp.conj(x1) * x2, axis=-1),
-    "vecmat": lambda xp, x1, x2: xp.sum(xp.conj(x1)[..., :, None] * x2, axis=-2),
+    "vecmat": lambda xp, x1, x2: xp.matmul(xp.conj(x1)[..., None, :], x2)[..., 0, :],
 }
 COMPOSED = {getattr(np, name): call for name, call in _BY_NAME.items() if hasattr(np, name)}
 """Ufuncs that are written in terms of others: of several outputs, of vectors and matrices."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwrap.core.array.display import shown
 from gradwrap.core.graph.node import Leaf, Node
@@ -13,9 +13,6 @@ from gradwrap.drawing.folding import folded
 from gradwrap.drawing.picture import Drawing
 from gradwrap.errors import GradwrapError
 
-if TYPE_CHECKING:
-    from gradwrap.core.array.variable import Variable
-
 MOST_NODES = 500
 """The number of operations up to which the graph is drawn."""
 MOST_BOXES = 30
@@ -23,7 +20,7 @@ LONGEST = 2_000
 """The number of characters of the value that are shown."""
 
 
-def html(variable: Variable[Any]) -> str:
+def html(variable: Any) -> str:
     """Return the display of a variable, as HTML."""
     if not isinstance(variable._node, (Node, Leaf, type(None))):
         return f"<pre>{escape(repr(variable))}</pre>"  # under a transform, of another kind
@@ -40,7 +37,7 @@ def html(variable: Variable[Any]) -> str:
     return "".join([*parts, "</div>"])
 
 
-def _description(variable: Variable[Any]) -> str:
+def _description(variable: Any) -> str:
     """Return the shape, dtype, library, device and origin of a variable, in one line."""
     shape = ", ".join(map(str, variable.shape))
     dtype = str(variable.dtype).rpartition(".")[2]
@@ -48,7 +45,7 @@ def _description(variable: Variable[Any]) -> str:
     return f"Variable {dtype}[{shape}] ({where}), {_origin(variable)}"
 
 
-def _origin(variable: Variable[Any]) -> str:
+def _origin(variable: Any) -> str:
     if not variable.requires_grad:
         return "not tracked"
     if variable.is_leaf:
@@ -57,7 +54,7 @@ def _origin(variable: Variable[Any]) -> str:
     return f"the result of {variable._node.op.name}" if function is None else f"from {function!r}"
 
 
-def _picture(variable: Variable[Any]) -> str:
+def _picture(variable: Any) -> str:
     """Return the graph as SVG; nothing where there is none, or it is large, or Graphviz lacks."""
     node = variable._node
     if node is None or variable.is_leaf or is_longer_than(MOST_NODES, node):

@@ -34,6 +34,12 @@ class OptimizeResult(Protocol[T]):
     nfev: int
     njev: int
     nit: int
+    cost: float
+    """Of `least_squares`, as are the next two: half the sum of the squares of the residuals."""
+    optimality: float
+    grad: Any
+    hess_inv: Any
+    """Of some methods of `minimize`, for the vector."""
 
     def __getitem__(self, name: str) -> Any:
         """Return an entry by its name."""

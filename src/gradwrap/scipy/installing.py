@@ -121,7 +121,6 @@ def _methods(native: Any, ours: Any) -> dict[str, Any]:
     for name in getattr(ours, "_operators", ()):
         if hasattr(native, name):
             new[name] = _operating(getattr(native, name), ours)
-            new["__new__"] = staticmethod(_making(native, ours))
     if hasattr(ours, "_take_over"):
         made_of: Any = weakref.WeakKeyDictionary()
         for name in () if new else ASKED:
@@ -145,25 +144,15 @@ def _operating(method: Any, ours: Any) -> Any:
     return operate
 
 
-def _making(native: Any, ours: Any) -> Any:
-    """The constructor of matrices, which makes those of tracked elements."""
-
-    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
-        if cls is native and ours._is_tracked(args, kwargs):
-            return ours._made_of_tracked(*args, **kwargs)
-        return object.__new__(cls)
-
-    return __new__
-
-
 def _initializing(native: Any, ours: Any, made_of: Any) -> Any:
     """The constructor, which lets an object of tracked data be one of our class."""
     initialize = native.__init__
+    is_tracked = getattr(ours, "_is_tracked", lambda *given: holds_variable(given))
 
     @functools.wraps(initialize)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  a class's
         is_native = type(self) is native
-        is_ours = is_native and not are_open() and holds_variable([args, kwargs])
+        is_ours = is_native and not are_open() and is_tracked(args, kwargs)
         (ours._take_over if is_ours else initialize)(self, *args, **kwargs)
         if is_native and not is_ours and any(name in vars(native) for name in ASKED):
             made_of[self] = map_leaves(copy.copy, (args, kwargs))

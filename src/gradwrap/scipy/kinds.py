@@ -531,8 +531,9 @@ def _watched(value: Any, check: Callable[[Any], None]) -> Any:
 
 
 FUNCTIONS = (FunctionType, MethodType, functools.partial)
+LOW_LEVEL: Any = vars(scipy)["LowLevelCallable"]
 SIMPLE = (
-    *FUNCTIONS, scipy.LowLevelCallable, np.ndarray, np.generic, int, float, complex, str,
+    *FUNCTIONS, LOW_LEVEL, np.ndarray, np.generic, int, float, complex, str,
     type(None),
 )  # fmt: skip
 

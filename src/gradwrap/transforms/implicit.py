@@ -154,7 +154,7 @@ def fixed_point(
     >>> def kepler(eccentricity, mean):
     ...     return gw.fixed_point(lambda angle: mean + eccentricity * np.sin(angle), mean)
     >>> gw.value_and_grad(kepler)(0.1, 1.0)
-    (np.float64(1.08859...), np.float64(0.92903...))
+    (np.float64(1.08859...), np.float64(0.92906...))
     """
     name = name_of(fun)
 

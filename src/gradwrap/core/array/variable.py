@@ -10,7 +10,7 @@ import operator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core.array import inplace, protocol
+from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
@@ -33,7 +33,6 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
@@ -267,22 +266,6 @@ class Variable(
                 "Fix: pickle x.detach() or x.data."
             )
         return (_unpickled, (self.data, self.requires_grad))
-
-    # Indexing and in-place ---------------------------------------------------------------------
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        type_of(self)._write_call()(self, key, value)
-
-    @classmethod
-    def _write_call(cls) -> Callable[..., None]:
-        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
-        function = inplace.set_item
-        if cls._writes_in_place and not cls._backend.depth:
-            op = find_op("setitem")
-            assert op is not None
-            function = inplace.write_call(cls._bind(op)) or function
-        cls.__setitem__ = function  # type: ignore[method-assign]  # of one library's class
-        return function
 
     # NumPy's doors -----------------------------------------------------------------------------
 

@@ -68,11 +68,6 @@ class Views:
         self.current: list[Any] = []
         self.outdated: dict[int, Any] = {}
 
-    def living(self) -> list[Any]:
-        """All views that something refers to."""
-        found = [reference() for reference in (*self.current, *self.outdated.values())]
-        return [view for view in found if view is not None]
-
 
 def view_of(variable: Any) -> View | None:
     """How a wrapper was taken from the one it is a view of; None if it is no view."""

@@ -154,7 +154,7 @@ class Backend:
         ):
             if like.shape == shape:
                 return like
-            return Meta(tuple(shape), dtype, like.device, level, like.is_complex)
+            return like.of_shape(shape)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:

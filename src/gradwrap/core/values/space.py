@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 COMPLEX = "complex floating"
+SHAPES = 64
 
 
 class Meta:
@@ -14,9 +15,10 @@ class Meta:
 
     `level` is the transform the array is tracked by: operations on two arrays that share one
     `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
+    So it keeps those of the shapes that were made of it, of which there are mostly few.
     """
 
-    __slots__ = ("device", "dtype", "is_complex", "level", "shape")
+    __slots__ = ("device", "dtype", "is_complex", "level", "made", "shape")
 
     def __init__(
         self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
@@ -26,6 +28,20 @@ class Meta:
         self.device: Any = device
         self.level: int = level
         self.is_complex: bool = is_complex
+        self.made: dict[tuple[int, ...], Meta] | None = None
+
+    def of_shape(self, shape: tuple[int, ...]) -> Meta:
+        """The description of an array that differs in its shape alone."""
+        made = self.made
+        if made is None:
+            made = self.made = {}
+        found = made.get(shape)
+        if found is None:
+            if len(made) >= SHAPES:
+                made.clear()
+            found = Meta(tuple(shape), self.dtype, self.device, self.level, self.is_complex)
+            made[shape] = found
+        return found
 
     @property
     def ndim(self) -> int:

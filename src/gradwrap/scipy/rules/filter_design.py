@@ -69,7 +69,7 @@ def _iirfilter(
     name = "lp" if kind[0] == "l" else "hp" if kind[0] == "h" else "bs" if kind in STOP else "bp"
     roots = _prototype(ftype.lower(), int(N), rp, rs)
     if name in ("lp", "hp"):
-        frequencies = (np.reshape(warped, ()),)
+        frequencies: tuple[Any, ...] = (np.reshape(warped, ()),)
     else:
         frequencies = (np.sqrt(warped[0] * warped[1]), warped[1] - warped[0])
     roots = dispatcher(f"signal.lp2{name}_zpk")(*roots, *frequencies)

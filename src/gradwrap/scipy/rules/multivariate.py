@@ -242,7 +242,8 @@ def _derived(kind: Hashable, path: str) -> Any:
         if holds_variable((args, kwargs)):
             return tracked
         made = base.__call__(self, *args, **kwargs)
-        made.__class__ = _derived_frozen(type(made))
+        kind: Any = type(made)
+        made.__class__ = _derived_frozen(kind)
         made._tracked = tracked
         return made
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from abc import ABC
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +132,8 @@ class TrackedMatrix:
                 "Two matrices of tracked elements have no product by elements. Fix: one .toarray()."
             )
         if isinstance(other, BASES):
-            factors: Any = np.asarray(other.tocsr()[self.rows, self.columns]).reshape(-1)
+            matrix: Any = other
+            factors: Any = np.asarray(matrix.tocsr()[self.rows, self.columns]).reshape(-1)
         elif np.ndim(plain(other)) == 0:
             factors = other
         else:
@@ -158,7 +160,7 @@ class TrackedMatrix:
 
     def power(self, n: Any) -> Any:
         """Raise each element to a power."""
-        whole = self._canonical()
+        whole = self.canonical()
         made = whole.made.power(n)
         return TrackedMatrix(made, whole.data**n, (whole.rows, whole.columns))
 
@@ -198,7 +200,7 @@ class TrackedMatrix:
 
     todense = toarray
 
-    def _canonical(self) -> TrackedMatrix:
+    def canonical(self) -> TrackedMatrix:
         """The same matrix with one element for each place."""
         flat = self.rows.astype(np.int64) * self.shape[1] + self.columns
         places, numbers = np.unique(flat, return_inverse=True)
@@ -246,11 +248,15 @@ class TrackedMatrix:
         )
 
 
+class _TrackedArray(ABC, TrackedMatrix):
+    """The same in the memory layout of SciPy's arrays, of which an object may become one."""
+
+
 def _like(made: Any, other: Any) -> Any:
     """A matrix as an array or a matrix of SciPy's, as another one is."""
-    if isinstance(made, scipy.sparse.spmatrix):
-        return scipy.sparse.coo_matrix(other).asformat(made.format)
-    return other.asformat(made.format)
+    is_matrix = isinstance(made, scipy.sparse.spmatrix)
+    form: Any = made
+    return (scipy.sparse.coo_matrix(other) if is_matrix else other).asformat(form.format)
 
 
 def _plain_matrix(A: Any) -> Any:
@@ -290,16 +296,16 @@ def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
     numbered: list[Any] = []
     total = 1
     for matrix in matrices:
-        whole = matrix._canonical() if isinstance(matrix, TrackedMatrix) else matrix
-        data, places = _elements(whole)
+        whole = matrix.canonical() if isinstance(matrix, TrackedMatrix) else matrix
+        part, places = _elements(whole)
         numbers = np.arange(total, total + len(places[0]))
         total += len(numbers)
-        parts.append(data)
+        parts.append(part)
         numbered.append(scipy.sparse.coo_array((numbers, places), whole.shape))
-    data = np.concatenate(parts)
+    data: Any = np.concatenate(parts)
     found = function(*numbered)
     if isinstance(found, BASES):
-        coordinates = scipy.sparse.coo_array(found)
+        coordinates: Any = scipy.sparse.coo_array(found)
         kept = np.flatnonzero(coordinates.data)
         places = coordinates.row[kept], coordinates.col[kept]
         return TrackedMatrix(made, data[coordinates.data[kept] - 1], places)
@@ -422,8 +428,12 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
             return holds_variable([args, kwargs]) or _holds_matrix(args)
 
         @staticmethod
-        def _made_of_tracked(*args: Any, **kwargs: Any) -> Any:
-            return _tracked(native, args, kwargs)
+        def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
+            """Let an object of SciPy's class, not initialized yet, be one of tracked elements."""
+            found = _tracked(native, args, kwargs)
+            is_array = issubclass(native, scipy.sparse.sparray)
+            made.__class__ = _TrackedArray if is_array else TrackedMatrix
+            vars(made).update(vars(found))
 
         def _as_tracked(self) -> TrackedMatrix:
             """The same matrix, whose elements are a constant."""
@@ -576,7 +586,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
             "scipy.sparse.linalg.norm has no derivative with ord= or axis=. Fix: np.linalg.norm "
             "of .toarray()."
         )
-    return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x._canonical().data ** 2))})
+    return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
 
 
 class _OfMatrices(Composed):
