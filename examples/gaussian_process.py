@@ -69,8 +69,10 @@ def negative_log_likelihood(log_scales: Scales, t: Floats, y: Floats) -> float |
     factor, lower = factored(log_scales, t)
     weights: Floats = cho_solve((factor, lower), y)
     log_determinant = 2.0 * np.sum(np.log(np.diag(factor)))
-    misfit = np.sum(y * weights)
-    return 0.5 * (misfit + log_determinant + len(y) * math.log(2.0 * math.pi))
+    misfit: float | np.floating = np.sum(y * weights)
+    constant = len(y) * math.log(2.0 * math.pi)
+    total: float | np.floating = 0.5 * (misfit + log_determinant + constant)
+    return total
 
 
 def forecast(log_scales: Scales, t: Floats, y: Floats, later: Floats) -> tuple[Floats, Floats]:

@@ -136,3 +136,107 @@ def test_a_tracked_value_does_not_become_an_object_array() -> None:
     ):
         da.add(in_chunks(VALUES), x)
     assert isinstance(np.add(in_chunks(VALUES), x), gw.Variable)
+
+
+# NumPy's parameters on Dask's data ----------------------------------------------------------------
+
+DATA = np.random.default_rng(0).normal(size=(60, 5))
+TARGETS = np.random.default_rng(1).random(60).round()
+WEIGHTS = np.random.default_rng(2).normal(size=5)
+HIDDEN = np.random.default_rng(3).normal(size=(5, 4))
+
+
+def lazily(f: Callable[..., Any], *parameters: Any) -> list[Any]:
+    """The value and the gradients on Dask's data, built without computing anything."""
+    with dask.config.set(scheduler=refuse):
+        value, gradients = gw.value_and_grad(f, tuple(range(len(parameters))))(
+            *parameters, da.from_array(DATA, chunks=(20, 5)), da.from_array(TARGETS, chunks=20)
+        )
+    assert all(isinstance(one, da.Array) for one in (value, *gradients))
+    return [value, *gradients]
+
+
+def logistic(w: Any, X: Any, y: Any) -> Any:
+    t = X @ w
+    return (np.logaddexp(0.0, t) - y * t).mean() + 0.01 * (w * w).sum()
+
+
+def from_the_left(w: Any, X: Any, y: Any) -> Any:
+    return np.sum((w * X - np.exp(w)) ** 2) + np.sum(w @ X.T * y)
+
+
+def perceptron(V: Any, w: Any, X: Any, y: Any) -> Any:
+    return np.mean((np.tanh(X @ (1.5 * V)) @ w[:4] - y) ** 2)
+
+
+ON_DATA: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "logistic": (logistic, (WEIGHTS,)),
+    "from the left": (from_the_left, (WEIGHTS,)),
+    "perceptron": (perceptron, (HIDDEN, WEIGHTS)),
+}
+
+
+@pytest.mark.parametrize("name", ON_DATA)
+def test_gradient_of_numpys_parameters_through_dasks_data(name: str) -> None:
+    f, parameters = ON_DATA[name]
+    places = tuple(range(len(parameters)))
+    value, gradients = gw.value_and_grad(f, places)(*parameters, DATA, TARGETS)
+
+    found = dask.compute(*lazily(f, *parameters))
+
+    np.testing.assert_allclose(found[0], value, rtol=1e-12)
+    for one, wanted in zip(found[1:], gradients, strict=True):
+        np.testing.assert_allclose(one, wanted, rtol=1e-10, atol=1e-14)
+
+
+def test_data_that_the_function_encloses_are_met_there() -> None:
+    X = da.from_array(DATA, chunks=(20, 5))
+
+    gradient = gw.grad(lambda w: (X @ w).sum())(WEIGHTS)
+
+    assert isinstance(gradient, da.Array)
+    np.testing.assert_allclose(gradient.compute(), DATA.sum(axis=0), rtol=1e-12)
+
+
+def test_second_derivative_and_the_tape_through_dasks_data() -> None:
+    X, y = da.from_array(DATA, chunks=(20, 5)), da.from_array(TARGETS, chunks=20)
+
+    def steepness(w: Any, X: Any, y: Any) -> Any:
+        return (gw.grad(logistic)(w, X, y) ** 2).sum()
+
+    wanted = gw.grad(steepness)(WEIGHTS, DATA, TARGETS)
+    np.testing.assert_allclose(gw.grad(steepness)(WEIGHTS, X, y).compute(), wanted, rtol=1e-9)
+
+    w = gw.wrap(WEIGHTS, requires_grad=True)
+    logistic(w, X, y).backward()
+    assert isinstance(w.grad, da.Array)
+    np.testing.assert_allclose(
+        w.grad.compute(), gw.grad(logistic)(WEIGHTS, DATA, TARGETS), rtol=1e-10
+    )
+
+
+def tasks(*values: Any) -> int:
+    """The number of tasks of one computation, after Dask's own optimisation."""
+    return len({key for one in dask.optimize(*values) for key in one.dask})
+
+
+def test_value_and_gradient_take_few_more_tasks_than_by_hand() -> None:
+    X, y = da.from_array(DATA, chunks=(20, 5)), da.from_array(TARGETS, chunks=20)
+    t = X @ WEIGHTS
+    value = (np.logaddexp(0.0, t) - y * t).mean() + 0.01 * (WEIGHTS * WEIGHTS).sum()
+    gradient = X.T @ ((1.0 / (1.0 + np.exp(-t)) - y) / len(TARGETS)) + 0.02 * WEIGHTS
+
+    assert tasks(*lazily(logistic, WEIGHTS)) <= 1.2 * tasks(value, gradient)
+
+
+@pytest.mark.parametrize(
+    "transformed",
+    [lambda f: gw.jvp(f, (WEIGHTS,), (WEIGHTS,)), lambda f: gw.vmap(f)(WEIGHTS[None])],
+    ids=["jvp", "vmap"],
+)
+def test_forward_mode_and_batches_of_numpys_on_dasks_data_are_refused(
+    transformed: Callable[[Any], Any],
+) -> None:
+    X = da.from_array(DATA, chunks=(20, 5))
+    with pytest.raises(gw.errors.MixedLibrariesError, match="convert them to one library"):
+        transformed(lambda w: (X @ w).sum())

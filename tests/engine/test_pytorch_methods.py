@@ -18,6 +18,7 @@ from gradwrap.core.array.variable import Variable
 from gradwrap.errors import InPlaceError, TrackedAttributeError, TrackedValueError
 from gradwrap.testing import check_grads
 from gradwrap.typing import pytorch_methods as declared
+from lambdas import fn, is_a
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 METHODS = pytorch_methods.METHODS
@@ -134,10 +135,13 @@ def test_they_do_what_pytorchs_do(name: str) -> None:
     tensor = torch.tensor(A, requires_grad=True)
     x = gw.wrap(A, requires_grad=True)
     as_tensors = [torch.tensor(one) if isinstance(one, np.ndarray) else one for one in given]
-    theirs, ours = getattr(tensor * 1, name)(*as_tensors), getattr(x * 1, name)(*given)
-    if isinstance(theirs, (tuple, list)):
-        theirs = torch.cat([part.flatten() for part in theirs])
-        ours = np.concatenate([part.ravel() for part in ours])
+    theirs: Any = getattr(tensor * 1, name)(*as_tensors)
+    ours: Any = getattr(x * 1, name)(*given)
+    if is_a(theirs, tuple, list):
+        parts: list[Any] = list(theirs)
+        theirs = torch.cat([part.flatten() for part in parts])
+        joined: Any = np.concatenate([part.ravel() for part in ours])
+        ours = joined
     if not isinstance(theirs, torch.Tensor):
         assert ours == theirs
         return
@@ -183,8 +187,8 @@ SMOOTH = [
 def test_their_derivatives(name: str) -> None:
     def of(x: Any) -> Any:
         x = gw.wrap(x) if isinstance(x, np.ndarray) else x
-        found = getattr(x, name)(*arguments(name))
-        return found if not isinstance(found, tuple) else np.concatenate(found, axis=1)
+        found: Any = getattr(x, name)(*arguments(name))
+        return np.concatenate(found, axis=1) if is_a(found, tuple) else found
 
     check_grads(of, (A - (0.5 if name == "relu" else 0.0),), order=2)
 
@@ -291,7 +295,8 @@ def test_numbers_and_texts() -> None:
     loss = gw.wrap(np.array(1.25), requires_grad=True) * 1.0
     assert f"{loss:.2f}" == "1.25"
     assert "%.2f" % loss.item() == "1.25"  # noqa: UP031  it is the subject
-    for convert in (float, lambda v: "%.2f" % v, np.asarray):  # noqa: UP031  likewise
+    as_text = fn(lambda v: "%.2f" % v)  # noqa: UP031  likewise
+    for convert in (float, as_text, np.asarray):
         with pytest.raises(TrackedValueError, match=r"\.item\(\)|np\.asarray"):
             convert(loss)
     assert float(loss.detach()) == 1.25
@@ -308,7 +313,8 @@ def test_a_node_can_be_called() -> None:
         np.testing.assert_array_equal(found, [2.0, 30.0])
     np.testing.assert_allclose(np.sin(x).grad_fn(np.ones(2)), np.cos(x.data))
     assert (x * 2.0).grad_fn(np.ones(2))[1] is None
-    first, second = np.concatenate([x, y]).grad_fn(np.arange(4.0))
+    both: Any = np.concatenate([x, y])
+    first, second = both.grad_fn(np.arange(4.0))
     np.testing.assert_array_equal([first, second], [[0, 1], [2, 3]])
     y.sum().backward()  # nothing was freed
     np.testing.assert_array_equal(x.grad, [4.0, 6.0])
@@ -324,6 +330,8 @@ def test_a_leafs_node_adds_to_its_gradient() -> None:
 
 def test_a_node_of_several_outputs_takes_a_gradient_for_each() -> None:
     m = gw.wrap(np.array([[2.0, 1.0], [1.0, 3.0]]), requires_grad=True)
+    w: Any
+    v: Any
     w, v = np.linalg.eigh(m)
     np.testing.assert_allclose(w.grad_fn(np.ones(2), None), np.eye(2), atol=1e-15)
     (wanted,) = gw.autograd.grad([w.sum() + v.sum()], [m], retain_graph=True)

@@ -461,9 +461,13 @@ def counted_product() -> tuple[Any, list[int]]:
 LEFT, RIGHT = np.random.default_rng(0).normal(size=(2, 3, 3))
 
 
+def times(x: Any, k: Any) -> Any:
+    return k * x
+
+
 def test_it_is_called_at_once_with_arguments() -> None:
     def total(x: Any) -> Any:
-        return gw.checkpoint(np.sin, x) * gw.checkpoint(lambda x, k: k * x, x, k=2)
+        return gw.checkpoint(np.sin, x) * gw.checkpoint(times, x, k=2)
 
     found = gw.grad(total)(1.0)
     assert found == pytest.approx(2 * np.cos(1.0) + 2 * np.sin(1.0))
@@ -475,9 +479,10 @@ def test_what_a_policy_names_is_not_computed_again(given: str) -> None:
     policy: Any = {
         "the function": product,
         "its name in a list": [product, "matmul"],
-        "a rule for names": lambda name: name == "matmul",
+        "a rule for names": fn(lambda name: name == "matmul"),
     }[given]
-    layer = gw.checkpoint(lambda w, x: np.tanh(product(w, np.sin(w @ x))), policy=policy)
+    body = fn(lambda w, x: np.tanh(product(w, np.sin(w @ x))))
+    layer = gw.checkpoint(body, policy=policy)
     found = gw.grad(lambda w: np.sum(layer(w, layer(w, RIGHT))))(LEFT)
     assert calls[0] == (4 if callable(policy) and policy is not product else 2)
 
@@ -488,16 +493,20 @@ def test_what_a_policy_names_is_not_computed_again(given: str) -> None:
 
 
 def test_a_policy_holds_in_second_derivatives_and_in_other_modes() -> None:
-    layer = gw.checkpoint(lambda w: np.tanh(w @ np.sin(w @ RIGHT)), policy="matmul")
-    plain: Any = lambda w: np.tanh(w @ np.sin(w @ RIGHT))
-    total: Any = lambda f: lambda w: np.sum(f(w) ** 2)
+    def plain(w: Any) -> Any:
+        return np.tanh(w @ np.sin(w @ RIGHT))
+
+    def total(f: Any) -> Any:
+        return fn(lambda w: np.sum(f(w) ** 2))
+
+    layer: Any = gw.checkpoint(plain, policy="matmul")
     np.testing.assert_allclose(gw.hessian(total(layer))(LEFT), gw.hessian(total(plain))(LEFT))
     np.testing.assert_allclose(gw.jacfwd(layer)(LEFT), gw.jacfwd(plain)(LEFT))
     rows = np.stack([LEFT, RIGHT])
     np.testing.assert_allclose(
         gw.vmap(gw.grad(total(layer)))(rows), gw.vmap(gw.grad(total(plain)))(rows)
     )
-    w = gw.wrap(LEFT, requires_grad=True)
+    w: Any = gw.wrap(LEFT, requires_grad=True)
     total(layer)(w).backward()
     np.testing.assert_allclose(w.grad, gw.grad(total(plain))(LEFT))
 

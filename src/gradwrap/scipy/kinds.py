@@ -40,6 +40,7 @@ from gradwrap.scipy.array_api import are_open, array_api_paths
 from gradwrap.scipy.calls import (
     SUSPECTS,
     SciPyCall,
+    are_plain,
     holds_variable,
     natively,
     refuse_recorded,
@@ -491,7 +492,7 @@ class Composed(Kind):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **kwargs: Any) -> Any:
-            if not holds_variable([args, kwargs]):
+            if are_plain(args, kwargs):
                 is_quiet = natively.get() or not is_differentiating()
                 if is_quiet or all(map(_is_simple, (*args, *kwargs.values()))):
                     try:

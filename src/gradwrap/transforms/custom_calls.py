@@ -75,7 +75,11 @@ def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
     return recorded(rule, call.level, call.nodes, inputs, outs, pull)
 
 
-performs(perform, "call", lambda rule, _: rule.name)
+def _name_of(rule: CustomRule, _: Any) -> str:
+    return rule.name
+
+
+performs(perform, "call", _name_of)
 
 
 def _uniform(inputs: list[Any]) -> list[Any]:

@@ -175,7 +175,11 @@ class _UnknownTangent:
     __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __getitem__ = _refuse
 
 
-performs(Call.perform, "call", lambda call, _: call.function.__name__)
+def _name_of(call: Call, _: Any) -> str:
+    return str(call.function.__name__)
+
+
+performs(Call.perform, "call", _name_of)
 
 
 class _RecordedCall:

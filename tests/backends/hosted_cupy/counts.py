@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
 __all__ = ["COUNTS", "Counts"]
 
 
@@ -12,6 +17,9 @@ class Counts:
     ----------
     launches
         The names of the kernels, or of the functions that were carried out in one go.
+    kernels
+        The elementwise kernels and ufuncs that were launched, by name and the dtypes of the
+        arguments. `reset` keeps them.
     synchronisations
         The calls that made the host wait for the device: for values, or for shapes that depend
         on values.
@@ -23,6 +31,7 @@ class Counts:
 
     def __init__(self) -> None:
         self.launches: list[str] = []
+        self.kernels: dict[tuple[str, tuple[np.dtype[Any], ...]], Any] = {}
         self.synchronisations: list[str] = []
         self.uploads: list[str] = []
         self.live = 0

@@ -28,12 +28,23 @@ def elementwise(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_a(arg, cupy.ndarray) and hasattr(arg.__class__, HOOK):
             return getattr(arg, HOOK)(kernel, *args, **kwargs)
     COUNTS.launches.append(kernel.name)
+    _note(kernel, args)
     with np.errstate(all="ignore"):
         if kernel.name in SPECIAL:
             return SPECIAL[kernel.name](*args, **kwargs)
         if not isinstance(kernel, cupy.ufunc):
             return run_elementwise(kernel, args, **kwargs)
         return _ufunc(kernel, args, **kwargs)
+
+
+def _note(kernel: Any, args: Any) -> None:
+    """Note a kernel with the dtypes of its arguments: a number has that of the arrays."""
+    inputs = args[: kernel.nin]
+    dtypes = [arg.dtype for arg in inputs if hasattr(arg, "dtype")]
+    if dtypes:
+        widest = np.result_type(*dtypes)
+        signature = tuple(getattr(arg, "dtype", widest) for arg in inputs)
+        COUNTS.kernels[kernel.name, signature] = kernel
 
 
 def _ufunc(kernel: Any, args: Any, out: Any = None, **kwargs: Any) -> Any:

@@ -31,7 +31,12 @@ from gradwrap.core.levels.wrapper import (
     lay_out,
     native,
 )
-from gradwrap.core.library.backend import Backend, backend_of, find_backend, wrapper_class
+from gradwrap.core.library.backend import (
+    Backend,
+    backend_of,
+    library_of,
+    wrapper_class,
+)
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
@@ -160,7 +165,7 @@ class Variable(
         kind = type_of(value)
         return cls._backend.answers_itself(kind) or not (
             isinstance(value, (Variable, list, tuple, bool, int, float, complex))
-            or find_backend(kind) is not None
+            or library_of(value) is not None
             or cls._backend.is_array(value)
             or hasattr(kind, "__array_namespace__")
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.promotion import promoted
 from gradwrap.core.levels.levels import silent_up_to
 from gradwrap.core.levels.wrapper import (
     UNTRACKED,
@@ -22,7 +23,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
     unwrapped_key,
 )
-from gradwrap.core.library.backend import backend_of, find_backend
+from gradwrap.core.library.backend import backend_of, find_backend, wrapper_class
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
@@ -119,11 +120,14 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         else array
         for array in arrays
     ]
+    arrays, taking = promoted(arrays)
+    if taking is not None:
+        bound = wrapper_class(bound.variable_class._kind, taking)._bind(bound.op)
     top, level = _top_of([*arrays, *keys])
     if top is not None:
         arrays = [stripped(array) for array in arrays]
         top, level = _top_of([*arrays, *keys])
-    if top is not None and top._kind is not bound.variable_class._kind:
+    if top is not None and (taking is not None or top._kind is not bound.variable_class._kind):
         bound = top._bind(bound.op)
     data: list[Any] = []
     nodes: list[Any] = []
@@ -139,7 +143,11 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     return bound.variable_class._interpret(bound, level, data, nodes, statics)
 
 
-performs(apply, "operation", lambda bound, *_: bound.name)
+def _name_of(bound: BoundOp, *_: Any) -> str:
+    return bound.name
+
+
+performs(apply, "operation", _name_of)
 
 
 def interpret(  # noqa: PLR0913  all there is to a call

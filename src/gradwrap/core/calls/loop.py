@@ -59,7 +59,11 @@ def tell(name: str, fallback: str) -> None:
     )
 
 
-performs(tell, "fallback", lambda name, _: name)
+def _name_of(name: str, _: Any) -> str:
+    return name
+
+
+performs(tell, "fallback", _name_of)
 
 
 def stacked(name: str, results: Sequence[Any], backend: Any = None) -> Any:

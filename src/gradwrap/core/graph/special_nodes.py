@@ -91,7 +91,11 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
             arrive(pending, heap, parent, cotangent, op)
 
 
-performs(visit, "visit", lambda pending, heap, node, *_, **__: node.op.name)
+def _name_of(_: Any, heap: Any, node: Node, *more: Any, **state: Any) -> str:  # noqa: ARG001  the arguments of `visit`
+    return node.op.name
+
+
+performs(visit, "visit", _name_of)
 
 
 def unguarded(name: str, node: Node, began: int) -> tuple[Any, tuple[Any, ...] | None]:

@@ -48,6 +48,9 @@ class NamespaceByType(dict[type, Any]):
 
     def __missing__(self, kind: type) -> Any:
         namespace = getattr(kind, "_namespace", None) or self._native
+        other = by_type.get(kind)
+        if other is not None and other.promotes:  # a cotangent that went through its arrays
+            namespace = other.namespaces._native
         self[kind] = namespace
         return namespace
 
@@ -77,6 +80,9 @@ class Backend:
 
     depth: int = 0
     """How many wrappers deep its arrays are; native arrays are at zero."""
+
+    promotes: frozenset[str] = frozenset()
+    """The libraries whose arrays become arrays of this one in operations on both."""
 
     elsewhere: Mapping[str, str] = MappingProxyType({})
     """The modules of extensions of the standard that its namespace does not have below it."""

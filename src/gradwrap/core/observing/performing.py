@@ -46,7 +46,11 @@ _count = 0
 
 def performs(function: Any, kind: str, name: str | Callable[..., str]) -> None:
     """Enter a Python function that performs what `name` says, or gives from the arguments."""
-    performer = Performer(kind, (lambda *_, **__: name) if isinstance(name, str) else name)
+
+    def constant(*_: Any, **__: Any) -> str:
+        return str(name)
+
+    performer = Performer(kind, constant if isinstance(name, str) else name)
     with _lock:
         _performers[function] = performer
         if _count:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.table import Kind, Row, call, register
 
@@ -238,13 +238,12 @@ def _derived(kind: Hashable, path: str) -> Any:
     from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
-        tracked = _Frozen(self, path, base, args, kwargs)
-        if holds_variable((args, kwargs)):
-            return tracked
+        if not are_plain(args, kwargs):
+            return _Frozen(self, path, base, args, kwargs)
         made = base.__call__(self, *args, **kwargs)
         kind: Any = type(made)
         made.__class__ = _derived_frozen(kind)
-        made._tracked = tracked
+        made._made_of = self, path, base, args, kwargs
         return made
 
     def reduced(self: Any) -> Any:
@@ -262,7 +261,7 @@ def _derived(kind: Hashable, path: str) -> Any:
 def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not holds_variable((args, kwargs)):
+        if are_plain(args, kwargs):
             return original(self, *args, **kwargs)
         row = ROWS.get(f"{path}.{name}")
         if row is None:
@@ -284,14 +283,15 @@ def _derived_frozen(kind: Any) -> Any:
 
         @functools.wraps(original)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if not holds_variable((args, kwargs)):
+            if are_plain(args, kwargs):
                 return original(self, *args, **kwargs)
-            return getattr(self._tracked, name)(*args, **kwargs)
+            return getattr(_Frozen(*self._made_of), name)(*args, **kwargs)
 
         return call
 
     def reduced(self: Any) -> Any:
-        return _frozen_again, (self._tracked._path, self._tracked._given)
+        _, path, _, args, kwargs = self._made_of
+        return _frozen_again, (path, args, kwargs)
 
     names = [name for name in dir(kind) if not name.startswith("_")]
     methods = {name: method(name) for name in names if callable(getattr(kind, name))}
@@ -299,11 +299,11 @@ def _derived_frozen(kind: Any) -> Any:
     return type(kind.__name__, (kind,), {**methods, **more})
 
 
-def _frozen_again(path: str, given: dict[str, Any]) -> Any:
+def _frozen_again(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Freeze a distribution, when it is read from a pickle."""
     from gradwrap.scipy.doors import dispatcher
 
-    return dispatcher(path)(**given)
+    return dispatcher(path)(*args, **kwargs)
 
 
 class _Frozen(FROZEN):  # type: ignore[misc]  # untyped

@@ -18,7 +18,7 @@ import scipy.sparse
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, Composed, product, scipys
@@ -328,6 +328,13 @@ def _replaced(value: Any, parts: Any) -> Any:
     return next(parts) if isinstance(value, (TrackedMatrix, *BASES)) else value
 
 
+HOLDERS = (TrackedMatrix, *SEQUENCE)
+
+
+def _are_plain(args: tuple[Any, ...]) -> bool:
+    return not _holds_matrix(args)
+
+
 def _holds_matrix(value: Any) -> bool:
     return any(isinstance(one, TrackedMatrix) for one in _matrices_in(value))
 
@@ -603,7 +610,8 @@ class _OfMatrices(Composed):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **options: Any) -> Any:
-            if self.always or _holds_matrix(args) or holds_variable([args, options]):
+            is_plain = not any(isinstance(value, HOLDERS) for value in args)
+            if self.always or not (is_plain or _are_plain(args)) or not are_plain(args, options):
                 return self.answer(row, args, options)
             return _ours(original(*args, **options))
 

@@ -1,0 +1,63 @@
+"""Promotion: an array of one library becomes one of another, in an operation on both.
+
+A library such as Dask takes NumPy's arrays in. A tracked array that it takes in stays the same
+place in the graph: what arrives for it is a cotangent in the other library's arrays, which is
+handed on as it is. So the gradient of a NumPy array through Dask's is lazy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.calls.bound import NodeOp
+from gradwrap.core.graph.node import Leaf, Node
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.library.backend import library_of, wrapper_class
+from gradwrap.core.values.dynamic import SEQUENCE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.core.library.backend import Backend
+
+
+def promoted(arrays: Sequence[Any]) -> tuple[Sequence[Any], Backend | None]:
+    """Return the arguments of an operation, all of one library, and that, if it takes others in."""
+    if any(isinstance(array, SEQUENCE) for array in arrays):
+        return arrays, None
+    found = {library.name: library for array in arrays if (library := _library(array)) is not None}
+    if len(found) < 2:
+        return arrays, None
+    for library in found.values():
+        if library.promotes.issuperset(found.keys() - {library.name}):
+            taken = [
+                array if _library(array) in (None, library) else _taken_in(array, library)
+                for array in arrays
+            ]
+            return taken, library
+    return arrays, None
+
+
+def _library(array: Any) -> Backend | None:
+    data = innermost(array)
+    return library_of(data) if hasattr(data, "dtype") else None
+
+
+def _taken_in(array: Any, library: Backend) -> Any:
+    """An array of the other library, at the same place of each level."""
+    if not isinstance(array, AnyWrapper):
+        return library.asarray(array)
+    data = _taken_in(array._value, library)
+    kind: Any = type_of(array)
+    outer = wrapper_class(kind._kind, library_of(data) or library)
+    node = array._node
+    if node is None:
+        return outer(data)
+    if not isinstance(node, (Node, Leaf)):  # a tangent, or a batch
+        return array
+    meta = outer._backend.meta(data, node.meta.level)
+    return outer(data, Node(node, _handed_on, (), 0, meta, NodeOp("taken in", library, outer)))
+
+
+def _handed_on(xp: Any, g: Any) -> Any:  # noqa: ARG001  a formula's form
+    return g
