@@ -328,7 +328,7 @@ def _replaced(value: Any, parts: Any) -> Any:
     return next(parts) if isinstance(value, (TrackedMatrix, *BASES)) else value
 
 
-HOLDERS = (TrackedMatrix, *SEQUENCE)
+HOLDERS: tuple[Any, ...] = (TrackedMatrix, *SEQUENCE)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:
