@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.checking import check_tangent
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
-from gradwrap.core.library.backend import backend_of, is_library
+from gradwrap.core.library.backend import backend_of, by_type, registered
 from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.registry import (
@@ -133,6 +133,15 @@ KEPT = (
 """The options that a replaced row keeps: those that its formulas do not decide."""
 
 
+def _is_library(name: str) -> bool:
+    """Tell if a name is that of a known library, or of a module that is installed."""
+    if name in registered() or any(backend.name == name for backend in by_type.values()):
+        return True
+    from importlib.util import find_spec  # slow to import, and needed for errors alone
+
+    return name.isidentifier() and find_spec(name) is not None
+
+
 def _define(
     op: Any,
     along: str,
@@ -140,7 +149,7 @@ def _define(
     backend: str | None,
     params: str | None,
 ) -> None:
-    if backend is not None and not is_library(backend):
+    if backend is not None and not _is_library(backend):
         raise RuleDefinitionError(
             f"backend={backend!r} is the name of no array library that is known or installed. "
             "Fix: 'numpy', 'cupy', or another library's name; or omit it, for all of them."

@@ -344,15 +344,6 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
         _factories[library] = factory
 
 
-def is_library(name: str) -> bool:
-    """Tell if a name is that of a known library, or of a module that is installed."""
-    if name in _factories or any(backend.name == name for backend in by_type.values()):
-        return True
-    from importlib.util import find_spec  # slow to import, and needed for errors alone
-
-    return name.isidentifier() and find_spec(name) is not None
-
-
 def registered() -> frozenset[str]:
     """The names of the libraries that have a backend of their own."""
     return frozenset(_factories)
