@@ -64,7 +64,8 @@ def reduce(
         )
     if ufunc is np.logaddexp and not array.size:
         empty: Any = np.empty(array.shape, innermost(array).dtype)
-        return cls._plain(ufunc.reduce(empty, axis=axis, keepdims=keepdims))
+        reduced: Any = ufunc.reduce
+        return cls._plain(reduced(empty, axis=axis, keepdims=keepdims))
     if ufunc is np.logaddexp:
         return xp.special.logsumexp(array, axis=axis, keepdims=keepdims)
     return _folded(xp, ufunc, array, axis, keepdims)
