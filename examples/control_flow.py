@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import gradwrap as gw
 
@@ -41,6 +42,7 @@ class Result(NamedTuple):
     gradient_error: float  # of dE/de, against sin E / (1 - e cos E)
     axis: float
     eccentricity: float
+    orbits: dict[int, tuple[float, float]]  # half axis and eccentricity, at some steps
 
 
 def main() -> Result:
@@ -62,10 +64,13 @@ def main() -> Result:
     seen = [float(distance(day, MERCURY_AXIS, np.array(MERCURY_E))) for day in days]
     parameters: list[Any] = [gw.wrap(np.array(v), requires_grad=True) for v in (0.5, 0.05)]
     axis, e = parameters
+    orbits: dict[int, tuple[float, float]] = {}
     for step in range(61):
         loss: Any = sum(
             (distance(day, axis, e) - d) ** 2 for day, d in zip(days, seen, strict=True)
         )
+        if step in {0, 2, 5, 60}:
+            orbits[step] = float(axis.item()), float(e.item())
         if step % 20 == 0:
             print(f"step {step:>3}   half axis {axis.item():.5f}   eccentricity {e.item():.5f}")
         loss.backward()
@@ -74,8 +79,24 @@ def main() -> Result:
                 p -= rate * p.grad  # noqa: PLW2901  in place: this writes to p itself
             p.zero_grad()
     print(f"Mercury's:   half axis {MERCURY_AXIS:.5f}   eccentricity {MERCURY_E:.5f}")
-    return Result(steps, gradient_error, float(axis.item()), float(e.item()))
+    return Result(steps, gradient_error, float(axis.item()), float(e.item()), orbits)
+
+
+def picture(result: Result, path: str = "control_flow.png") -> None:
+    """Draw the orbits that were tried, and the number of Newton's steps."""
+    figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    turn = np.linspace(0.0, 2.0 * math.pi, 200)
+    for step, (axis, e) in result.orbits.items():
+        across = axis * math.sqrt(1.0 - e**2) * np.sin(turn)
+        left.plot(axis * (np.cos(turn) - e), across, label=f"step {step}")
+    left.plot(0.0, 0.0, "o", color="orange", ms=10)
+    left.set(aspect="equal", title="Mercury's orbit, as it is found", xlabel="astronomical units")
+    left.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    right.bar(["0", "0.2", "0.6", "0.9", "0.99"], result.steps)
+    right.set(xlabel="eccentricity", title="steps of Newton's iteration")
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":
-    main()
+    picture(main())

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
@@ -123,6 +124,8 @@ class Result(NamedTuple):
     train_accuracy: float
     test_accuracy: float
     gradient_error: float  # relative
+    shown: Floats  # some test images, with what they are read as
+    captions: list[str]
 
 
 def main(epochs: int = EPOCHS, library: str = "numpy") -> Result:
@@ -182,12 +185,27 @@ def main(epochs: int = EPOCHS, library: str = "numpy") -> Result:
     right = [np.flatnonzero((read == digit) & (test_labels == digit))[0] for digit in (3, 5, 8)]
     shown = [*right, *wrong[:1]]
     print("Three of them, and one that was not:\n")
-    show_digits(
-        test_images[shown],
-        [f"{test_labels[i]}, read as {read[i]}" for i in shown],
+    captions = [f"{test_labels[i]}, read as {read[i]}" for i in shown]
+    show_digits(test_images[shown], captions)
+    return Result(
+        losses, train_accuracy, test_accuracy, gradient_error, test_images[shown], captions
     )
-    return Result(losses, train_accuracy, test_accuracy, gradient_error)
+
+
+def picture(result: Result, path: str = "digits.png") -> None:
+    """Draw the loss of each epoch, and some test images."""
+    figure = Figure(figsize=(8.0, 3.0), layout="constrained")
+    left, *others = figure.subplots(1, 5, width_ratios=[3, 1, 1, 1, 1])
+    left.semilogy(range(1, len(result.losses) + 1), result.losses)
+    left.set(
+        xlabel="epoch", ylabel="loss", title=f"{result.test_accuracy:.1%} of test images right"
+    )
+    for axes, image, caption in zip(others, result.shown, result.captions, strict=True):
+        axes.imshow(image.reshape(8, 8), cmap="gray_r")
+        axes.set(xticks=[], yticks=[], title=caption)
+    figure.savefig(path, dpi=150)
+    print(f"\nThe losses, and these images, are drawn in {path}.")
 
 
 if __name__ == "__main__":
-    main(library=sys.argv[1] if len(sys.argv) > 1 else "numpy")
+    picture(main(library=sys.argv[1] if len(sys.argv) > 1 else "numpy"))

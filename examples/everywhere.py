@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import array_api_compat
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import gradwrap as gw
@@ -187,5 +188,27 @@ def main(names: Sequence[str] = LIBRARIES) -> dict[str, dict[str, NDArray[np.flo
     return results
 
 
+def picture(
+    results: dict[str, dict[str, NDArray[np.float64]]], path: str = "everywhere.png"
+) -> None:
+    """Draw a table of how far each library's results are from NumPy's."""
+    figure = Figure(figsize=(8.0, 2.8), layout="constrained")
+    axes = figure.subplots()
+    axes.set_axis_off()
+    cells: list[list[str]] = []
+    for name in LIBRARIES:
+        there = [found.get(name) for found in results.values()]
+        gaps = [
+            None if own is None else float(np.max(np.abs(own - found["numpy"])))
+            for own, found in zip(there, results.values(), strict=True)
+        ]
+        cells.append(["not here" if gap is None else f"{gap:.0e}" for gap in gaps])
+    colours = [["#eee" if cell == "not here" else "#d9f0d9" for cell in row] for row in cells]
+    table = axes.table(cells, colours, rowLabels=LIBRARIES, colLabels=list(results), loc="center")
+    table.scale(1.0, 1.6)
+    axes.set_title("largest difference from NumPy's results")
+    figure.savefig(path, dpi=150)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:] or LIBRARIES)
+    picture(main(sys.argv[1:] or LIBRARIES))

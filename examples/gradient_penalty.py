@@ -10,6 +10,7 @@ The test uses scikit-learn's digits, unchanged and with each pixel changed for t
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
@@ -65,6 +66,7 @@ class Result(NamedTuple):
     clean: dict[float, float]
     changed: dict[float, float]
     gradient_error: float  # relative, of the second-order gradient against a numerical one
+    pair: tuple[Floats, Floats]  # an image, and its change for the worse
 
 
 def main() -> Result:
@@ -75,12 +77,14 @@ def main() -> Result:
     clean: dict[float, float] = {}
     changed: dict[float, float] = {}
     params: list[Any] = []
+    pair: tuple[Floats, Floats] | None = None
     for strength in (0.0, 0.03, 0.1):
         params = train(images[known], labels[known], strength)
         slope = gw.grad(loss, argnums=1)(params, images[unknown], labels[unknown])
         clean[strength] = accuracy(params, images[unknown], labels[unknown])
         worse = images[unknown] + SHIFT * np.sign(slope)
         changed[strength] = accuracy(params, worse, labels[unknown])
+        pair = pair or (images[unknown][0], worse[0])
         print(
             f"penalty {strength:.2f}   digits read right: {clean[strength]:.1%}, "
             f"and {changed[strength]:.1%} with pixels changed by {SHIFT}"
@@ -97,8 +101,24 @@ def main() -> Result:
     analytic, numerical = float(np.sum(tape[0].grad * along)), (ahead - behind) / (2 * h)
     gradient_error = abs(analytic - numerical) / abs(numerical)
     print(f"slope {analytic:.8f}, numerical {numerical:.8f}: {gradient_error:.0e} apart")
-    return Result(clean, changed, gradient_error)
+    assert pair is not None
+    return Result(clean, changed, gradient_error, pair)
+
+
+def picture(result: Result, path: str = "gradient_penalty.png") -> None:
+    """Draw the accuracies, and an image with its change."""
+    figure = Figure(figsize=(8.0, 3.0), layout="constrained")
+    left, *others = figure.subplots(1, 3, width_ratios=[2, 1, 1])
+    names = [f"{strength:g}" for strength in result.clean]
+    left.plot(names, list(result.clean.values()), "o-", label="images as they are")
+    left.plot(names, list(result.changed.values()), "o-", label="changed for the worse")
+    left.set(xlabel="strength of the penalty", ylabel="read right")
+    left.legend()
+    for axes, image, title in zip(others, result.pair, ("a digit", "changed"), strict=True):
+        axes.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0.0, vmax=1.0)
+        axes.set(xticks=[], yticks=[], title=title)
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":
-    main()
+    picture(main())

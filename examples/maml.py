@@ -9,6 +9,7 @@ the gradient that the step uses. `gw.vmap` runs the tasks of a batch side by sid
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import gradwrap as gw
@@ -57,6 +58,7 @@ class Result(NamedTuple):
     before: float  # after one step from random parameters
     after: float  # after one step from the learned ones
     gradient_error: float  # relative, of the meta-gradient against a numerical one
+    start: Params  # the learned parameters
 
 
 def main() -> Result:
@@ -85,8 +87,23 @@ def main() -> Result:
             p[name] = p[name] - META_RATE * first[name] / (1 - 0.9**step) / size
         if step % 100 == 0:
             print(f"step {step:>4}   {meta_loss(p, *test):.3f}")
-    return Result(before, float(meta_loss(p, *test)), gradient_error)
+    return Result(before, float(meta_loss(p, *test)), gradient_error, p)
+
+
+def picture(result: Result, path: str = "maml.png") -> None:
+    """Draw two new tasks: what the network predicts before and after its one step."""
+    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
+    x, y = tasks(np.random.default_rng(1), 2)
+    at = np.linspace(-5.0, 5.0, 200)
+    for axes, xs, ys in zip(figure.subplots(1, 2), x, y, strict=True):
+        after = adapted(result.start, xs[0], ys[0])
+        axes.plot(at, predict(result.start, at), "--", label="before the step")
+        axes.plot(at, predict(after, at), label="after it")
+        axes.plot(xs[0], ys[0], "k.", label="the ten points")
+        axes.plot(xs[1], ys[1], "r.", label="other points")
+        axes.legend(fontsize="small")
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":
-    main()
+    picture(main())

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.datasets import load_diabetes
@@ -81,6 +82,7 @@ class Result(NamedTuple):
     varying_width: Fit
     estimate_error: float  # in units of the standard errors
     standard_error_error: float  # relative
+    names: list[str]
 
 
 def main() -> Result:
@@ -133,8 +135,22 @@ def main() -> Result:
         f"\nTwice the log-likelihood grows by {gain:.1f}; {k} more parameters that mean nothing "
         f"would give {k} ± {math.sqrt(2 * k):.1f}."
     )
-    return Result(first, second, estimate_error, standard_error_error)
+    return Result(first, second, estimate_error, standard_error_error, names)
+
+
+def picture(result: Result, path: str = "maximum_likelihood.png") -> None:
+    """Draw the effects on the mean and on the width, with error bars."""
+    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    k = len(result.names) - 2
+    values, errors = result.varying_width.estimate, result.varying_width.standard_errors
+    for axes, start, title in ((left, 1, "effect on the mean"), (right, k + 2, "on log sigma")):
+        part = slice(start, start + k)
+        axes.axvline(0.0, color="0.7")
+        axes.errorbar(values[part], result.names[1 : k + 1], xerr=2 * errors[part], fmt="o")
+        axes.set(title=f"{title}, with two standard errors")
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":
-    main()
+    picture(main())

@@ -11,6 +11,7 @@ The data are scikit-learn's handwritten digits.
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 
 import gradwrap as gw
@@ -76,5 +77,16 @@ def main() -> Result:
     return Result(losses, gradient_error, moved_while_frozen)
 
 
+def picture(result: Result, path: str = "micro_batches.png") -> None:
+    """Draw the loss, and when the first layer was freed."""
+    figure = Figure(figsize=(6.0, 3.2), layout="constrained")
+    axes = figure.subplots()
+    axes.semilogy(result.losses)
+    axes.axvline(STEPS, color="0.5", ls="--", label="the first layer is freed")
+    axes.set(xlabel="step", ylabel="loss")
+    axes.legend()
+    figure.savefig(path, dpi=150)
+
+
 if __name__ == "__main__":
-    main()
+    picture(main())

@@ -8,6 +8,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import gradwrap as gw
 
@@ -20,6 +21,7 @@ class Result(NamedTuple):
 
     losses: list[float]
     distance: float  # largest difference from the coefficients of least squares
+    coefficients: list[float]  # of the powers of x
 
 
 def main() -> Result:
@@ -46,8 +48,21 @@ def main() -> Result:
     print(f"\nsin x = {a:.4f} + {b:.4f} x + {c:.4f} x^2 + {d:.4f} x^3, from -pi to pi")
     distance = float(np.max(np.abs(weights.data - best)))
     print(f"The coefficients of least squares are those, to {distance:.0e}.")
-    return Result(losses, distance)
+    return Result(losses, distance, [float(a), float(b), float(c), float(d)])
+
+
+def picture(result: Result, path: str = "training_loop.png") -> None:
+    """Draw the loss, and the cubic beside the sine."""
+    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.loglog(result.losses)
+    left.set(xlabel="step", ylabel="mean squared error")
+    x = np.linspace(-math.pi, math.pi, 200)
+    right.plot(x, np.sin(x), label="sine")
+    right.plot(x, np.polyval(result.coefficients[::-1], x), "--", label="cubic")
+    right.legend()
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":
-    main()
+    picture(main())

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
@@ -81,5 +82,14 @@ def main() -> Result:
     return Result(bits, gradient_error)
 
 
+def picture(result: Result, path: str = "truncated_rnn.png") -> None:
+    """Draw how the surprise falls."""
+    figure = Figure(figsize=(6.0, 3.2), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(range(1, len(result.bits) + 1), result.bits, "o-")
+    axes.set(xlabel="epoch", ylabel="bits per letter", title="surprise at the next letter")
+    figure.savefig(path, dpi=150)
+
+
 if __name__ == "__main__":
-    main()
+    picture(main())

@@ -11,6 +11,7 @@ from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
 from gradwrap.backends import register_all as _register_all
+from gradwrap.core.array.display import displays as _displays
 from gradwrap.core.array.variable import Variable as Variable
 from gradwrap.core.array.wrapping import unwrap as unwrap
 from gradwrap.core.array.wrapping import wrap as wrap
@@ -28,16 +29,27 @@ from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
 
+
+def _html(variable: Variable[_typing.Any]) -> str:
+    from gradwrap.drawing.notebook import html
+
+    return html(variable)
+
+
 _register_all()
+_displays["html"] = _html
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import optimize as optimize
     from gradwrap import testing as testing
+    from gradwrap import tree as tree
     from gradwrap import typing as typing
     from gradwrap.adaptation import adapt as adapt
     from gradwrap.adaptation import adapted as adapted
     from gradwrap.adaptation import adapted_modules as adapted_modules
     from gradwrap.adaptation import adapting as adapting
+    from gradwrap.compiler.compiled import compile as compile
     from gradwrap.drawing import draw as draw
     from gradwrap.profiling import profile as profile
     from gradwrap.transforms.batch import vmap as vmap
@@ -54,13 +66,17 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.function_context import FunctionCtx as FunctionCtx
     from gradwrap.transforms.implicit import custom_linear_solve as custom_linear_solve
     from gradwrap.transforms.implicit import custom_root as custom_root
+    from gradwrap.transforms.implicit import fixed_point as fixed_point
     from gradwrap.transforms.jacobian import hessian as hessian
     from gradwrap.transforms.jacobian import hvp as hvp
     from gradwrap.transforms.jacobian import jacfwd as jacfwd
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
     from gradwrap.transforms.masking import apply_where as apply_where
+    from gradwrap.transforms.operators import hessian_diagonal as hessian_diagonal
+    from gradwrap.transforms.operators import linear_operator as linear_operator
     from gradwrap.transforms.primitive import primitive as primitive
+    from gradwrap.transforms.raveling import ravel_pytree as ravel_pytree
     from gradwrap.transforms.watches import detect_anomaly as detect_anomaly
     from gradwrap.transforms.watches import guard_buffers as guard_buffers
     from gradwrap.transforms.watches import save_on_cpu as save_on_cpu
@@ -69,12 +85,15 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "optimize": "gradwrap.optimize",
         "testing": "gradwrap.testing",
+        "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",
         "adapt": "gradwrap.adaptation",
         "adapted": "gradwrap.adaptation",
         "adapted_modules": "gradwrap.adaptation",
         "adapting": "gradwrap.adaptation",
+        "compile": "gradwrap.compiler.compiled",
         "draw": "gradwrap.drawing",
         "profile": "gradwrap.profiling",
         "vmap": "gradwrap.transforms.batch",
@@ -87,6 +106,9 @@ else:
         "custom_vjp": "gradwrap.transforms.custom_derivatives",
         "custom_linear_solve": "gradwrap.transforms.implicit",
         "custom_root": "gradwrap.transforms.implicit",
+        "fixed_point": "gradwrap.transforms.implicit",
+        "hessian_diagonal": "gradwrap.transforms.operators",
+        "linear_operator": "gradwrap.transforms.operators",
         "jvp": "gradwrap.transforms.forward",
         "linearize": "gradwrap.transforms.forward",
         "Function": "gradwrap.transforms.function",
@@ -98,6 +120,7 @@ else:
         "jacobian": "gradwrap.transforms.jacobian",
         "jacrev": "gradwrap.transforms.jacobian",
         "apply_where": "gradwrap.transforms.masking",
+        "ravel_pytree": "gradwrap.transforms.raveling",
         "detect_anomaly": "gradwrap.transforms.watches",
         "guard_buffers": "gradwrap.transforms.watches",
         "strong_zeros": "gradwrap.transforms.watches",
@@ -115,5 +138,9 @@ else:
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
+    _INTERNAL = {"backends", "core", "rules", "transforms"}
+    _PUBLIC = sorted({*_LATER, *(name for name in globals() if name[0] != "_")} - _INTERNAL)
+    __all__ = list(_PUBLIC)
+
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_LATER})
+        return [*__all__, "__version__"]

@@ -116,6 +116,10 @@ class CheckpointError(GradwrapError, RuntimeError):
     """A checkpointed function behaved differently when it was run again in backward."""
 
 
+class ConvergenceError(GradwrapError, RuntimeError):
+    """An iteration did not converge."""
+
+
 class BackwardError(GradwrapError, RuntimeError, ValueError):
     """`backward` cannot start from the value it was called on, or the gradient it was given."""
 
@@ -136,6 +140,10 @@ class VmapFallbackError(GradwrapError, NotImplementedError):
     """An operation under `vmap(..., fallback="error")` has no batching rule."""
 
 
+class SparsityError(GradwrapError, ValueError):
+    """The sparsity pattern of a Jacobian has another shape, or lacks an entry that is not zero."""
+
+
 class DegeneracyWarning(GradwrapError, RuntimeWarning, UserWarning):  # noqa: N818  it is a warning
     """A derivative depends on equal eigenvalues (singular values) and on their vectors.
 
@@ -153,3 +161,11 @@ class AdaptationError(GradwrapError, TypeError, ValueError):
 
 class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
     """Adapted code made text of a tracked value."""
+
+
+class CompileError(GradwrapError, RuntimeError):
+    """A compiled function has no program to show, or its program differs from the function."""
+
+
+class CompileWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """A function, or a call of it, cannot be compiled and runs eagerly."""

@@ -92,7 +92,8 @@ IDIOMS: dict[str, str] = {
         return np.diag([x[0], x[1]]) @ np.dot([x[1], 1.0], [[x[0], 1.0], [0.0, 2.0]])
     """,
     "lists for ufuncs and operators": """
-        return np.sqrt([x[0], x[1]]) + TABLE[:2] * [x[1], x[0]] + np.eye(2) @ [x[0], 1.0]
+        y = np.sqrt([x[0], x[1]]) + TABLE[:2] * [x[1], x[0]] + np.eye(2) @ [x[0], 1.0]
+        return y + np.minimum.reduce([x, x[::-1] * 0.3]) + np.add.outer([x[0], 1.0], x)[0]
     """,
     "targets": """
         y = np.multiply(x, x, out=np.empty(2))

@@ -47,6 +47,7 @@ def check(fun: Callable[[Any], Any], x: Any) -> None:
         [
             (lambda w: ANY.bincount(INDEX, w) ** 2, X),
             (lambda w: ANY.bincount(INDEX, weights=w, minlength=7) ** 2, X),
+            (lambda w: ANY.bincount(INDEX.tolist(), w) ** 2, X),
             (lambda c: ANY.pad(c, 2, constant_values=c[0]) ** 2, X),
             (lambda c: ANY.pad(np.outer(c, c), (1, 2), constant_values=(c[0], c[1])) ** 2, X),
             (
@@ -153,6 +154,11 @@ def test_a_variance_without_degrees_of_freedom(name: str, ddof: int) -> None:
             (lambda x: ANY.cov(M * x, fweights=[1.5, 1, 1]), TypeError, "fweights must be integer"),
             (lambda x: ANY.bincount(INDEX[:2], x), ValueError, "don't have the same length"),
             (lambda x: ANY.bincount(-INDEX, x), ValueError, "negative"),
+            (lambda x: ANY.polyfit(V, V * x[0], -1), ValueError, "deg >= 0"),
+            (lambda x: ANY.polyfit(M, x, 1), TypeError, "vector for x"),
+            (lambda x: ANY.polyfit(V, x[:2], 1), TypeError, "same length"),
+            (lambda x: ANY.polyfit(V, V * x[0], 1, w=x[:2]), TypeError, "w and y"),
+            (lambda x: ANY.polyfit(V, V * x[0], 1, full=True), gw.errors.NoRuleError, "full="),
             (lambda x: ANY.gradient(V, x[:2]), ValueError, "distances must match the length"),
             (lambda x: ANY.geomspace(x[0], -x[0]), ValueError, "include zero, or change its sign"),
         ]

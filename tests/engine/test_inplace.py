@@ -775,3 +775,41 @@ def test_a_small_part_read_before_a_write_keeps_its_value_in_backward() -> None:
         return np.sum(square) + np.sum(a)
 
     assert gw.grad(f)(np.array([1.0, 2.0, 3.0])).tolist() == [0.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    "read", [fn(lambda a: a[:, 3]), fn(lambda a: a[1:40, 2]), fn(lambda a: a[7])]
+)
+def test_a_part_that_is_saved_leaves_the_buffer_to_its_array(read: Callable[[Any], Any]) -> None:
+    """A product saves its factors: of a part of an array that is written to, a copy."""
+    addresses: set[int] = set()
+
+    def f(x: Any) -> Any:
+        a = 1.0 * x
+        total = 0.0
+        for i in range(4):
+            a[i, 3] = 2.0 * a[i, 2]
+            part = read(a)
+            assert not part.flags.owndata  # it is a view
+            total = total + np.sum(part * part)
+            addresses.add(getattr(a, "_value", a).ctypes.data)
+        return total + np.sum(a)
+
+    x = np.random.default_rng(0).normal(size=(50, 50))
+    gw.testing.check_grads(f, (x,), order=1)
+    addresses.clear()
+    gw.grad(f)(x)
+    assert len(addresses) == 1
+
+
+def test_a_view_that_has_its_own_name_is_read_again_after_each_write() -> None:
+    def f(x: Any) -> Any:
+        a = 1.0 * x
+        row = a[1]
+        for k in range(3):
+            a[k] = a[k] * 2.0
+            row -= 0.5 * a[k]
+        return np.sum(a * a) + np.sum(row)
+
+    x = np.random.default_rng(0).normal(size=(3, 4))
+    gw.testing.check_grads(f, (x,), order=2)

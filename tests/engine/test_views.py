@@ -466,3 +466,30 @@ def test_a_row_of_a_filled_array_is_a_view_at_every_level() -> None:
     h = 1e-6
     ahead, behind = (gradient(V * (1 + s)) for s in (h, -h))
     np.testing.assert_allclose(tangent, (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-8)
+
+
+# What NumPy returns itself ------------------------------------------------------------------------
+
+
+def test_an_array_without_axes_of_length_one_is_squeezed_to_itself() -> None:
+    def program(x: Any) -> Any:
+        a = x * 2.0
+        same = np.squeeze(a)
+        assert same is a
+        same *= x
+        return a
+
+    check(program)
+
+
+def test_an_array_without_axes_is_flipped_to_a_number() -> None:
+    def program(x: Any) -> Any:
+        a = np.sum(x, keepdims=True).reshape(())
+        flipped = np.flip(a)
+        a[...] = 1.0
+        return flipped * x
+
+    check(program)
+    np.testing.assert_allclose(gw.vmap(program)(V), [program(row) for row in V])
+    with pytest.raises(ValueError, match="axis 0"):
+        gw.grad(fn(lambda x: np.flip(x.reshape(()), 0)))(np.ones(1))

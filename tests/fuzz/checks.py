@@ -307,7 +307,8 @@ def leaves_of(run: Run) -> tuple[list[Any], list[Any]]:
     leaves: list[Any] = [gw.wrap(run.args[i], requires_grad=True) for i in run.numbers]
     args = list(run.args)
     for i, leaf in zip(run.numbers, leaves, strict=True):
-        args[i] = leaf.copy("K")
+        turned = tuple(slice(None, None, -1 if s < 0 else 1) for s in leaf.strides)
+        args[i] = leaf[turned].copy("K")[turned] if turned else leaf.copy("K")
     return leaves, args
 
 

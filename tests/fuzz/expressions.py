@@ -130,7 +130,7 @@ def filled(writer: Writer, template: str, source: str, value: Any) -> str | None
             return None
         n = array.shape[0] if array.ndim else 0
         words[word] = found.replace(
-            "{m}", f"({source} @ {source}.T.conj() * 0.3 + np.diag(np.arange({n}) * 1.7 + 1.0))"
+            "{m}", f"(({source}) @ ({source}).T.conj() * 0.3 + np.diag(np.arange({n}) * 1.7 + 1.0))"
         )
     return template.format(**words)
 

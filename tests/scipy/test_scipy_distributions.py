@@ -417,3 +417,80 @@ def test_kernel_density_estimate() -> None:
     np.testing.assert_array_equal(ours.gaussian_kde(data)(points), stats.gaussian_kde(data)(points))
     with pytest.raises(NoRuleError, match="with respect to bw_method and weights"):
         gw.grad(fn(lambda w: ours.gaussian_kde(data, weights=w)(points)[0]))(np.ones(4))
+
+
+def test_normal_of_a_singular_covariance_has_the_derivative_in_its_subspace() -> None:
+    basis = np.random.default_rng(0).normal(size=(4, 2))
+    zero = np.zeros(4)
+
+    def within(basis: Any, z: Any) -> Any:
+        return ours.multivariate_normal.logpdf(basis @ z, zero, basis @ basis.T, True)
+
+    gw.testing.check_grads(within, (basis, np.array([0.3, 0.4])), order=1)
+
+
+@pytest.mark.parametrize("name", ["logpdf", "pdf"])
+def test_point_outside_of_the_subspace_has_the_derivative_zero(name: str) -> None:
+    density = getattr(ours.multivariate_normal, name)
+
+    def outside(x: Any) -> Any:
+        return density(x, np.zeros(2), np.diag([1.0, 0.0]), allow_singular=True)
+
+    value, pull = gw.vjp(outside, np.array([0.3, 1.0]))
+    assert value == (-np.inf if name == "logpdf" else 0)
+    np.testing.assert_array_equal(pull(1.0)[0], [0.0, 0.0])
+
+
+def test_frozen_distribution_of_plain_parameters_takes_tracked_points() -> None:
+    frozen = ours.multivariate_normal(np.array([0.3, 0.1]), np.diag([1.0, 2.0]))
+    native = stats.multivariate_normal(np.array([0.3, 0.1]), np.diag([1.0, 2.0]))
+    x = np.array([0.5, -0.2])
+
+    gw.testing.check_grads(frozen.logpdf, (x,))
+    assert isinstance(frozen, type(native))
+    assert frozen.logpdf(x) == native.logpdf(x)
+    assert pickle.loads(pickle.dumps(frozen)).pdf(x) == native.pdf(x)  # noqa: S301  made here
+    np.testing.assert_array_equal(frozen.cov, native.cov)
+
+
+def test_kernel_density_follows_a_bandwidth_that_is_set_later() -> None:
+    data = np.array([0.1, 0.9, 1.3, 2.2])
+
+    def density(data: Any) -> Any:
+        estimate = ours.gaussian_kde(data)
+        estimate.set_bandwidth(0.3)
+        return estimate([0.5, 1.0])
+
+    native = stats.gaussian_kde(data)
+    native.set_bandwidth(0.3)
+    gw.testing.check_grads(density, (data,), order=1)
+    np.testing.assert_array_equal(gw.vjp(density, data)[0], native([0.5, 1.0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("covariance", lambda k: np.sum(k.covariance)),
+        ("dataset", lambda k: np.sum(k.dataset)),
+        ("resample", lambda k: np.sum(k.resample(2, seed=1))),
+        ("integrate_kde", lambda k: k.integrate_kde(k)),
+    ],
+)
+def test_what_a_kernel_density_has_no_derivative_for_is_refused(name: str, use: Any) -> None:
+    with pytest.raises(NoRuleError, match=rf"gaussian_kde\.{name}.* has no derivative"):
+        gw.grad(lambda data: use(ours.gaussian_kde(data)))(np.array([0.1, 0.9, 1.3, 2.2]))
+
+
+def test_von_mises_fisher_density_is_differentiated_on_the_sphere() -> None:
+    def density(angle: Any, kappa: Any) -> Any:
+        x = np.stack([np.cos(angle) * 0.6, np.sin(angle) * 0.6, 0.8 + 0 * angle])
+        return ours.vonmises_fisher(np.array([0.0, 0.0, 1.0]), kappa).pdf(x)
+
+    def closed(angle: float, kappa: float) -> float:
+        return float(kappa / (4 * np.pi * np.sinh(kappa)) * np.exp(0.8 * kappa))
+
+    of_angle, of_kappa = gw.grad(density, (0, 1))(0.4, 2.4)
+    assert abs(of_angle) < 1e-14
+    h = 1e-5
+    wanted = (closed(0.4, 2.4 + h) - closed(0.4, 2.4 - h)) / (2 * h)
+    assert abs(of_kappa - wanted) < 1e-9

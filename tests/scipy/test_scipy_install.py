@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,19 @@ from scipy.spatial.transform import Rotation
 
 import gradwrap as gw
 import gradwrap.scipy
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
 INTERPOLATE: Any = import_module("scipy.interpolate")
 OPTIMIZE: Any = import_module("scipy.optimize")
 brentq, curve_fit = OPTIMIZE.brentq, OPTIMIZE.curve_fit
 MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
+LINALG: Any = import_module("scipy.linalg")
+SPARSE: Any = import_module("scipy.sparse")
+MATRIX_BEFORE = SPARSE.csr_array(MATRIX)
 
 
 @pytest.fixture
@@ -84,3 +90,79 @@ def test_identity_signature_pickling_and_values_are_kept() -> None:
     assert [inspect.signature(function) for function in functions] == before
     with pytest.raises(gw.errors.TrackedValueError, match=r"gradwrap\.scipy\.install\(\)"):
         gw.grad(lambda a: np.sum(inv(a)))(MATRIX)
+
+
+@pytest.mark.usefixtures("installed")
+def test_frames_of_every_function_show_their_variables() -> None:
+    # a debugger and an error message read them; free variables have to be set up for that
+    seen: list[dict[str, Any]] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code is LINALG.eig.__code__:
+            seen.append(dict(frame.f_locals))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        LINALG.eig(MATRIX)
+    finally:
+        sys.setprofile(before)
+
+    assert LINALG.eig.__code__.co_freevars
+    assert set(LINALG.eig.__code__.co_freevars) < set(seen[0])
+    assert "a" in seen[0]["names"]
+    with pytest.raises(NoRuleError, match=r"scipy\.linalg\.eig has no derivative with left="):
+        gw.grad(lambda a: np.sum(np.real(LINALG.eig(a, left=True)[0])))(MATRIX)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, y: INTERPOLATE.CubicSpline(x, y),
+        lambda x, y: INTERPOLATE.PchipInterpolator(x, y=y),
+        lambda x, y: INTERPOLATE.UnivariateSpline(x, y, s=0),
+        lambda x, y: INTERPOLATE.interp1d(x, y),
+        lambda _, y: scipy.stats.gaussian_kde(y),
+    ],
+)
+def test_object_of_plain_data_is_asked_at_tracked_points(make: Any) -> None:
+    x, y = np.array([0.0, 1.0, 1.5, 2.5, 3.0]), np.array([0.3, 0.1, 0.7, 0.9, 0.2])
+    made = make(x, y)
+    at = np.array([0.3, 2.0])
+    value = made(at)
+    x[:] = 0.0  # what it was made of is its own
+
+    gw.testing.check_grads(made, (at,), order=1)
+    np.testing.assert_array_equal(gw.vjp(made, at)[0], value)
+
+
+@pytest.mark.usefixtures("installed")
+def test_tests_of_samples_call_each_other_as_scipy_does() -> None:
+    sample = np.array([0.3, -1.2, 0.7, 2.0, 0.4, 1.1, -0.2, 0.9, 1.7])
+
+    for name in ("normaltest", "jarque_bera"):
+        gw.testing.check_grads(
+            lambda x, name=name: getattr(scipy.stats, name)(x).statistic, (sample,), order=1
+        )
+    gw.testing.check_grads(scipy.stats.tstd, (sample,), order=1)
+
+
+@pytest.mark.usefixtures("installed")
+def test_integrals_within_scipys_own_code_are_its_own() -> None:
+    gw.testing.check_grads(
+        lambda x: scipy.stats.geninvgauss.cdf(x, 1.3, 0.9), (np.array([0.4, 1.2]),), order=1
+    )
+
+
+@pytest.mark.usefixtures("installed")
+def test_matrices_that_were_made_before_take_tracked_values() -> None:
+    x, data = np.array([0.5, -1.0]), np.array([2.0, 0.5, 1.5])
+    places = (np.array([0, 0, 1]), np.array([0, 1, 1]))
+
+    def function(data: Any, x: Any) -> Any:
+        tracked = SPARSE.csr_array((data, places), (2, 2))
+        return MATRIX_BEFORE @ x + (tracked + MATRIX_BEFORE) @ x + x @ (MATRIX_BEFORE * x[0])
+
+    gw.testing.check_grads(function, (data, x), order=1)
+    assert type(SPARSE.csr_array((data, places), (2, 2))) is type(MATRIX_BEFORE)

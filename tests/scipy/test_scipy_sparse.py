@@ -61,3 +61,110 @@ def test_what_a_matrix_of_tracked_elements_lacks_is_refused() -> None:
         gw.grad(lambda d: sparse.coo_array((d, (ROWS, COLUMNS))).eliminate_zeros())(DATA)
     with pytest.raises(NoRuleError, match=r"dia_array of tracked elements is made of"):
         gw.grad(lambda d: sparse.dia_array((d[None, :3], [0]), (3, 3)) @ X)(DATA)
+
+
+# Arithmetic of matrices of tracked elements, of which there may be two for a place ----------------
+
+OTHER = native.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 0.5, 0.0], [0.3, 0.0, 0.0]]))
+DENSE_OTHER = np.arange(9.0).reshape(3, 3)
+
+
+def matrix_of(data: Any) -> Any:
+    return sparse.csr_array((data, (ROWS, COLUMNS)), (3, 3))
+
+
+ARITHMETIC: dict[str, Any] = {
+    "sum with a matrix": lambda s: (s + OTHER).toarray(),
+    "matrix minus it": lambda s: (OTHER - s).toarray(),
+    "difference": lambda s: (s - 2 * s).toarray(),
+    "sum with an array": lambda s: s + DENSE_OTHER,
+    "array minus it": lambda s: DENSE_OTHER - s,
+    "multiple": lambda s: (1.5 * s * 2.0).toarray(),
+    "quotient": lambda s: (-s / 2.0).toarray(),
+    "product with a matrix": lambda s: (s @ OTHER).toarray(),
+    "matrix times it": lambda s: (OTHER @ s).toarray(),
+    "square": lambda s: (s @ s.T).tocsc().toarray(),
+    "elements": lambda s: s.multiply(OTHER).toarray(),
+    "elements of an array": lambda s: s.multiply(DENSE_OTHER[0]).toarray(),
+    "power": lambda s: (s + OTHER).power(2).toarray(),
+    "total": lambda s: s.sum(),
+    "sums": lambda s: [s.sum(axis=0), s.sum(axis=1), s.mean(axis=0)],
+    "diagonals": lambda s: [s.diagonal(), s.diagonal(1), s.diagonal(-1), s.trace()],
+    "element": lambda s: [s[0, 2], s[1, 0]],
+    "part": lambda s: (s + OTHER)[1:].toarray(),
+    "norm": lambda s: linalg.norm(s + OTHER),
+    "vstack": lambda s: sparse.vstack([OTHER, s]).toarray(),
+    "hstack": lambda s: sparse.hstack([s, s]).toarray(),
+    "block_diag": lambda s: sparse.block_diag([s, OTHER]).toarray(),
+    "block_array": lambda s: sparse.block_array([[s, None], [OTHER, s]]).toarray(),
+    "tril": lambda s: sparse.tril(s + OTHER).toarray(),
+    "kron": lambda s: sparse.kron(s, OTHER).toarray(),
+    "kron of itself": lambda s: sparse.kron(s, s.T).toarray(),
+    "formats": lambda s: sparse.csc_array(s.tocoo()).toarray(),
+    "splu": lambda s: linalg.splu(s.tocsc()).solve(X),
+    "splu transposed": lambda s: linalg.splu(s.tocsc()).solve(X, "T"),
+    "factorized": lambda s: linalg.factorized(s.tocsc())(X),
+    "cg of a product": lambda s: linalg.cg(s @ s.T, X, rtol=1e-13)[0],
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_arithmetic_of_tracked_elements(name: str) -> None:
+    function = ARITHMETIC[name]
+
+    gw.testing.check_grads(lambda d: function(matrix_of(d)), (DATA,))
+    found = gw.vjp(lambda d: function(matrix_of(d)), DATA)[0]
+    wanted = function(matrix_of(DATA))
+    for one, other in zip(
+        *(list(v) if isinstance(v, list) else [v] for v in (found, wanted)), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+        assert np.shape(one) == np.shape(other)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda m, v: m + np.outer(v, v),
+        lambda m, v: np.outer(v, v) - m,
+        lambda m, v: (m * v[0]) @ X,
+        lambda m, v: (m / v[0]).toarray(),
+        lambda m, v: m.multiply(v).toarray(),
+        lambda m, v: (np.outer(v, v) * m).toarray(),
+        lambda m, v: m.tocsc().T @ v,
+        lambda m, v: (m + m) @ v,
+        lambda m, v: sparse.eye_array(3, format="csr") @ v + m @ v,
+        lambda _, v: sparse.diags_array([v, v[1:]], offsets=[0, 1]) @ v,
+        lambda _, v: sparse.diags(v) @ v,
+        lambda m, v: linalg.splu(m.tocsc()).solve(v),
+        lambda m, v: linalg.expm_multiply(m, v),
+    ],
+)
+def test_matrix_of_plain_elements_takes_tracked_values(function: Any) -> None:
+    matrix = sparse.csr_array(DENSE)
+
+    gw.testing.check_grads(lambda v: function(matrix, v), (X,), order=1)
+    np.testing.assert_allclose(
+        gw.vjp(lambda v: function(matrix, v), X)[0], function(sparse.csr_array(DENSE), X)
+    )
+
+
+def test_matrices_of_plain_elements_are_scipys() -> None:
+    matrix = sparse.csr_array(DENSE)
+
+    assert isinstance(matrix.tocsc(), native.csc_array)
+    np.testing.assert_array_equal((matrix * 2.0).toarray(), DENSE * 2.0)
+    np.testing.assert_array_equal((matrix + matrix).toarray(), DENSE + DENSE)
+    np.testing.assert_array_equal(sparse.vstack([matrix, matrix]).toarray(), np.r_[DENSE, DENSE])
+    np.testing.assert_array_equal((matrix @ matrix).toarray(), DENSE @ DENSE)
+
+
+def test_sums_with_numbers_and_products_of_two_tracked_matrices_are_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"a number that is not zero have no sum"):
+        gw.grad(lambda d: (matrix_of(d) + 1.0).sum())(DATA)
+    with pytest.raises(NoRuleError, match=r"no product by elements\. Fix: one \.toarray\(\)"):
+        gw.grad(lambda d: matrix_of(d).multiply(matrix_of(d)).sum())(DATA)
+    with pytest.raises(NoRuleError, match=r"norm has no derivative with ord= or axis="):
+        gw.grad(lambda d: linalg.norm(matrix_of(d), 1))(DATA)
+    with pytest.raises(NoRuleError, match=r"SuperLU\.L has no derivative"):
+        gw.grad(lambda d: linalg.splu(matrix_of(d).tocsc()).L.sum())(DATA)

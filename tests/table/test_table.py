@@ -66,3 +66,14 @@ def test_zero_gives_zero_at_the_arguments_that_keep_a_diagonal(rule: Rule) -> No
         for other in (-1.5, 0.5, 3.0):
             values = [np.zeros(2) if name == zero_at else np.full(2, other) for name in rule.arrays]
             assert np.array_equal(function(*values), np.zeros(2))
+
+
+@pytest.mark.parametrize("rule", [r for r in ROWS if r.symmetric], ids=lambda rule: rule.name)
+def test_formulas_of_a_symmetric_row_are_one_function_of_the_other_argument(rule: Rule) -> None:
+    """Backward calls the first alone where both arguments are one array."""
+    first, second = rule.formulas
+    assert first is not None
+    assert second is not None
+    assert (first.saved, second.saved) == (("x2",), ("x1",))
+    g, x = np.array([0.3, -1.2]), np.array([1.7, 0.4])
+    assert np.array_equal(first.function(NUMPY, g, x), second.function(NUMPY, g, x))

@@ -100,3 +100,27 @@ def test_every_nesting_of_the_modes_is_checked() -> None:
     check_grads(square, [X], order=1)
     with pytest.raises(GradientMismatchError, match=r"order 2 \((fwd|rev) of fwd\)"):
         check_grads(square, [X])
+
+
+def test_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    check_grads(np.sin, [X], order=2, verbose=True)
+    heading, *rows = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["order", "by", "gradwrap", "differences", "relative", "error"]
+    assert [row.split()[0] for row in rows] == ["1", "1", "2", "2", "2", "2"]
+    assert all(row.endswith("  ok") for row in rows)
+    by = [row[7:17].strip() for row in rows]
+    assert by == ["fwd", "rev", "fwd of fwd", "rev of fwd", "fwd of rev", "rev of rev"]
+    for row in rows:
+        found, numerical, error = (float(part) for part in row[17:].split()[:3])
+        assert found == pytest.approx(numerical, abs=1e-6)
+        assert error < 1e-6
+    check_grads(np.sin, [X])
+    assert not capsys.readouterr().out
+
+
+def test_prints_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = gw.primitive(fn(lambda x: x**2))
+    gw.defvjp(wrong, lambda xp, g, x: g * 3 * x)
+    with pytest.raises(GradientMismatchError):
+        check_grads(wrong, [3.0], order=1, modes=["rev"], verbose=True)
+    assert capsys.readouterr().out.splitlines()[-1].endswith("WRONG")

@@ -13,6 +13,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import BackwardError, MissingToolError
+from lambdas import fn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -415,3 +416,38 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingToolError, match=r"program dot was not found.*Fix: install"):
         gw.draw(np.sin(leaf(2))).png()
+
+
+# Functions ----------------------------------------------------------------------------------------
+
+
+def test_call_of_a_function_is_drawn_with_its_parameters() -> None:
+    def loss(params: dict[str, Any], x: Any, power: int) -> Any:
+        return np.sum(np.tanh(x @ params["w"] + params["b"]) ** power)
+
+    params = {"w": np.ones((3, 2)), "b": 0.5}
+    drawing = gw.draw(loss, params, np.ones((4, 3)), 2)
+    assert sorted(kinds(drawing, "leaf")) == [
+        "params['b']<br/>float64[]",
+        "params['w']<br/>float64[3, 2]",
+        "x<br/>float64[4, 3]",
+    ]
+    operations = [text.partition("<br/>")[0] for text in kinds(drawing, "operation")]
+    assert operations == ["matmul", "add", "tanh", "pow", "sum"]
+
+
+def test_names_are_added_to_the_parameters() -> None:
+    scale = gw.wrap(np.ones(2), requires_grad=True)
+    drawing = gw.draw(fn(lambda x: np.sum(x * scale)), np.ones(2), names={"scale": scale})
+    assert [text.partition("<br/>")[0] for text in kinds(drawing, "leaf")][:1] == ["x"]
+
+
+def test_drawing_a_call_says_what_is_missing() -> None:
+    with pytest.raises(gw.errors.NotAnArrayError, match=r"no argument of sin is an array.*Fix: "):
+        gw.draw(np.sin)
+    with pytest.raises(gw.errors.NotAnArrayError, match=r"no argument of square is an array"):
+        gw.draw(np.square, np.array([1, 2]))
+    with pytest.raises(gw.errors.NotAnArrayError, match=r"which is no function. Fix: draw\(f"):
+        gw.draw(leaf(2), np.ones(2))
+    with pytest.raises(BackwardError, match="nothing was recorded"):
+        gw.draw(fn(lambda x: 1.0), np.ones(2))

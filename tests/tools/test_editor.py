@@ -143,7 +143,7 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
 
 def test_hovering_grad_shows_its_docstring(editor: Editor) -> None:
     shown = editor.hover("gw.grad")
-    assert "A function that returns the gradient of `fun`" in shown
+    assert "Return a function for the gradient of `fun`" in shown
     assert "argnums" in shown
     assert "gw.grad(lambda x: np.sum(np.sin(x)))" in shown.replace("&gt;", ">")
 
@@ -157,8 +157,8 @@ def test_hovering_the_gradient_function_shows_the_parameters_of_the_users(editor
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("gw.value_and_grad", "returns the value of `fun` and its gradient"),
-        ("gw.jacobian", "The Jacobian by the mode that needs fewer passes"),
+        ("gw.value_and_grad", "Return a function for the value of `fun` and its gradient"),
+        ("gw.jacobian", "Return a function for the Jacobian, by rows or by columns"),
         ("gw.wrap", "Wrap a native array"),
         ("x.backward", "Differentiate this array with respect to the leaves"),
         ("x.sum", "The sum."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import runpy
 import subprocess
 import sys
@@ -12,9 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gallery
+import gradwrap as gw
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 pytest.importorskip("sklearn")
+pytest.importorskip("matplotlib.font_manager")  # makes its cache, which a script would report
 
 
 def run(name: str, **options: Any) -> Any:
@@ -149,12 +154,189 @@ def test_control_flow() -> None:
     assert result.eccentricity == pytest.approx(0.20563, abs=1e-6)
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_runs_as_a_script_into_a_pipe(path: Path) -> None:
-    few = ["array_api_strict"] if path.stem == "everywhere" else []  # the others: above
+def test_curve_fit() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    example = runpy.run_path(str(EXAMPLES / "curve_fit.py"))
+    result, times, error = example["main"](), example["TIMES"], example["ERROR"]
+
+    def angle(t: Any, *parameters: float) -> Any:
+        return example["angle"](np.array(parameters), t)
+
+    known, covariance = optimize.curve_fit(
+        angle,
+        times,
+        result.measured,
+        example["GUESS"],
+        sigma=np.full(len(times), error),
+        absolute_sigma=True,
+    )
+    np.testing.assert_allclose(result.best, known, atol=1e-5)
+    np.testing.assert_allclose(result.errors, np.sqrt(np.diag(covariance)), rtol=0.02)
+    # at time 0 the prediction is `amplitude cos(phase)`
+    amplitude, _, _, phase = result.best
+    slope = np.array([np.cos(phase), 0.0, 0.0, -amplitude * np.sin(phase)])
+    exact = np.sqrt(slope @ result.covariance @ slope)
+    np.testing.assert_allclose(result.band(np.array([0.0])), [exact], rtol=1e-12)
+
+
+def test_lens_design() -> None:
+    pytest.importorskip("scipy")
+    example = runpy.run_path(str(EXAMPLES / "lens_design.py"))
+    result = example["main"]()
+    assert result.spot_before > 2.0
+    assert result.spot_after < 0.005
+    gw.testing.check_grads(example["merit"], [example["START"]])
+    # rays near the axis meet where the lensmaker's equation says: thin lenses, so within some mm
+    (c1, c2, c3), (crown, flint) = result.curvatures / 100.0, example["COLOURS"]["green"]
+    power = (crown - 1.0) * (c1 - c2) + (flint - 1.0) * (c2 - c3)
+    assert 1.0 / power == pytest.approx(example["SENSOR"], rel=0.06)
+
+
+def test_heat_equation() -> None:
+    pytest.importorskip("scipy")
+    result = run("heat_equation.py")
+    assert result.misfit_per_reading == pytest.approx(1.0, abs=0.15)
+    truth = 0.25 - 0.15 * np.exp(-(((np.arange(39) / 39 + 0.5 / 39 - 0.55) / 0.12) ** 2))
+    assert np.mean(abs(result.conductivity - truth) < 2 * result.errors) > 0.85
+
+
+def test_hamiltonian_monte_carlo() -> None:
+    result = run("hamiltonian_monte_carlo.py")
+    x, y = result.samples[..., 0], result.samples[..., 1]
+    assert result.accepted > 0.9
+    np.testing.assert_allclose([x.mean(), y.mean()], [0.0, 0.0], atol=0.15)
+    np.testing.assert_allclose([x.std(), y.std()], [2.0, np.sqrt(6.12)], rtol=0.08)
+
+
+def test_variational_inference() -> None:
+    pytest.importorskip("scipy")
+    result = run("variational_inference.py")
+    np.testing.assert_allclose(result.mean, result.grid_mean, atol=0.05)
+    spread, known = (np.sqrt(np.diag(c)) for c in (result.covariance, result.grid_covariance))
+    np.testing.assert_allclose(spread, known, rtol=0.15)
+
+
+def test_ode_sensitivity() -> None:
+    example = runpy.run_path(str(EXAMPLES / "ode_sensitivity.py"))
+    result, rates, start = example["main"](), example["RATES"], example["START"]
+    assert result.difference < 1e-12
+    h = 1e-6
+    ahead, behind = (example["peak"](rates * (1.0 + s * np.eye(4)[0]), start) for s in (h, -h))
+    assert result.of_peak[0] == pytest.approx((ahead - behind) / (2 * h), rel=1e-6)
+
+
+def test_implicit_layer() -> None:
+    example = runpy.run_path(str(EXAMPLES / "implicit_layer.py"))
+    result = example["main"](steps=150)
+    assert result.accuracy > 0.98
+    assert result.losses[0] == pytest.approx(np.log(2.0), rel=1e-12)
+    state = example["equilibrium"](result.params, result.x)
+    np.testing.assert_allclose(example["update"](state, result.params, result.x), state, atol=1e-9)
+    few = (result.x[:5], result.labels[:5])
+    gw.testing.check_grads(lambda p: example["loss"](p, *few), [result.params], 1, ["rev"])
+
+
+def test_attention() -> None:
+    result = run("attention.py", steps=130)
+    assert result.losses[0] > 2.0
+    assert result.accuracy > 0.9
+    weights = np.stack(result.weights)
+    np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-12)
+    assert np.all(weights[..., ~np.tri(16, dtype=bool)] == 0.0)  # nothing is read from later places
+
+
+def test_gaussian_process() -> None:
+    result = run("gaussian_process.py")
+    assert result.likelihoods[1] > result.likelihoods[0] + 10.0
+    assert result.gradient_error < 1e-6
+    later = result.mean[-len(result.future[0]) :] - result.future[1]
+    assert np.sqrt(np.mean(later**2)) < 0.5
+
+
+def test_kalman_filter() -> None:
+    result = run("kalman_filter.py")
+    assert result.likelihood_error < 1e-8
+    assert result.gradient_error < 1e-6
+    off = np.abs(result.means[:, 0] - result.states[:, 0])
+    assert np.mean(off < 2.0 * np.sqrt(result.covariances[:, 0, 0])) > 0.85
+
+
+def test_inverse_problem() -> None:
+    result = run("inverse_problem.py")
+    assert result.jacobian_error < 1e-4
+    assert result.unknowns["source"] == pytest.approx(2.4, abs=0.1)
+    assert result.unknowns["end"] == pytest.approx(2.0, abs=0.2)
+
+
+def test_spline_fit() -> None:
+    result = run("spline_fit.py")
+    assert result.linear_error < 1e-10
+    assert result.jacobian_error < 1e-7
+    assert result.errors["free"] < 0.04
+    assert result.errors["even"] > 0.1
+
+
+def test_survival() -> None:
+    result = run("survival.py")
+    assert result.exponential_error < 1e-7
+    assert result.gradient_error < 1e-7
+    np.testing.assert_allclose(result.model["effects"], [1.08, -0.26, 0.50], atol=0.01)
+
+
+@pytest.mark.parametrize(
+    "name", ["curve_fit", "digits", "everywhere"]
+)  # the site's build: the others
+def test_runs_as_a_script_into_a_pipe(name: str, tmp_path: Path) -> None:
+    few = ["array_api_strict"] if name == "everywhere" else []  # the others: above
+    path = EXAMPLES / f"{name}.py"
+    command = [sys.executable, str(path), *few]
     done = subprocess.run(
-        [sys.executable, str(path), *few], capture_output=True, check=False, text=True, timeout=120
+        command, capture_output=True, check=False, cwd=tmp_path, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert not done.stderr
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_says_what_it_shows(path: Path) -> None:
+    title = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[
+        0
+    ]
+    assert title.endswith(".")
+    assert 40 < len(title) < 110
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 220
+
+
+def test_gallery_has_a_page_for_each_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a_dot.py").write_text(
+        '"""Draw a dot, and say so.\n\nThe rest of the text.\n"""\n'
+        "from pathlib import Path\n"
+        "Path('dot.svg').write_text('<svg/>')\n"
+        "print('drawn')\n"
+    )
+    monkeypatch.setattr(gallery, "KEPT", tmp_path / "kept")
+    found = gallery.perform(tmp_path / "a_dot.py")
+    assert found.summary == "Draw a dot, and say so."
+    assert [picture.name for picture in found.pictures] == ["dot.svg"]
+    page = gallery.page(found)
+    assert page.startswith("# A dot\n")
+    assert "![A dot](a_dot/dot.svg)" in page
+    assert "```text\ndrawn\n```" in page
+    index = gallery.index_page([found])
+    assert "## More" in index
+    assert "[A dot](a_dot.md)" in index
+
+
+def test_gallery_refuses_an_example_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gallery, "KEPT", tmp_path / "kept")
+    for k, script in enumerate(("1 / 0", "import sys; print(1); print(2, file=sys.stderr)", "")):
+        path = tmp_path / f"bad{k}.py"
+        path.write_text(script)
+        with pytest.raises(RuntimeError, match=f"bad{k}.py failed"):
+            gallery.perform(path)

@@ -202,7 +202,7 @@ FEATURES = X.reshape(-1, 16)
 
 
 def logistic(w: Any) -> Any:
-    t = FEATURES @ w
+    t: Any = FEATURES @ w
     return np.mean(np.logaddexp(0.0, t) - 0.5 * t) + 0.01 * np.sum(w * w)
 
 

@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-ROOMS = ("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy")
+ROOMS = (
+    *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
+    "compiler",
+)
 CLOCKS = re.compile(
     r"timeit|perf_counter|process_time|thread_time|monotonic(?:_ns)?\(|clock_gettime|time_ns|time\.time\b"
 )

@@ -13,7 +13,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.errors import CheckpointError, GraphFreedError
+from gradwrap.errors import ArgnumsError, CheckpointError, GraphFreedError
 from lambdas import fn, rows
 
 if TYPE_CHECKING:
@@ -440,3 +440,118 @@ def test_hooks_on_arguments_run_once() -> None:
     assert seen == ["y", "x"]
     np.testing.assert_allclose(y.grad, 10 * np.cos(2 * X) * X)
     np.testing.assert_allclose(taken(x), 20 * np.cos(2 * X) * X + np.sin(2 * X))
+
+
+# Options ------------------------------------------------------------------------------------------
+
+
+def counted_product() -> tuple[Any, list[int]]:
+    """A product of matrices that counts its calls."""
+    calls = [0]
+
+    @gw.primitive
+    def product(a: Any, b: Any) -> Any:
+        calls[0] += 1
+        return a @ b
+
+    gw.defvjp(product, lambda xp, g, b: g @ b.T, lambda xp, g, a: a.T @ g)
+    return product, calls
+
+
+LEFT, RIGHT = np.random.default_rng(0).normal(size=(2, 3, 3))
+
+
+def times(x: Any, k: Any) -> Any:
+    return k * x
+
+
+def test_it_is_called_at_once_with_arguments() -> None:
+    def total(x: Any) -> Any:
+        return gw.checkpoint(np.sin, x) * gw.checkpoint(times, x, k=2)
+
+    found = gw.grad(total)(1.0)
+    assert found == pytest.approx(2 * np.cos(1.0) + 2 * np.sin(1.0))
+
+
+@pytest.mark.parametrize("given", ["the function", "its name in a list", "a rule for names"])
+def test_what_a_policy_names_is_not_computed_again(given: str) -> None:
+    product, calls = counted_product()
+    policy: Any = {
+        "the function": product,
+        "its name in a list": [product, "matmul"],
+        "a rule for names": fn(lambda name: name == "matmul"),
+    }[given]
+    body = fn(lambda w, x: np.tanh(product(w, np.sin(w @ x))))
+    layer = gw.checkpoint(body, policy=policy)
+    found = gw.grad(lambda w: np.sum(layer(w, layer(w, RIGHT))))(LEFT)
+    assert calls[0] == (4 if callable(policy) and policy is not product else 2)
+
+    def plain(w: Any, x: Any) -> Any:
+        return np.tanh(w @ np.sin(w @ x))
+
+    np.testing.assert_allclose(found, gw.grad(lambda w: np.sum(plain(w, plain(w, RIGHT))))(LEFT))
+
+
+def test_a_policy_holds_in_second_derivatives_and_in_other_modes() -> None:
+    def plain(w: Any) -> Any:
+        return np.tanh(w @ np.sin(w @ RIGHT))
+
+    def total(f: Any) -> Any:
+        return fn(lambda w: np.sum(f(w) ** 2))
+
+    layer: Any = gw.checkpoint(plain, policy="matmul")
+    np.testing.assert_allclose(gw.hessian(total(layer))(LEFT), gw.hessian(total(plain))(LEFT))
+    np.testing.assert_allclose(gw.jacfwd(layer)(LEFT), gw.jacfwd(plain)(LEFT))
+    rows = np.stack([LEFT, RIGHT])
+    np.testing.assert_allclose(
+        gw.vmap(gw.grad(total(layer)))(rows), gw.vmap(gw.grad(total(plain)))(rows)
+    )
+    w: Any = gw.wrap(LEFT, requires_grad=True)
+    total(layer)(w).backward()
+    np.testing.assert_allclose(w.grad, gw.grad(total(plain))(LEFT))
+
+
+def test_a_result_that_is_kept_may_be_written_to() -> None:
+    def written(w: Any) -> Any:
+        out = w @ RIGHT
+        out *= 2.0
+        out[0] = np.sin(out[1])
+        return out
+
+    kept = gw.checkpoint(written, policy="matmul")
+    np.testing.assert_allclose(gw.jacrev(kept)(LEFT), gw.jacrev(written)(LEFT))
+
+
+def test_a_function_that_does_something_else_under_a_policy_is_refused() -> None:
+    runs = 0
+
+    def changing(w: Any) -> Any:
+        nonlocal runs
+        runs += 1
+        return w @ RIGHT if runs == 1 else w @ (w @ RIGHT)
+
+    with pytest.raises(CheckpointError, match="called matmul where it ended the first time"):
+        gw.grad(lambda w: np.sum(gw.checkpoint(changing, policy="matmul")(w)))(LEFT)
+
+
+def test_a_policy_that_names_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="policy: 'dots' is no operation"):
+        gw.checkpoint(np.sin, policy="dots")
+
+
+def test_static_arguments_are_handed_on_as_they_are() -> None:
+    seen: list[Any] = []
+
+    def scaled(settings: Any, x: Any, table: Any) -> Any:
+        seen.append((settings, table))
+        return np.sum(x * settings["scale"] * table)
+
+    settings, table = {"scale": 3.0}, np.arange(2.0)
+    call = gw.checkpoint(scaled, static_argnums=(0, -1))
+    np.testing.assert_array_equal(
+        gw.grad(lambda x: call(settings, x, table))(np.ones(2)), [0.0, 3.0]
+    )
+    assert len(seen) == 2
+    assert all(one[0] is settings and one[1] is table for one in seen)
+    with pytest.raises(ArgnumsError, match="static_argnums=3 is out of range: scaled was called"):
+        gw.checkpoint(scaled, static_argnums=3)(settings, np.ones(2), table)

@@ -10,6 +10,8 @@ import pytest
 
 import gradwrap
 import gradwrap.numpy as gnp
+from gradwrap.core.observing.progress import Progress
+from gradwrap.transforms import stretches
 from lambdas import fn
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
@@ -278,3 +280,67 @@ def test_bad_input_is_an_error_that_names_it(call: Any, kind: str, message: str)
 def test_chunk_size_below_one_is_an_error(jac: Jac) -> None:
     with pytest.raises(ValueError, match=r"chunk_size=0\. Fix: give a positive number of rows"):
         jac(vector, chunk_size=0)(X)
+
+
+# Progress -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Record each line of progress, without tqdm."""
+    shown: list[str] = []
+
+    class Recorded(Progress):
+        def show(self, step: int, text: Any) -> None:
+            shown.append(f"{self._what}: {step} of {self._total}, {text()}")
+
+    monkeypatch.setattr(stretches, "Progress", Recorded)
+    return shown
+
+
+@pytest.mark.parametrize("transform", [gw.jacrev, gw.jacfwd, gw.jacobian])
+def test_progress_shows_the_stretches(transform: Any, lines: list[str]) -> None:
+    def f(x: Any) -> Any:
+        gw.jacobian(np.sin)(np.ones(3))  # what the function computes itself shows nothing
+        return np.sin(x) * np.sum(x)
+
+    x = np.linspace(0.0, 1.0, 40)
+    whole = transform(f)(x)
+    assert not lines
+    np.testing.assert_array_equal(transform(f, progress=True)(x), whole)
+    name = transform.__name__
+    assert lines == [f"{name} of f: {k} of 20, {2 * k} of 40 rows or columns" for k in range(1, 21)]
+    lines.clear()
+    np.testing.assert_array_equal(transform(f, progress=True, chunk_size=25)(x), whole)
+    ends = [25, 40]
+    wanted = [f"{name} of f: {k + 1} of 2, {ends[k]} of 40 rows or columns" for k in range(2)]
+    assert lines == wanted
+
+
+def test_progress_of_a_hessian_and_of_several_arguments(lines: list[str]) -> None:
+    x = np.linspace(0.0, 1.0, 4)
+    found = gw.hessian(fn(lambda x: np.sum(x**3)), progress=True)(x)
+    np.testing.assert_allclose(found, np.diag(6 * x))
+    assert lines[-1] == "hessian of <lambda>: 4 of 4, 4 of 4 rows or columns"
+    lines.clear()
+    a, b = gw.jacrev(fn(lambda a, b: a * b), (0, 1), progress=True)(x, 2 * x)
+    np.testing.assert_array_equal(a, np.diag(2 * x))
+    np.testing.assert_array_equal(b, np.diag(x))
+    assert len(lines) == 4
+
+
+def test_progress_of_a_sparse_jacobian(lines: list[str]) -> None:
+    pytest.importorskip("scipy")
+    found = gw.jacobian(np.square, sparsity=np.eye(3), progress=True)(np.arange(3.0))
+    np.testing.assert_array_equal(found.toarray(), np.diag([0.0, 2.0, 4.0]))
+    assert lines
+
+
+def test_progress_ends_with_an_error(lines: list[str]) -> None:
+    def fails(x: Any) -> Any:
+        raise KeyError(x.shape)
+
+    with pytest.raises(KeyError):
+        gw.jacfwd(fails, progress=True)(np.ones(2))
+    gw.jacfwd(np.square)(np.ones(2))
+    assert not lines

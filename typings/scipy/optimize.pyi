@@ -1,6 +1,6 @@
 # What the examples and tests use; SciPy has no types of its own.
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,3 +43,19 @@ def minimize(
     callback: Callable[..., object] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> OptimizeResult: ...
+
+class _LeastSquares(Protocol):
+    x: NDArray[np.float64]
+    fun: NDArray[np.float64]
+    jac: NDArray[np.float64]
+    success: bool
+    nfev: int
+    njev: int
+
+def least_squares(
+    fun: Callable[..., NDArray[np.float64]],
+    x0: ArrayLike,
+    jac: Callable[..., Any] | Literal["2-point", "3-point", "cs"] = "2-point",
+    *,
+    args: tuple[Any, ...] = (),
+) -> _LeastSquares: ...

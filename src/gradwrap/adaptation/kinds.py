@@ -1,4 +1,4 @@
-"""What a value is to adapted code: plain, or a variable that stands for a value of NumPy's."""
+"""The kind of a value for adapted code: plain, or a variable that stands for NumPy's."""
 
 from __future__ import annotations
 

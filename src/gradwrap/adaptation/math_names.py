@@ -123,7 +123,7 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
 
 
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """What answers for variables."""
+    """The function that answers for variables."""
     if name in OF_VALUES:
         original = getattr(module, name)
         return lambda *args, **options: original(*map(native, args), **options)

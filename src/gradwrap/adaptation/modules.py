@@ -46,7 +46,7 @@ _lock = threading.RLock()
 _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
-"""What was found in the namespaces of modules, and how many names they had then."""
+"""The findings in the namespaces of modules, and how many names they had then."""
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
@@ -132,6 +132,8 @@ def is_adapted(namespace: Namespace) -> bool:
 def adapted_modules() -> list[str]:
     """Return the names of the modules that are adapted now.
 
+    Examples
+    --------
     >>> import gradwrap as gw
     >>> gw.adapted_modules()
     []

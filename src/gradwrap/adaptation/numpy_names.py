@@ -48,7 +48,7 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
 
 
 def _fast(original: Any, tracked: Any, path: str) -> Any:
-    """What stands in for an object that has another in `gradwrap.numpy`."""
+    """Return the stand-in for an object that has another in `gradwrap.numpy`."""
     if isinstance(original, DISPATCHED):
         if original not in IMPLEMENTATIONS or original in HIDING:
             return tracked

@@ -45,6 +45,10 @@ DEPTH = 3
 CONSTANTS = frozenset({int, float, complex, bool, str, bytes, type(None), np.ndarray, np.float64})
 
 
+IMMUTABLE = 1 << 8
+"""The flag of a class that compiled code has made, whose attributes cannot be set."""
+
+
 class Place(NamedTuple):
     """Where a value stands: an item of a dictionary or list, or an attribute."""
 
@@ -74,7 +78,7 @@ class Place(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What stands at a place, and what is to stand there instead."""
+    """Return the object at a place, and the one that is to stand there instead."""
 
     place: Place
     old: Any
@@ -174,7 +178,8 @@ class _Search:
         elif kind is LIST and depth < DEPTH:
             yield from self._in_list(value, depth + 1)
         elif isinstance(value, type):
-            if value.__module__ == self._namespace.get("__name__"):
+            is_own = value.__module__ == self._namespace.get("__name__")
+            if is_own and not value.__flags__ & IMMUTABLE:
                 yield from self._in_class(value)
         else:
             for owner, names in HOLDING.items():

@@ -62,10 +62,20 @@ class adapted:  # noqa: N801  it is called like a function
 
 
 def adapt(*packages: str | ModuleType) -> adapted:
-    """Adapt packages for good; `undo()` of what is returned restores them.
+    r"""Adapt packages for good; `undo()` of what is returned restores them.
 
     Parameters and errors are those of `gradwrap.adapted`. Call it once, where the packages are
     imported.
+
+    Examples
+    --------
+    >>> import types, gradwrap as gw
+    >>> package = types.ModuleType("package")  # for one that is imported
+    >>> exec("from math import exp\ndef grown(rate): return exp(2.0 * rate)", vars(package))
+    >>> adaptation = gw.adapt(package)
+    >>> gw.grad(lambda rate: package.grown(rate))(0.0)
+    np.float64(2.0)
+    >>> adaptation.undo()
     """
     made = adapted(*packages)
     return made.__enter__()

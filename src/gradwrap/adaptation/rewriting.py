@@ -20,6 +20,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.storing import Stores
+from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
@@ -80,7 +81,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_new__": new_array,
     "__gradwrap_join__": join,
 }
-"""What the new code refers to, by its global names."""
+"""The objects that the new code refers to, by its global names."""
 
 
 class _Calls(ast.NodeTransformer):
@@ -113,10 +114,13 @@ class _Calls(ast.NodeTransformer):
         return _call("__gradwrap_operate__", args, [], node)
 
     def _is_ufunc(self, function: ast.expr) -> bool:
+        """Tell if an expression names a ufunc of NumPy's, or a method of one."""
+        if isinstance(function, ast.Attribute) and function.attr in UFUNC_METHODS:
+            function = function.value
         return isinstance(self._value_of(function), np.ufunc)
 
     def _value_of(self, expression: ast.expr) -> Any:
-        """What a name, or a name in a module, refers to now."""
+        """Return the object that a name, or a name in a module, refers to now."""
         if isinstance(expression, ast.Name):
             return self._namespace.get(expression.id)
         if isinstance(expression, ast.Attribute):

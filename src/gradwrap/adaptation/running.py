@@ -45,7 +45,7 @@ ROUNDS = 60
 
 
 def adapting(fun: Callable[P, R]) -> Callable[P, R]:
-    """A function that may call packages which nobody can edit.
+    """Return a function that may call packages which nobody can edit.
 
     While it runs on tracked values, the modules that its code is in are adapted as by
     `gradwrap.adapted`: those of `fun` and of the packages it calls, found as they are entered, and

@@ -76,7 +76,7 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
 
 
 def _in_numpy(value: Any) -> Any:
-    """What stands in for a value in a module of NumPy; other modules of NumPy among them."""
+    """Return the stand-in for a value in a module of NumPy; it may be another module."""
     known = _table.get(id(value))
     if known is not None:
         return known[1]

@@ -89,7 +89,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_update__": update,
     "__gradwrap_slice__": slice,
 }
-"""What the new code refers to, by its global names."""
+"""The objects that the new code refers to, by its global names."""
 
 
 class Stores(ast.NodeTransformer):

@@ -10,11 +10,11 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_ufuncs
+from gradwrap.backends import numpy_namespace, numpy_ufuncs
 from gradwrap.backends.companions import enter_all
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core.array import protocol
-from gradwrap.core.library.backend import register_backend
+from gradwrap.core.library.backend import namespaces, register_backend
 from gradwrap.core.observing.callers import advisers
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ LIBRARIES = {
 def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
+    namespaces["numpy"] = numpy_namespace.namespace
     for name, backend in LIBRARIES.items():
         register_backend(name, functools.partial(_make, name, backend))
     numpy_ufuncs.register_all()
@@ -69,6 +70,6 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_protocol.call_function,
         numpy_protocol.bind,
         numpy_methods.find,
-        numpy_methods.NAMES,
+        numpy_methods.LISTED,
         WRITING,
     )

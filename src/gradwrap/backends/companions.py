@@ -1,11 +1,13 @@
 """Libraries that offer a place for another's arrays: gradwrap enters itself when they are imported.
 
 `scipy.fft` asks the backends that are registered with it, and einops the subclasses of its own.
-Neither is imported by gradwrap.
+scikit-learn works in the namespace of its arrays if it is told so by `array_api_dispatch=True`.
+None of them is imported by gradwrap.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -107,8 +109,54 @@ def _enter_einops(_module: Any) -> None:
     _entered.append(VariableBackend)  # einops finds it among the subclasses that are alive
 
 
+# scikit-learn -------------------------------------------------------------------------------------
+
+
+class _SklearnsCompat:
+    """scikit-learn's array_api_compat: plain arrays beside variables are in their namespace."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def get_namespace(self, *arrays: Any, **options: Any) -> Any:
+        """Return the namespace of the first variable; that of the arrays if there is none."""
+        for array in arrays:
+            if isinstance(array, AnyWrapper):
+                return array.__array_namespace__()
+        return self._native.get_namespace(*arrays, **options)
+
+
+def _enter_sklearn(module: Any) -> None:
+    """Let estimators that were fitted on plain arrays be asked about variables."""
+    native: Any = module.check_same_namespace
+
+    @functools.wraps(native)
+    def check_same_namespace(X: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(X, AnyWrapper):
+            native(X, *args, **kwargs)
+
+    module.array_api_compat = _SklearnsCompat(module.array_api_compat)
+    name = "check_same_namespace"
+    for module_name, importer in tuple(sys.modules.items()):
+        if module_name.startswith("sklearn.") and vars(importer).get(name) is native:
+            vars(importer)[name] = check_same_namespace
+
+
+def _let_floats_through(module: Any) -> None:
+    """Let a metric of tracked values be tracked, which it is not as a number of Python."""
+    names: Any = import_module("gradwrap.adaptation.builtin_names")
+    module.float = names.BUILTINS["float"]
+
+
 _entered: list[Any] = []
 ENTRIES: dict[str, Callable[[Any], None]] = {
     "scipy.fft": _enter_scipy_fft,
     "einops": _enter_einops,
+    "sklearn.utils._array_api": _enter_sklearn,
+    "sklearn.metrics._classification": _let_floats_through,
+    "sklearn.metrics._regression": _let_floats_through,
+    "sklearn.metrics.cluster._unsupervised": _let_floats_through,
 }

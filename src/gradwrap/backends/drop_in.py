@@ -21,6 +21,7 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import new_arrays
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
@@ -83,7 +84,11 @@ def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> A
     kind = library.ndarray
     if any(isinstance(a, kind) and library.may_share_memory(result, a) for a in given):
         return result
-    return variable_class(backend_of(result))(result) if result.dtype.kind in "fc" else result
+    if result.dtype.kind not in "fc":
+        return result
+    entered = new_arrays.get()
+    held = result if entered is None else entered(result)
+    return variable_class(backend_of(held))(held)
 
 
 def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,7 +149,10 @@ def _new(
         args = tuple(
             xp.asarray(a) if i == 0 and isinstance(a, SEQUENCE) else a for i, a in enumerate(args)
         )
-    return native(*args, **options) if make is None else make(xp, *args, **options)
+    found = native(*args, **options) if make is None else make(xp, *args, **options)
+    if isinstance(found, AnyWrapper) and not found.shape:
+        found._is_array = True
+    return found
 
 
 def _full(

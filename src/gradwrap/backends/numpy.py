@@ -66,6 +66,14 @@ def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
 
 
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+    return x.astype(dtype, copy=copy)
+
+
+def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
+
+
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
     if math.prod(shape) > SMALL:
         return np.broadcast_to(x, shape)
@@ -116,6 +124,10 @@ class NumPyBackend(Backend):
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(
+            asarray=np.asarray,
+            astype=_astype,
+            count_nonzero=_count_nonzero,
+            zeros=np.zeros,
             matmul=np.matmul,
             matrix_transpose=operator.attrgetter("mT"),
             sum=summed,
@@ -234,7 +246,13 @@ class NumPyBackend(Backend):
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if not isinstance(buffer, NDARRAY):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
-        if is_basic_key(key) or _is_mask(key):
+        if is_basic_key(key):
+            part = buffer[key]
+            if self.may_be_view(part, buffer):
+                part += values
+            else:
+                buffer[key] = part + values
+        elif _is_mask(key):
             buffer[key] += values
         else:
             add_at(buffer, key, values)

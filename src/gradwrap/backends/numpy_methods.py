@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends import pytorch_methods
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
@@ -154,11 +155,21 @@ NAMES: frozenset[str] = frozenset(OWN) | {
 }
 
 
+LISTED: frozenset[str] = NAMES | pytorch_methods.METHODS.keys()
+"""The methods that `dir` lists."""
+
+
 def find(name: str) -> Method | None:
     """The function that stands for a method; its first argument is the variable."""
-    own = OWN.get(name) or UNLISTED.get(name)
-    if own is not None or name not in NAMES:
-        return own
+    found = OWN.get(name) or UNLISTED.get(name) or pytorch_methods.METHODS.get(name)
+    if found is None and name in NAMES:
+        found = _of_numpy(name)
+    widen = pytorch_methods.WIDENED.get(name)
+    return found if found is None or widen is None else widen(name, found)
+
+
+def _of_numpy(name: str) -> Method:
+    """NumPy's function of the same name."""
     function = getattr(np, name)
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:

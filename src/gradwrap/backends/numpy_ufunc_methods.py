@@ -17,7 +17,7 @@ from gradwrap.backends.numpy_functions.table import (
     in_order,
 )
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.levels.wrapper import is_recorded, layers, native, unwrapped_key
+from gradwrap.core.levels.wrapper import innermost, is_recorded, layers, native, unwrapped_key
 from gradwrap.core.table.registry import search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
@@ -62,6 +62,9 @@ def reduce(
             f"np.{ufunc.__name__}.reduce with where= or initial= has no rule. "
             "Fix: np.where before, or one more element."
         )
+    if ufunc is np.logaddexp and not array.size:
+        empty: Any = np.empty(array.shape, innermost(array).dtype)
+        return cls._plain(ufunc.reduce(empty, axis=axis, keepdims=keepdims))
     if ufunc is np.logaddexp:
         return xp.special.logsumexp(array, axis=axis, keepdims=keepdims)
     return _folded(xp, ufunc, array, axis, keepdims)
@@ -186,10 +189,10 @@ _BY_NAME: dict[str, AnyFunction[Any]] = {
     "divmod": lambda xp, x1, x2: (x1 // x2, x1 % x2),
     "frexp": _frexp,
     "ldexp": _ldexp,
-    "matvec": lambda xp, x1, x2: xp.sum(x1 * x2[..., None, :], axis=-1),
+    "matvec": lambda xp, x1, x2: xp.matmul(x1, x2[..., None])[..., 0],
     "modf": _modf,
     "vecdot": lambda xp, x1, x2: xp.sum(xp.conj(x1) * x2, axis=-1),
-    "vecmat": lambda xp, x1, x2: xp.sum(xp.conj(x1)[..., :, None] * x2, axis=-2),
+    "vecmat": lambda xp, x1, x2: xp.matmul(xp.conj(x1)[..., None, :], x2)[..., 0, :],
 }
 COMPOSED = {getattr(np, name): call for name, call in _BY_NAME.items() if hasattr(np, name)}
 """Ufuncs that are written in terms of others: of several outputs, of vectors and matrices."""

@@ -188,6 +188,18 @@ def _reached(roots: set[Any]) -> list[Any]:
     return sorted(found, key=lambda node: -node.seq)
 
 
+def is_longer_than(most: int, root: Any) -> bool:
+    """Tell if a graph has more than so many nodes, without a walk over all of a large one."""
+    found: set[Any] = set()
+    stack = [root]
+    while stack and len(found) <= most:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += _parents(node)
+    return len(found) > most
+
+
 def _edges(node: Any) -> list[Any]:
     return node.edges if isinstance(node, Node) else []
 

@@ -132,6 +132,7 @@ RULES = [
         lambda xp, g, x2: g * x2,
         lambda xp, g, x1: g * x1,
         symbol="*",
+        symmetric=True,
         diagonal="x1 x2",
     ),
     elementwise(

@@ -25,10 +25,17 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
     start = 0
     for meta in metas:
         length = meta.size if axis is None else meta.shape[axis]
-        key = at_axis(0 if axis is None else axis % g.ndim, slice(start, start + length))
-        parts.append(xp.reshape(g[key], meta.shape) if axis is None else g[key])
+        part = slice(start, start + length)
+        part = g[at_axis(axis % g.ndim if axis else 0, part)]
+        parts.append(xp.reshape(part, meta.shape) if axis is None else part)
         start += length
     return parts
+
+
+def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
+    """Return each array's part of the cotangent."""
+    before = (slice(None),) * (axis % g.ndim)
+    return [g[(*before, i, ...)] for i in range(len(metas))]
 
 
 def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any:
@@ -123,7 +130,7 @@ RULES = [
         lambda xp, g, x_meta: xp.reshape(g, x_meta.shape),
         views=PERMUTATION,
         samples=("x(1, 3), 0", "x(2, 1, 3, 1), (1, 3)"),
-        numpy="squeeze(a, axis=None) -> a, single(a, axis)",
+        numpy="squeeze(a, axis=None) -> a, single(a, axis) when single(a, axis)",
         batch="squeeze",
     ),
     linear(
@@ -133,7 +140,7 @@ RULES = [
         views=PERMUTATION,
         samples=("x(2, 3)", "x(2, 3), axis=0", "x(2, 3), axis=(0, -1)"),
         numpy=(
-            "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis)",
+            "flip(m, axis=None) -> m, axis=axis if axis is None else sizes(axis) when m.ndim",
             "fliplr(m) -> m, axis=1",
             "flipud(m) -> m, axis=0",
         ),
@@ -236,7 +243,7 @@ RULES = [
     linear(
         "stack",
         "arrays, /, *, axis=0",
-        lambda xp, g, metas, axis: [g[at_axis(axis % g.ndim, i)] for i in range(len(metas))],
+        _stack,
         variadic=True,
         samples=("[x(2, 3), x(2, 3)]", "[x(2, 3), x(2, 3)], axis=-1"),
         numpy="stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind') "

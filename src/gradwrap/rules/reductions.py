@@ -50,7 +50,7 @@ def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> A
     else:
         count = xp.sum(xp.astype(chosen, g.dtype), axis=axis, keepdims=True)
     share = kept(xp, g, x.ndim, axis, keepdims) / count
-    return xp.where(chosen, share, xp.zeros_like(share))
+    return xp.where(chosen, share, 0.0)
 
 
 def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -238,6 +238,7 @@ RULES = [
         "x, key, /",
         lambda xp, g, key: Scattered(key, g),
         native=lambda xp, x, key: x[key],
+        symbol="[]",
         views=INDEX,
         key="key",
         parts=True,
@@ -323,8 +324,8 @@ RULES = [
         "where",
         "condition x1 x2",
         None,
-        lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
-        lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+        lambda xp, g, condition: xp.where(condition, g, 0.0),
+        lambda xp, g, condition: xp.where(condition, 0.0, g),
         jvp=(
             None,
             lambda xp, t, condition: _where_taken(xp, t, condition),
@@ -338,9 +339,9 @@ RULES = [
     elementwise(
         "clip",
         "x, /, min=None, max=None",
-        lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, xp.zeros_like(g)),
-        lambda xp, g, x, min, max: xp.where(_below(x, min, max), g, xp.zeros_like(g)),
-        lambda xp, g, x, min, max: xp.where(_above(x, min, max), g, xp.zeros_like(g)),
+        lambda xp, g, x, min, max: xp.where(_inside(x, min, max), g, 0.0),
+        lambda xp, g, x, min, max: xp.where(_below(x, min, max), g, 0.0),
+        lambda xp, g, x, min, max: xp.where(_above(x, min, max), g, 0.0),
         jvp=(
             lambda xp, t, x, min, max: _where_taken(xp, t, _inside(x, min, max)),
             lambda xp, t, x, min, max: _where_taken(xp, t, _below(x, min, max)),

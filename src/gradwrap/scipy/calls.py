@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -36,8 +37,12 @@ SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
 """The types of arguments that are, or may hold, a variable."""
 
 
+natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False)
+"""True while SciPy's own code runs on plain data: what it calls of SciPy's is SciPy's own too."""
+
+
 class Derivative(Protocol):
-    """What a kind of rules gives: the two modes of one call."""
+    """Holds what a kind of rules gives: the two modes of one call."""
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -116,7 +121,11 @@ class SciPyCall:
         return self._natively(*leaves)
 
     def _natively(self, *leaves: Any) -> list[Any]:
-        result = self.original([_as_number(native(leaf)) for leaf in leaves])
+        token = natively.set(True)
+        try:
+            result = self.original([_as_number(native(leaf)) for leaf in leaves])
+        finally:
+            natively.reset(token)
         found = list(float_parts(result))
         self.result = result
         self.out_paths = [path for path, _ in found]
@@ -238,10 +247,28 @@ def holds_variable(value: Any) -> bool:
     if isinstance(value, AnyWrapper):
         return True
     parts: Any = value.values() if isinstance(value, DICT) else value
-    kinds = set(map(type, parts))
-    return any(issubclass(kind, SUSPECTS) for kind in kinds) and any(
-        isinstance(part, SUSPECTS) and holds_variable(part) for part in parts
-    )
+    if len(parts) > FEW:
+        kinds = set(map(type, parts))
+        if not any(issubclass(kind, SUSPECTS) for kind in kinds):
+            return False
+    is_found = False
+    for part in parts:  # quicker than a generator
+        if isinstance(part, SUSPECTS) and holds_variable(part):
+            is_found = True
+            break
+    return is_found
+
+
+FEW = 8
+"""So many parts are looked at one by one sooner than their types."""
+
+
+def are_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell if no variable is among the arguments, quickly where none of them could hold one."""
+    for value in args:
+        if isinstance(value, SUSPECTS) and holds_variable(value):
+            return False
+    return not kwargs or not holds_variable(kwargs)
 
 
 # The arguments, checked ---------------------------------------------------------------------------

@@ -87,6 +87,8 @@ def _submodule(path: str, native: ModuleType) -> ModuleType:
 def stand_in(found: object) -> object | None:
     """Return what stands for a module, a function or a class of SciPy's; None for anything else.
 
+    Examples
+    --------
     >>> import scipy.linalg, gradwrap.scipy
     >>> gradwrap.scipy.stand_in(scipy.linalg.inv) is gradwrap.scipy.linalg.inv
     True

@@ -7,13 +7,16 @@ constructors that make the subclass where an argument is tracked.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import threading
+import weakref
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.observing.performing import calling, copy_of
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.scipy.array_api import are_open
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.table import Row
 
+ASKED = (
+    "__call__", "ev", "evaluate", "integral", "integrate", "integrate_box_1d", "logpdf", "pdf",
+    "solve",
+)  # fmt: skip
+"""Methods by which an object of plain data is asked at points, which may be tracked."""
 _lock = threading.RLock()
 _undo: list[Callable[[], None]] = []
 
@@ -90,35 +98,79 @@ def _install_function(row: Row) -> Callable[[], None]:
 
 def _install_class(row: Row) -> Callable[[], None]:
     native: Any = row.original
-    ours = dispatcher(row.path)
-    before: dict[str, Any] = {}
-    names = getattr(ours, "_constructors", ())
-    for name in names:
-        before[name] = vars(native)[name]
+    new = _methods(native, dispatcher(row.path))
+    before = {name: vars(native).get(name) for name in new}
+    for name, value in new.items():
+        setattr(native, name, value)
 
+    def undo() -> None:
+        for name, value in before.items():
+            if value is None:
+                delattr(native, name)
+            else:
+                setattr(native, name, value)
+
+    return undo
+
+
+def _methods(native: Any, ours: Any) -> dict[str, Any]:
+    """What a class of SciPy's gets, of which ours is the one that takes tracked values."""
+    new: dict[str, Any] = {}
+    for name in getattr(ours, "_constructors", ()):
+        new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
+    for name in getattr(ours, "_operators", ()):
+        if hasattr(native, name):
+            new[name] = _operating(getattr(native, name), ours)
+    if hasattr(ours, "_take_over"):
+        made_of: Any = weakref.WeakKeyDictionary()
+        for name in () if new else ASKED:
+            if callable(getattr(native, name, None)):
+                new[name] = _asking(getattr(native, name), ours, made_of)
+        new["__init__"] = _initializing(native, ours, made_of)
+    return new
+
+
+def _operating(method: Any, ours: Any) -> Any:
+    """An operator of a matrix of plain elements, by ours where its other operand is tracked."""
+
+    @functools.wraps(method)
+    def operate(self: Any, other: Any, *args: Any) -> Any:
+        if type(self) is ours or not ours._is_tracked((other,), {}):
+            return method(self, other, *args)
+        made = copy.copy(self)
+        made.__class__ = ours
+        return getattr(made, method.__name__)(other, *args)
+
+    return operate
+
+
+def _initializing(native: Any, ours: Any, made_of: Any) -> Any:
+    """The constructor, which lets an object of tracked data be one of our class."""
     initialize = native.__init__
-    is_own = "__init__" in vars(native)
-    take_over: Any = getattr(ours, "_take_over", None)
+    is_tracked = getattr(ours, "_is_tracked", lambda *given: holds_variable(given))
 
     @functools.wraps(initialize)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  a class's
-        is_ours = type(self) is native and not are_open() and holds_variable([args, kwargs])
-        (take_over if is_ours else initialize)(self, *args, **kwargs)
+        is_native = type(self) is native
+        is_ours = is_native and not are_open() and is_tracked(args, kwargs)
+        (ours._take_over if is_ours else initialize)(self, *args, **kwargs)
+        if is_native and not is_ours and any(name in vars(native) for name in ASKED):
+            made_of[self] = map_leaves(copy.copy, (args, kwargs))
 
-    if take_over is not None:
-        native.__init__ = __init__
-    for name in names:
-        setattr(native, name, staticmethod(_constructing(before[name], getattr(ours, name))))
+    return __init__
 
-    def undo() -> None:
-        if take_over is not None and is_own:
-            native.__init__ = initialize
-        elif take_over is not None:
-            del native.__init__
-        for name, value in before.items():
-            setattr(native, name, value)
 
-    return undo
+def _asking(method: Any, ours: Any, made_of: Any) -> Any:
+    """A method that is asked for tracked points: of our object of the same data."""
+
+    @functools.wraps(method)
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self in made_of and holds_variable([args, kwargs]):
+            given, options = made_of[self]
+            return getattr(ours(*given, **options), method.__name__)(*args, **kwargs)
+        return method(self, *args, **kwargs)
+
+    return ask
 
 
 def _constructing(original: Any, ours: Any) -> Any:

@@ -80,7 +80,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
 
             def _prepared(self, given: Any) -> Any:
                 """SciPy's object; one that a method of SciPy's made is asked for its data."""
-                own: dict[str, Any] = vars(self)
+                own: Any = vars(self)
                 if "_made" in own or not holds_variable(given):
                     return own.get("_made", self)
                 base = "BSpline" if hasattr(self, "t") else "PPoly"

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from contextvars import ContextVar
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 import scipy.sparse
 
 from gradwrap.core.calls.loop import looped
@@ -35,9 +35,17 @@ from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
-from gradwrap.errors import GradwrapError, NoRuleError, TrackedValueError
-from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.calls import SUSPECTS, SciPyCall, holds_variable, refuse_recorded, wrappers_in
+from gradwrap.errors import GradwrapError, NoRuleError
+from gradwrap.scipy.array_api import are_open, array_api_paths
+from gradwrap.scipy.calls import (
+    SUSPECTS,
+    SciPyCall,
+    are_plain,
+    holds_variable,
+    natively,
+    refuse_recorded,
+    wrappers_in,
+)
 from gradwrap.scipy.results import float_parts, is_discrete, part_at, with_parts
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
@@ -180,6 +188,12 @@ class ArrayApi(Formula):
     def takes(self, parameter: str) -> bool:
         """Take every parameter: the function is SciPy's own."""
         return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return SciPy's value with the derivative of its path; within a path, go on in it."""
+        if are_open():
+            return row.original(*args, **kwargs)
+        return super().answer(row, args, kwargs)
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call SciPy's function in the namespace of the variables."""
@@ -425,9 +439,6 @@ def _frozen(value: Any) -> Any:
     return (value.tobytes(), value.shape) if isinstance(value, np.ndarray) else repr(value)
 
 
-_natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False)
-
-
 def scipys(path: str) -> Callable[..., Any]:
     """Return SciPy's own function, also where `install` has given that a rule.
 
@@ -438,11 +449,11 @@ def scipys(path: str) -> Callable[..., Any]:
     original = row.original
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        token = _natively.set(True)
+        token = natively.set(True)
         try:
             return original(*args, **kwargs)
         finally:
-            _natively.reset(token)
+            natively.reset(token)
 
     return call
 
@@ -481,15 +492,63 @@ class Composed(Kind):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **kwargs: Any) -> Any:
-            is_quiet = _natively.get() or not is_differentiating()
-            if is_quiet and not holds_variable([args, kwargs]):
-                try:
-                    return original(*args, **kwargs)
-                except TrackedValueError:
-                    pass
+            if are_plain(args, kwargs):
+                is_quiet = natively.get() or not is_differentiating()
+                if is_quiet or all(map(_is_simple, (*args, *kwargs.values()))):
+                    try:
+                        if is_quiet:
+                            return original(*args, **kwargs)
+                        given = (_watched(value, _stop_at_recorded) for value in args)
+                        options = {k: _watched(v, _stop_at_recorded) for k, v in kwargs.items()}
+                        return original(*given, **options)
+                    except (_RecordedError, GradwrapError):
+                        pass
             return self.answer(row, args, kwargs)
 
         return dispatch
+
+
+class _RecordedError(Exception):
+    """A function of the caller's has returned what is tracked."""
+
+
+def _stop_at_recorded(made: Any) -> None:
+    if is_recorded(made):
+        raise _RecordedError
+
+
+def _watched(value: Any, check: Callable[[Any], None]) -> Any:
+    """A function of the caller's, each result of which is checked; anything else as it is."""
+    if not isinstance(value, FUNCTIONS):
+        return value
+
+    @functools.wraps(value)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        made = value(*args, **kwargs)
+        check(made)
+        return made
+
+    return called
+
+
+FUNCTIONS = (FunctionType, MethodType, functools.partial)
+LOW_LEVEL: Any = vars(scipy)["LowLevelCallable"]
+SIMPLE = (
+    *FUNCTIONS, LOW_LEVEL, np.ndarray, np.generic, int, float, complex, str,
+    type(None),
+)  # fmt: skip
+
+
+def _is_simple(value: Any) -> bool:
+    """Tell if an argument has no state, so that a call may be made twice."""
+    if isinstance(value, SIMPLE):
+        return True
+    if isinstance(value, DICT):
+        return all(map(_is_simple, value.values()))
+    return isinstance(value, SEQUENCE) and all(map(_is_simple, value))
+
+
+DETACH = "Fix: .detach() what is tracked, for a constant."
 
 
 class Constant(Kind):
@@ -507,6 +566,10 @@ class Constant(Kind):
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call SciPy's function on the data."""
+        if row.arrays:  # the result depends on the other arguments all the same
+            given = row.signature.bind(*args, **kwargs).arguments
+            others = {name: value for name, value in given.items() if name not in row.arrays}
+            refuse_recorded(row, (), others, f"has no derivative in {', '.join(others)}. {DETACH}")
         if is_recorded([args, kwargs]) and not is_differentiated(
             [leaf for _, leaf in wrappers_in([args, kwargs])]
         ):
@@ -537,26 +600,17 @@ class Refused(Kind):
         """Return a dispatcher that refuses tracked results of functions among the arguments."""
         dispatch = dispatching(row, row.original)
 
+        def check(made: Any) -> None:
+            refuse_recorded(row, [made], {}, f"has no derivative: {self.why}")
+
         @functools.wraps(row.original)
         def guarded(*args: Any, **kwargs: Any) -> Any:
-            if is_differentiating() and not _natively.get():
-                args = tuple(self._guarded(row, value) for value in args)
-                kwargs = {name: self._guarded(row, value) for name, value in kwargs.items()}
+            if is_differentiating() and not natively.get():
+                args = tuple(_watched(value, check) for value in args)
+                kwargs = {name: _watched(value, check) for name, value in kwargs.items()}
             return dispatch(*args, **kwargs)
 
         return guarded if type(row.original) is FunctionType else None
-
-    def _guarded(self, row: Row, value: Any) -> Any:
-        if not callable(value) or isinstance(value, (type, AnyWrapper)):
-            return value
-
-        def called(*args: Any, **kwargs: Any) -> Any:
-            made = value(*args, **kwargs)
-            refuse_recorded(row, [made], {}, f"has no derivative: {self.why}")
-            return made
-
-        called.__wrapped__ = value  # type: ignore[attr-defined]  # SciPy counts its parameters
-        return called
 
 
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:

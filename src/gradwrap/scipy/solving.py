@@ -61,7 +61,7 @@ def as_array(value: Any) -> Any:
 
 
 def as_args(args: Any) -> tuple[Any, ...]:
-    """What is handed on to the caller's function: a tuple, or one argument."""
+    """Return the arguments for the caller's function: a tuple, or one argument."""
     return args if isinstance(args, tuple) else (args,)
 
 

@@ -75,7 +75,7 @@ class Kind:
 
 
 class Row:
-    """What is known of one public function of SciPy."""
+    """Describes one public function of SciPy."""
 
     def __init__(  # noqa: PLR0913  the words of a row
         self,

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gradwrap.core.values.dynamic import AnyFunction
 
 
+HEADINGS = "order  by           gradwrap      differences  relative error"
+
+
 def check_grads(  # noqa: PLR0913  tolerances by keyword
     fun: AnyFunction[Any],
     args: Sequence[Any],
@@ -29,6 +32,7 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     rtol: float | None = None,
     eps: float | None = None,
     seed: int = 0,
+    verbose: bool = False,
 ) -> None:
     """Compare the derivatives of `fun` at `args` with central differences, to an order.
 
@@ -54,6 +58,8 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
         The step of the differences. By default 1e-5, and 1e-2 in single precision.
     seed
         Of the random directions.
+    verbose
+        Print a table of what is compared, a row for each derivative.
 
     Raises
     ------
@@ -64,6 +70,10 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     --------
     >>> import numpy as np, gradwrap as gw
     >>> gw.testing.check_grads(lambda x: np.sin(x) * x, [np.array([0.3, 0.7])])
+    >>> gw.testing.check_grads(np.square, [3.0], order=1, verbose=True)
+    order  by           gradwrap      differences  relative error
+        1  fwd         ...             ...         ...  ok
+        1  rev         ...             ...         ...  ok
     """
     modes = checked_modes(modes)
     flat = FlatFunction(fun, args, "check_grads")
@@ -71,6 +81,8 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     eps = eps or (1e-2 if flat.is_coarse else 1e-5)
     random = np.random.default_rng(seed)
 
+    if verbose:
+        print(HEADINGS)  # noqa: T201  it was asked for
     pending: list[tuple[Callable[..., Any], tuple[str, ...]]] = [(flat, ())] if order > 0 else []
     while pending:
         function, taken = pending.pop()  # a derivative, and the modes by which it was taken
@@ -78,8 +90,12 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
         numerical = sample.numerical_slope(eps)
         for mode in modes:
             exact = sample.slope(mode)
-            tolerance = rtol * 10 ** len(taken) * max(1.0, abs(exact), abs(numerical))
-            if not abs(exact - numerical) <= tolerance:
+            scale = max(1.0, abs(exact), abs(numerical))
+            agree = abs(exact - numerical) <= rtol * 10 ** len(taken) * scale
+            if verbose:
+                row = _row((mode, *taken), exact, numerical, scale)
+                print(f"{row}  {'ok' if agree else 'WRONG'}")  # noqa: T201  likewise
+            if not agree:
                 raise GradientMismatchError(
                     f"derivative of order {len(taken) + 1} ({' of '.join((mode, *taken))}) along "
                     f"a random direction: {exact!r} by gradwrap, {numerical!r} by central "
@@ -87,3 +103,9 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
                 )
         if len(taken) + 1 < order:
             pending += [(sample.derivative(mode), (mode, *taken)) for mode in reversed(modes)]
+
+
+def _row(modes: Sequence[str], exact: float, numerical: float, scale: float) -> str:
+    """Return a line of the table, without its verdict."""
+    by, error = " of ".join(modes), abs(exact - numerical) / scale
+    return f"{len(modes):>5}  {by:<10}{exact:>15.8g}{numerical:>17.8g}{error:>16.1e}"

@@ -21,7 +21,18 @@ MODES = ("fwd", "rev")
 
 
 class GradientMismatchError(GradwrapError, AssertionError):
-    """A gradient does not agree with its numerical value."""
+    """A gradient does not agree with its numerical value.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> twice = gw.primitive(lambda x: 2.0 * x)
+    >>> gw.defvjp(twice, lambda xp, g: 3.0 * g)  # wrong
+    >>> gw.testing.check_grads(twice, [np.array(1.0)], modes=["rev"])
+    Traceback (most recent call last):
+        ...
+    gradwrap.testing.numerical.GradientMismatchError: derivative of order 1 ...
+    """
 
 
 class FlatFunction:

@@ -38,7 +38,18 @@ HEADINGS = ("check", "found", "wanted", "relative error", "")
 
 
 class RuleMismatchError(GradientMismatchError):
-    """A rule is wrong; the message is the table of what was checked."""
+    """A rule is wrong; the message is the table of what was checked.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> twice = gw.primitive(lambda x: 2.0 * x)
+    >>> gw.defvjp(twice, lambda xp, g: 3.0 * g)  # wrong
+    >>> gw.testing.check_rule(twice, np.array(1.0))
+    Traceback (most recent call last):
+        ...
+    gradwrap.testing.rules.RuleMismatchError: the rule of <lambda>: WRONG ...
+    """
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,15 @@ class Row:
 
 @dataclass
 class RuleReport:
-    """The result of `check_rule`; as text, a table with a verdict."""
+    """The result of `check_rule`; as text, a table with a verdict.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> report = gw.testing.check_rule(np.sin, np.array(0.5))
+    >>> report.name, report.right
+    ('sin', True)
+    """
 
     name: str
     rows: list[Row] = field(default_factory=list[Row])
@@ -124,7 +143,8 @@ def check_rule(
 
     Returns
     -------
-    A `RuleReport`, whose text is a table.
+    RuleReport
+        A `RuleReport`, whose text is a table.
 
     Raises
     ------

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     Hold = Callable[[Backend, Any], Any]
-    """What gives, for an array of a library, the one that a variable holds."""
+    """Gives the array that a variable holds, for an array of a library."""
 
 NUMBERS = (int, float, complex)
 PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(None), EllipsisType)
@@ -201,7 +201,7 @@ def without_inner(tree: Any, level: int) -> Any:
 
 
 def stop_gradient(x: T) -> T:
-    """The same values, taken as constants: no gradient passes, at any level.
+    """Return the same values as constants: no gradient passes, at any level.
 
     Takes and returns an array or a pytree of arrays; what is not tracked stays as it is.
 

@@ -11,8 +11,9 @@ from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.prefixes import broadcast_prefix
 from gradwrap.core.values.space import Batch, Meta
-from gradwrap.core.values.tree import broadcast_prefix, flatten, path_of, unflatten
+from gradwrap.core.values.tree import flatten, path_of, unflatten
 from gradwrap.errors import BatchedIndexError, VmapAxesError
 from gradwrap.transforms.argnums import described, name_of
 from gradwrap.transforms.arguments import (
@@ -38,6 +39,7 @@ def vmap(
     out_axes: Axes = 0,
     *,
     fallback: Literal["error", "warn", "loop"] = "warn",
+    axis_size: int | None = None,
 ) -> Callable[..., Any]:
     """Vectorise a function over an axis of its arguments.
 
@@ -61,6 +63,9 @@ def vmap(
         example after the other; `"warn"` does so and says so; `"error"` raises. If a function that
         NumPy does not dispatch is given an index that is mapped over, as `np.take(x, i)` is for a
         plain `x`, `fun` is called for one example after the other, unless this is `"error"`.
+    axis_size
+        The number of examples. It is needed where no argument is mapped over; otherwise the mapped
+        axes have to have this length.
 
     Raises
     ------
@@ -88,10 +93,13 @@ def vmap(
     if fallback not in ("error", "warn", "loop"):
         raise VmapAxesError(f"fallback={fallback!r}. Fix: give one of 'error', 'warn', 'loop'.")
 
+    if axis_size is not None and (isinstance(axis_size, bool) or axis_size < 0):
+        raise VmapAxesError(f"axis_size={axis_size}. Fix: give the number of examples.")
+
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         level = new_level()
-        entering = _Entering(fun, in_axes, args, kwargs, level, fallback)
+        entering = _Entering(fun, in_axes, args, kwargs, level, fallback, axis_size)
         try:
             returned = run(entering.fun, entering.args, entering.kwargs)
         except BatchedIndexError:
@@ -115,6 +123,7 @@ class _Entering:
         kwargs: dict[str, Any],
         level: int,
         fallback: str,
+        axis_size: int | None,
     ) -> None:
         self.fun = fun
         self.level = level
@@ -124,7 +133,7 @@ class _Entering:
         axes = _axes_of_arguments(fun, in_axes, len(args))
         self.args = [self._entered(i, arg, axes[i]) for i, arg in enumerate(args)]
         self.kwargs = {key: self._entered(key, value, 0) for key, value in kwargs.items()}
-        self.size = _common_size(fun, self._sizes)
+        self.size = _common_size(fun, self._sizes, axis_size)
 
     def by_example(self) -> Any:
         """The function's results where it is called for one example after the other."""
@@ -280,12 +289,18 @@ def _checked_out_axis(name: str, data: Any, axis: Any) -> int:
     return axis % rank
 
 
-def _common_size(fun: Callable[..., Any], sizes: Sequence[tuple[int, Callable[[], str]]]) -> int:
+def _common_size(
+    fun: Callable[..., Any],
+    sizes: Sequence[tuple[int, Callable[[], str]]],
+    axis_size: int | None,
+) -> int:
     """The number of examples: the length, with the path, of each axis that is mapped over."""
+    if axis_size is not None:
+        sizes = [(axis_size, lambda: "axis_size"), *sizes]
     if not sizes:
         raise VmapAxesError(
             f"vmap of {name_of(fun)} has nothing to map over: every entry of in_axes is "
-            "None. Fix: give the axis of at least one argument."
+            "None. Fix: give the axis of at least one argument, or axis_size."
         )
     size, _ = sizes[0]
     if any(other != size for other, _ in sizes):

@@ -13,8 +13,9 @@ import contextlib
 import functools
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from gradwrap.core.calls.keeping import Kept, keeping
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.custom_nodes import OpaqueOp, output_nodes
 from gradwrap.core.graph.node import JOINT, Leaf, Node
@@ -36,25 +37,44 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.library.buffers import noting
+from gradwrap.core.library.namespace import rebind
 from gradwrap.core.observing.watching import kept_tree, restored_tree
+from gradwrap.core.table.registry import find_op, ops, redefine
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.errors import CheckpointError
+from gradwrap.errors import ArgnumsError, CheckpointError
 from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.primitive import Primitive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from gradwrap.core.library.buffers import Notes
+    from gradwrap.core.table.registry import Op
 
+    Named: TypeAlias = str | Primitive[..., Any]
+    Policy: TypeAlias = Named | Collection[Named] | Callable[[str], bool] | None
     Given = list[tuple[weakref.ReferenceType[Any], Any]]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
+@overload
+def checkpoint(
+    fun: Callable[P, R], *, static_argnums: int | Sequence[int] = (), policy: Policy = None
+) -> Callable[P, R]: ...
+@overload
+def checkpoint(fun: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+def checkpoint(  # type: ignore[misc]  # the options are no parameters of fun, which P cannot say
+    fun: Callable[..., Any],
+    *args: Any,
+    static_argnums: int | Sequence[int] = (),
+    policy: Policy = None,
+    **kwargs: Any,
+) -> Any:
     """Make a function keep its arguments alone, and run again in backward.
 
     Parameters
@@ -64,30 +84,47 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
         arrays that it uses without being given them get their gradient as well. It has to do
         the same when it is run again: its random numbers must come from a generator that it
         makes itself, from a seed.
+    args, kwargs
+        With arguments the function is called at once, as in PyTorch: `checkpoint(fun, x)` is
+        `checkpoint(fun)(x)`.
+    static_argnums
+        The positions of arguments that are handed on as they are, without a look for arrays in
+        them: settings, models, large tables that nobody writes to.
+    policy
+        The operations whose results are kept, so that they are not computed again: a name of the
+        table of operations or a function made by `primitive`, several of these, or a function that
+        tells of a name whether it is one. Products of matrices are worth their memory more than
+        functions of each element: `policy="matmul"`.
 
     Returns
     -------
-    A function of the same parameters. It may be nested, and used under the tape and under
-    transforms of any order.
+    callable
+        A function of the same parameters, or with arguments its result. It may be nested, and used
+        under the tape and under transforms of any order.
 
     Raises
     ------
     CheckpointError
         In backward: `fun` did something else than the first time, or used a plain array of NumPy's
         that was overwritten meanwhile.
+    ValueError
+        `policy` names no operation.
 
     Examples
     --------
     >>> import numpy as np, gradwrap as gw
-    >>> layer = gw.checkpoint(lambda w, x: np.tanh(w @ x))
+    >>> layer = gw.checkpoint(lambda w, x: np.tanh(w @ x), policy="matmul")
     >>> w, x = np.eye(2), np.array([0.0, 1.0])
     >>> gw.grad(lambda w: np.sum(layer(w, layer(w, x))))(w)
     array([[0.        , 1.76159416],
            [0.        , 0.69454575]])
     """
+    kept_ops = _ops_of(policy)
+    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     @functools.wraps(fun)
-    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        args = _with_static(fun, args, static)
         # fun may write to its arguments, and the caller to arrays
         inputs = kept_tree(map_leaves(snapshot, (args, kwargs)), UNTRACKED)
         given = [
@@ -96,11 +133,73 @@ def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
             if isinstance(leaf, AnyWrapper) and not leaf._is_batched
         ]
         began = next_sequence_number()
-        with noting() as notes:
-            out = fun(*args, **kwargs)
-        return _replaced(fun, inputs, out, began, notes, given)  # type: ignore[no-any-return]  # as fun returned it
+        kept = Kept(kept_ops) if kept_ops else None
+        with noting() as notes, keeping(kept):
+            out = fun(*map(_without_static, args), **kwargs)
+        return _replaced(fun, inputs, out, began, notes, given, kept)
 
-    return checkpointed
+    return checkpointed(*args, **kwargs) if args or kwargs else checkpointed
+
+
+def _ops_of(policy: Policy) -> frozenset[Op]:
+    """The operations whose results are kept."""
+    if policy is None:
+        return frozenset()
+    if callable(policy) and not isinstance(policy, Primitive):
+        found = [op for op in ops() if policy(op.name)]
+    else:
+        found = [_op_of(one) for one in _each(policy)]
+    for op in found:
+        if not op.keepable:
+            op.keepable = True
+            redefine(op, {})
+            rebind(op)
+    return frozenset(found)
+
+
+def _each(policy: Any) -> Any:
+    return (policy,) if isinstance(policy, (str, Primitive)) else policy
+
+
+def _op_of(named: Any) -> Op:
+    if isinstance(named, Primitive):
+        return named.op
+    found = find_op(named) if isinstance(named, str) else None
+    if found is None:
+        raise ValueError(
+            f"policy: {named!r} is no operation. Fix: take names of docs/ops.md, such as 'matmul' "
+            "or 'linalg.svd', or functions made by gradwrap.primitive."
+        )
+    return found
+
+
+class _Static:
+    """An argument that is handed on as it is."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _with_static(
+    fun: Callable[..., Any], args: tuple[Any, ...], static: tuple[int, ...]
+) -> tuple[Any, ...]:
+    if not static:
+        return args
+    found = list(args)
+    for position in static:
+        if not -len(args) <= position < len(args):
+            raise ArgnumsError(
+                f"static_argnums={position} is out of range: {name_of(fun)} was called with "
+                f"{len(args)} positional arguments. Fix: pass the argument by position."
+            )
+        found[position] = _Static(args[position])
+    return tuple(found)
+
+
+def _without_static(arg: Any) -> Any:
+    return arg.value if type(arg) is _Static else arg
 
 
 def checkpoint_sequential(functions: Sequence[Callable[[Any], Any]], segments: int, x: Any) -> Any:
@@ -154,7 +253,13 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], x: Any) -> Any:
 
 
 def _replaced(  # noqa: PLR0913  all there is to a run
-    fun: Callable[..., Any], inputs: Any, out: Any, began: int, notes: Notes, given: Given
+    fun: Callable[..., Any],
+    inputs: Any,
+    out: Any,
+    began: int,
+    notes: Notes,
+    given: Given,
+    kept: Kept | None,
 ) -> Any:
     """Put one node in place of all that a function has recorded since it began."""
     leaves, treedef = flatten(out)
@@ -169,7 +274,7 @@ def _replaced(  # noqa: PLR0913  all there is to a run
     for level, found in roots.items():
         parents = _origins(found.values(), began)
         if parents:
-            again = _Rerun(fun, inputs, level, parents, treedef, found, notes, given)
+            again = _Rerun(fun, inputs, level, parents, treedef, found, notes, given, kept)
             nodes = _nodes(again, leaves)
             new |= {(level, place): node for place, node in zip(found, nodes, strict=True)}
     return unflatten(treedef, [_rebuilt(leaf, index, new) for index, leaf in enumerate(leaves)])
@@ -232,7 +337,9 @@ class _Rerun:
         roots: dict[int, Node],
         notes: Notes,
         given: Given,
+        kept: Kept | None,
     ) -> None:
+        self.kept = kept
         self.fun = fun
         self.level = level
         self.notes = [content for own, content in notes if own == level]
@@ -263,8 +370,14 @@ class _Rerun:
         inputs = map_leaves(snapshot, restored_tree(name_of(self.fun), self.inputs))
         mode = differentiating() if self.differentiating else contextlib.nullcontext()
         began = next_sequence_number()
-        with recording_from(self.level), mode, noting() as notes, _as_given(self.given):
-            out = self.fun(*inputs[0], **inputs[1])
+        with (
+            recording_from(self.level),
+            mode,
+            noting() as notes,
+            _as_given(self.given),
+            keeping(self.kept, again=True),
+        ):
+            out = self.fun(*map(_without_static, inputs[0]), **inputs[1])
         leaves, treedef = flatten(out)
         if treedef != self.treedef:
             raise self._differs(
@@ -304,6 +417,8 @@ class _Rerun:
     def held_arrays(self) -> list[Any]:
         """The arrays that are kept to run the function again."""
         held = [getattr(leaf, "array", leaf) for leaf in flatten(self.inputs)[0]]
+        if self.kept is not None:
+            held += flatten([result for _, result in self.kept.results])[0]
         return [native(leaf) for leaf in held if is_array(leaf)]
 
 

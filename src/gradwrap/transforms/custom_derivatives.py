@@ -28,7 +28,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
-    """A function with its own rule for reverse mode: JAX's `custom_vjp`, to be used as a decorator.
+    """Give a function its own rule for reverse mode: a decorator, as JAX's `custom_vjp`.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class _VjpCall(CustomCall):
 
 
 class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
-    """A function with its own rule for forward mode: JAX's `custom_jvp`, to be used as a decorator.
+    """Give a function its own rule for forward mode: a decorator, as JAX's `custom_jvp`.
 
     Parameters are those of `custom_vjp`: arguments in `nondiff_argnums` are handed to the rule
     before the others. `defjvp` gives it its rule, or `defjvps` one for each argument. Reverse mode

@@ -42,7 +42,7 @@ def jvp(
     *,
     has_aux: bool = False,
 ) -> Any:
-    """The value of `fun`, and its derivative along tangents, in one pass and without a tape.
+    """Return the value of `fun` and its derivative along tangents, in one pass without a tape.
 
     Parameters
     ----------
@@ -58,8 +58,9 @@ def jvp(
 
     Returns
     -------
-    `out` and `tangent_out`, of the structure, shapes and dtypes of `out`; where an output is not
-    floating-point, its tangent is None.
+    tuple
+        `out` and `tangent_out`, of the structure, shapes and dtypes of `out`; where an output is
+        not floating-point, its tangent is None.
 
     Raises
     ------
@@ -186,8 +187,8 @@ def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
 
 
 @typed_as_linearize
-def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
-    """The value of `fun`, and its derivative as a function of tangents, to be called many times.
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Return the value of `fun`, and its derivative as a function of tangents.
 
     `fun` runs once. Its VJP is linear in the cotangent and is recorded once; each call of the
     derivative is one pass back through that record, and costs about what one VJP does.
@@ -196,8 +197,10 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
 
     Returns
     -------
-    `out` and `jvp_fun`. `jvp_fun(*tangents)` takes a tangent for each primal, of its structure,
-    shapes and dtypes (None for zero), and returns the tangent of `out`.
+    tuple
+        `out` and `jvp_fun`. `jvp_fun(*tangents)` takes a tangent for each primal, of its structure,
+        shapes and dtypes (None for zero), and returns the tangent of `out`. With `has_aux`, `fun`
+        returns a pair `(out, aux)`, and a third result gives `aux`.
 
     Raises
     ------
@@ -214,9 +217,10 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
     (np.float64(4.0), np.float64(3.0))
     """
     recording = Recording(fun, range(len(primals)), primals, {}, lasting=True)
-    outputs, treedef = flatten(recording.out)
+    out, aux = out_and_aux(recording.name, recording.out, has_aux)
+    outputs, treedef = flatten(out)
     linear = recording.linear_map(outputs).transposed()
-    value = recording.handed_out(recording.out)
+    value = recording.handed_out(out)
     tracked = recording.tracked
     names = [argument_name(fun, place) for place in range(len(primals))]
 
@@ -240,7 +244,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> Any:
         own_buffers(results, [one for one in starts if one is not None])
         return unflatten(treedef, _as_outputs(results, value))
 
-    return value, jvp_fun
+    return (value, jvp_fun, recording.handed_out(aux)) if has_aux else (value, jvp_fun)
 
 
 def _tangents_at(argument: Tracked, tangent: Any, primal: Any, name: str) -> list[Any]:

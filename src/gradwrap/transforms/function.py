@@ -51,7 +51,7 @@ class _ForwardAlone(Protocol[P, R_co]):
 
 
 class Function:
-    """The base of operations with a derivative of one's own, as `torch.autograd.Function`.
+    """Define an operation with a derivative of your own, as with `torch.autograd.Function`.
 
     A subclass has two static methods. `forward(ctx, *args)` is called with native arrays, and
     with everything else that `apply` was given; it returns an array or a tuple. Numbers with a

@@ -100,10 +100,27 @@ class _Settling:
 
 
 class FunctionCtx(Generic[A]):
-    """Carries arrays and anything else from a `Function`'s forward to its backward.
+    """Carry arrays and anything else from a `Function`'s forward to its backward.
 
     Besides what it has here, any attribute can be set on it in forward and read in backward. To a
     type checker `FunctionCtx[A]` says that it keeps arrays of the type `A`.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> class Clipped(gw.Function):
+    ...     @staticmethod
+    ...     def forward(ctx: gw.FunctionCtx, x, bound):
+    ...         ctx.save_for_backward(x)
+    ...         ctx.bound = bound
+    ...         return np.clip(x, -bound, bound)
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx: gw.FunctionCtx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return g * (abs(x) < ctx.bound), None
+    >>> gw.elementwise_grad(lambda x: Clipped.apply(x, 1))(np.array([0.5, 2.0]))
+    array([1., 0.])
     """
 
     __slots__ = (

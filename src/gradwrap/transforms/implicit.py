@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.calls.forward import Dual
 from gradwrap.core.graph.linear import LinearMap
@@ -20,6 +22,7 @@ from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_effect,
+    innermost,
     is_at,
     layers,
     level_of,
@@ -29,12 +32,13 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
-from gradwrap.errors import NoRuleError, RuleResultError
+from gradwrap.errors import ConvergenceError, NoRuleError, RuleResultError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.calls import checked_leaves, dual, output_of, spaces_of
 from gradwrap.transforms.custom_calls import recorded
 from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.raveling import to_host
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
@@ -54,7 +58,7 @@ def custom_root(
     solve: Callable[[Callable[[T], T], T], T],
     tangent_solve: Callable[[Callable[[T], T], T], T] | None = None,
 ) -> T:
-    """A root of `f`, found by any solver, and differentiated by the implicit function theorem.
+    """Return a root of `f` by any solver, and differentiate it by the implicit function theorem.
 
     Derivatives, of any order, by both modes, are with respect to what `f` has closed over. The
     form is that of `jax.lax.custom_root`.
@@ -108,6 +112,86 @@ def custom_root(
     return _solved(f, initial_guess, f, solver, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
 
 
+def fixed_point(
+    fun: Callable[[T], T],
+    x0: T,
+    *,
+    tol: float | None = None,
+    maxiter: int = 1000,
+    tangent_solve: Callable[[Callable[[T], T], T], T] | None = None,
+) -> T:
+    """Return a fixed point of a function, `x = fun(x)`, and differentiate it implicitly.
+
+    The iteration is not differentiated, and takes no memory. Derivatives, of any order, are with
+    respect to what `fun` has closed over.
+
+    Parameters
+    ----------
+    fun
+        A function of an array or a container of arrays that returns one of the same structure,
+        shapes and dtypes. `fun(fun(... fun(x0)))` has to converge.
+    x0
+        Where to start; no derivative is taken with respect to it.
+    tol
+        The iteration ends when no element changes by more than `tol * (1 + abs(x))`. By default,
+        64 times the precision of the dtype.
+    maxiter
+        The number of calls after which it is an error not to have converged.
+    tangent_solve
+        As in `custom_root`, for the derivative of `fun(x) - x`: by default its matrix is made and
+        solved, which for thousands of elements is better left to an iterative solver.
+
+    Raises
+    ------
+    ConvergenceError
+        `maxiter` calls did not suffice, or an element has become infinite or NaN.
+    RuleResultError
+        `fun` returns another structure, shape or dtype than `x0` has.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> def kepler(eccentricity, mean):
+    ...     return gw.fixed_point(lambda angle: mean + eccentricity * np.sin(angle), mean)
+    >>> gw.value_and_grad(kepler)(0.1, 1.0)
+    (np.float64(1.08859...), np.float64(0.92906...))
+    """
+    name = name_of(fun)
+
+    def residual(x: Any) -> Any:
+        return _minus(fun(x), x, f"fixed_point of {name}: fun")
+
+    def iterate(change: Any, x: Any) -> Any:
+        left = np.inf
+        for _ in range(maxiter):
+            leaves, treedef = flatten(x)
+            steps = flatten(change(x))[0]
+            x = unflatten(treedef, [a + b for a, b in zip(leaves, steps, strict=True)])
+            left = max(map(_relative, steps, leaves), default=0.0)
+            enough = tol if tol is not None else 64 * max(map(_precision, leaves), default=0.0)
+            if left <= enough:
+                return x
+            if not left < np.inf:
+                break
+        raise ConvergenceError(
+            f"fixed_point of {name} has not converged: after at most {maxiter} calls, the last "
+            f"relative change is {left:.1e}. Fix: start nearer, allow more with maxiter=, or find "
+            "it by a solver of your own with gw.custom_root."
+        )
+
+    return custom_root(residual, x0, iterate, tangent_solve)
+
+
+def _relative(step: Any, at: Any) -> float:
+    """The largest change of an element, of all examples of a batch."""
+    step, at = (to_host(innermost(one)) for one in (step, at))
+    return float(np.max(np.abs(step) / (1.0 + np.abs(at)), initial=0.0))
+
+
+def _precision(array: Any) -> float:
+    return float(np.finfo(to_host(innermost(array)).dtype).eps)
+
+
 def custom_linear_solve(
     matvec: Callable[[T], T],
     b: T,
@@ -115,7 +199,7 @@ def custom_linear_solve(
     transpose_solve: Callable[[Callable[[T], T], T], T] | None = None,
     symmetric: bool = False,
 ) -> T:
-    """The solution of `matvec(x) = b`, by any solver, differentiated without looking into it.
+    """Return the solution of `matvec(x) = b` by any solver, and differentiate it as such.
 
     Derivatives, of any order, are with respect to `b` and to what `matvec` has closed over: each
     is one more solve. The form is that of `jax.lax.custom_linear_solve`.
@@ -158,17 +242,22 @@ def custom_linear_solve(
     name = f"custom_linear_solve of {name_of(matvec)}"
 
     def residual(x: Any) -> Any:
-        left, treedef = flatten(matvec(x))
-        right, wanted = flatten(b)
-        if treedef != wanted:
-            raise RuleResultError(
-                f"{name}: matvec returned the structure {treedef}; b has {wanted}. "
-                "Fix: return that structure."
-            )
-        return unflatten(treedef, [one - other for one, other in zip(left, right, strict=True)])
+        return _minus(matvec(x), b, f"{name}: matvec", "b")
 
     solvers: Any = (solve, transpose_solve)
     return _solved(residual, b, matvec, solve, solvers, name)  # type: ignore[no-any-return]  # of the type of b
+
+
+def _minus(value: Any, other: Any, what: str, whose: str = "x") -> Any:
+    """The difference of two trees of one structure."""
+    left, treedef = flatten(value)
+    right, wanted = flatten(other)
+    if treedef != wanted:
+        raise RuleResultError(
+            f"{what} returned the structure {treedef}; {whose} has {wanted}. "
+            "Fix: return that structure."
+        )
+    return unflatten(treedef, [one - two for one, two in zip(left, right, strict=True)])
 
 
 def _solved(  # noqa: PLR0913  the two functions above

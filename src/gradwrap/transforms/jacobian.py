@@ -13,24 +13,28 @@ from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_colum
 from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad
+from gradwrap.transforms.stretches import with_line
 from gradwrap.transforms.typed import typed_as_hessian, typed_as_hvp, typed_as_jacobian
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.transforms.sparse_jacobian import Mode
     from gradwrap.typing.signatures import Argnums
 
 
 @typed_as_jacobian
-def jacrev(
+def jacrev(  # noqa: PLR0913  its options
     fun: Callable[..., Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparsity: Any = None,
+    progress: bool = False,
 ) -> Callable[..., Any]:
-    """The Jacobian by reverse mode: one backward pass for all rows at once.
+    """Return a function for the Jacobian by reverse mode: one backward pass for all rows.
 
     Parameters
     ----------
@@ -44,15 +48,27 @@ def jacrev(
         `fun` is holomorphic: complex arguments, complex outputs, the complex derivative.
     chunk_size
         How many rows at a time; all by default. Bounds the memory of the pass.
+    sparsity
+        Where the Jacobian may differ from zero: a matrix, dense or of `scipy.sparse`, of a row for
+        each element of the output and a column for each of the argument. Rows without a common
+        column are then found in one pass, and one more checks the pattern.
+    progress
+        Show a line while it is computed: tqdm's, if that is installed. The rows are then taken in
+        twenty stretches, unless `chunk_size` says how many at a time.
 
     Returns
     -------
-    A function of the arguments of `fun`. It gives, in the structure of the output, for each of its
-    arrays the structure of the argument (a tuple, for several), with arrays of shape
-    `(*output.shape, *argument.shape)`.
+    callable
+        A function of the arguments of `fun`. Its result has the structure of the output, with the
+        structure of the argument (a tuple, for several) in the place of each array; the arrays in
+        it have the shape `(*output.shape, *argument.shape)`. With `sparsity`, it gives a
+        `scipy.sparse.csr_array` of the shape of the pattern; containers count as the vectors that
+        `ravel_pytree` makes of them.
 
     Raises
     ------
+    SparsityError
+        `sparsity` has another shape than the Jacobian, or lacks an entry that is not zero.
     NonScalarOutputError
         A complex output, without `holomorphic`.
     NonDifferentiableInputError
@@ -66,19 +82,26 @@ def jacrev(
            [0., 4.]])
     """
     check_transform("jacrev", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(jacrev, sparsity=sparsity, **options))
+    if sparsity is not None:
+        return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "rows")
     return _from_recording(fun, argnums, has_aux, by_rows, holomorphic, chunk_size)
 
 
 @typed_as_jacobian
-def jacfwd(
+def jacfwd(  # noqa: PLR0913  its options
     fun: Callable[..., Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparsity: Any = None,
+    progress: bool = False,
 ) -> Callable[..., Any]:
-    """The Jacobian by forward mode: one forward pass for all columns at once.
+    """Return a function for the Jacobian by forward mode: one forward pass for all columns.
 
     Parameters and result are those of `jacrev`; with `chunk_size`, `fun` runs once for each
     stretch of that many columns. Arguments are real, unless `holomorphic`; outputs may be complex.
@@ -96,6 +119,11 @@ def jacfwd(
            [0., 4.]])
     """
     check_transform("jacfwd", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(jacfwd, sparsity=sparsity, **options))
+    if sparsity is not None:
+        return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "columns")
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
@@ -105,17 +133,20 @@ def jacfwd(
 
 
 @typed_as_jacobian
-def jacobian(
+def jacobian(  # noqa: PLR0913  its options
     fun: Callable[..., Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparsity: Any = None,
+    progress: bool = False,
 ) -> Callable[..., Any]:
-    """The Jacobian by the mode that needs fewer passes: by rows or by columns.
+    """Return a function for the Jacobian, by rows or by columns, whichever are fewer.
 
-    `fun` runs once, whichever it is. Parameters, result and errors are those of `jacrev`.
+    `fun` runs once, whichever it is. Parameters, result and errors are those of `jacrev`. With
+    `sparsity`, it takes rows or columns, whichever need fewer passes.
 
     Examples
     --------
@@ -123,24 +154,41 @@ def jacobian(
     >>> gw.jacobian(lambda x: np.stack([x[0] * x[1], x[0] + x[1]]))(np.array([2.0, 3.0]))
     array([[3., 2.],
            [1., 1.]])
+
+    A sparse one, of a thousand columns in three passes, and one that checks the pattern:
+
+    >>> import scipy.sparse
+    >>> n = 1000
+    >>> near = scipy.sparse.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(n, n))
+    >>> found = gw.jacobian(lambda x: np.gradient(x**2), sparsity=near)(np.ones(n))
+    >>> found[[0, 1], :4].toarray()
+    array([[-2.,  2.,  0.,  0.],
+           [-1.,  0.,  1.,  0.]])
     """
     check_transform("jacobian", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(jacobian, sparsity=sparsity, **options))
+    if sparsity is not None:
+        return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "fewer")
     return _from_recording(fun, argnums, has_aux, by_fewer, holomorphic, chunk_size)
 
 
 @typed_as_hessian
-def hessian(
+def hessian(  # noqa: PLR0913  its options
     fun: Callable[..., Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    progress: bool = False,
 ) -> Any:
-    """The matrix of second derivatives, forward over reverse: one pass for all columns at once.
+    """Return a function for the matrix of second derivatives: one pass for all columns.
 
-    Parameters and errors are those of `jacrev`. For an argument of shape `s` and an output of
-    shape `o` the result has shape `(*o, *s, *s)`; for pytrees it is a tree of trees.
+    It takes forward mode over reverse mode. Parameters and errors are those of `jacrev`. For an
+    argument of shape `s` and an output of shape `o` the result has shape `(*o, *s, *s)`; for
+    pytrees it is a tree of trees.
 
     Examples
     --------
@@ -150,13 +198,16 @@ def hessian(
            [4., 0.]])
     """
     check_transform("hessian", fun, argnums)
+    if progress:
+        options = _options(argnums, has_aux, holomorphic, chunk_size)
+        return with_line(fun, functools.partial(hessian, **options))
     inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
 
 @typed_as_hvp
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    """The Hessian of a scalar function times a vector, without the Hessian: forward over reverse.
+    """Return the product of a scalar function's Hessian and a vector, without the Hessian.
 
     Parameters
     ----------
@@ -169,8 +220,9 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
     Returns
     -------
-    The product: a tuple for a tuple, otherwise in the structure of the one argument. It costs
-    about two gradients.
+    array or pytree
+        The product: a tuple for a tuple, otherwise in the structure of the one argument. It costs
+        about two gradients.
 
     Raises
     ------
@@ -189,6 +241,14 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
         return jvp(grad(fun), (primals,), (tangents,))[1]
     gradient = grad(fun, tuple(range(len(primals))))
     return jvp(gradient, tuple(primals), tangents)[1]
+
+
+def _options(
+    argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: int | None
+) -> dict[str, Any]:
+    """The options that all Jacobians have, by name."""
+    flags = {"has_aux": has_aux, "holomorphic": holomorphic}
+    return {"argnums": argnums, "chunk_size": chunk_size, **flags}
 
 
 def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
@@ -210,6 +270,32 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
         arrays = arrays_among(outputs, treedef)
         asked = as_asked(blocks(recording, arrays, holomorphic, chunk_size), treedefs, argnums)
         found = unflatten(treedef, with_none(outputs, asked))
+        return (found, recording.unwrapped(aux)) if has_aux else found
+
+    return jacobian_of
+
+
+def _sparse(  # noqa: PLR0913  the function, and the options of jacrev
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+    sparsity: Any,
+    mode: Mode,
+) -> Callable[..., Any]:
+    """Make the function that runs `fun` once, recorded, and finds a sparse matrix from that."""
+    from gradwrap.transforms.sparse_jacobian import Pattern, check_options, sparse_matrix
+
+    check_options(argnums, holomorphic)
+    pattern = Pattern(sparsity, mode)
+
+    @functools.wraps(fun)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        recording = Recording(fun, argnums, args, kwargs)
+        out, aux = out_and_aux(recording.name, recording.out, has_aux)
+        outputs, treedef = flatten(out)
+        found = sparse_matrix(recording, arrays_among(outputs, treedef), pattern, chunk_size)
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of

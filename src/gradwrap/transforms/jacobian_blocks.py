@@ -24,13 +24,13 @@ from gradwrap.transforms.jacobian_space import (
     arrays_among,
     as_asked,
     check_is_array,
-    chunks_of,
     joined,
     rows_of,
     with_none,
     zero_block,
 )
 from gradwrap.transforms.recording import Recording, ones_of
+from gradwrap.transforms.stretches import chunks_of, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,13 +43,13 @@ def by_rows(
 ) -> list[list[Any]]:
     """For each output, the blocks of all leaves of the arguments: one batched backward pass."""
     for out in outputs:
-        _check_output(recording.name, out, holomorphic)
-    leaves = _leaves_of(recording)
+        check_output(recording.name, out, holomorphic)
+    leaves = leaves_of(recording)
     if len(outputs) == 1 and recording.is_tracked(outputs[0]):
         return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
     space = FlatAxis([out._value if recording.is_tracked(out) else None for out in outputs])
     rows: list[list[Any]] = [[] for _ in leaves]
-    for first, last in chunks_of(space.total, chunk_size):
+    for first, last in one_by_one(chunks_of(space.total, chunk_size)):
         basis = space.basis(first, last)
         arrived = recording.arrived(outputs, basis, keep=last < space.total)
         for part, (leaf, original) in zip(rows, leaves, strict=True):
@@ -100,7 +100,8 @@ def _rows_of_one(
         parts = [] if only is None else [start.rows_at(only[0], *stretch) for stretch in stretches]
         if not parts or parts[0] is None:
             arrived = arrived or [
-                start.arrived(first, last, level, keep=last < total) for first, last in stretches
+                start.arrived(first, last, level, keep=last < total)
+                for first, last in one_by_one(stretches)
             ]
             parts = [
                 rows_of(found.get(leaf[0]), original, last - first, level)
@@ -114,7 +115,7 @@ def _rows_of_one(
     return block
 
 
-def _check_output(name: str, out: Any, holomorphic: bool) -> None:
+def check_output(name: str, out: Any, holomorphic: bool) -> None:
     """Refuse an output that has no Jacobian by rows: no array, or complex."""
     check_is_array(name, out)
     if backend_of(out).dtype_kind(out.dtype)[1] and not holomorphic:
@@ -125,7 +126,7 @@ def _check_output(name: str, out: Any, holomorphic: bool) -> None:
         )
 
 
-def _leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
+def leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
     """The leaves of the arguments, None where nothing is differentiated, and their arrays."""
     return [
         (leaf, None if leaf is None else array_of(original))
@@ -253,7 +254,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     leaves = [
         None
         if stays_fixed(leaf) and not treedef.is_lone
-        else _differentiated(leaf, fun, holomorphic, path)
+        else differentiated(leaf, fun, holomorphic, path)
         for place, value, (_, treedef) in zip(places, chosen, flattened, strict=True)
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]
     ]
@@ -288,7 +289,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     return (jacobian, aux) if has_aux else jacobian
 
 
-def _differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
+def differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
     """A leaf of an argument as an array; None for one that passes through."""
     if passes_through(leaf):
         return None
@@ -310,7 +311,7 @@ def _blocks_of(
     """For each output its blocks; `push` gives the outputs and their tangents for a basis."""
     outputs: Sequence[Any] = ()
     chunks: list[list[Any]] = []
-    for first, last in chunks_of(space.total, chunk_size):
+    for first, last in one_by_one(chunks_of(space.total, chunk_size)):
         outputs, pushed = push(space.basis(first, last))
         both = zip(pushed, outputs, strict=True)
         chunks.append(
@@ -340,8 +341,8 @@ def by_columns(
 ) -> list[list[Any]]:
     """For each output, the blocks of all leaves, from one pass through the linearisation."""
     for out in outputs:
-        _check_output(recording.name, out, holomorphic)
-    space = FlatAxis([original for _, original in _leaves_of(recording)])
+        check_output(recording.name, out, holomorphic)
+    space = FlatAxis([original for _, original in leaves_of(recording)])
     linear = recording.linear_map(outputs).transposed()
     datas = [out._value if recording.is_tracked(out) else out for out in outputs]
     return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
@@ -351,7 +352,7 @@ def by_fewer(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
 ) -> list[list[Any]]:
     """The blocks by rows or by columns, whichever are fewer."""
-    inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf, _ in _leaves_of(recording))
+    inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf, _ in leaves_of(recording))
     rows = sum(size_of(out.shape) for out in outputs if recording.is_tracked(out))
     blocks = by_rows if rows <= inputs else by_columns
     return blocks(recording, outputs, holomorphic, chunk_size)

@@ -66,17 +66,6 @@ class FlatAxis:
         return whole if whole.shape == wanted else xp.reshape(whole, wanted)
 
 
-def chunks_of(total: int, chunk_size: int | None) -> list[tuple[int, int]]:
-    """The stretches of so many rows, each from one number to another."""
-    if chunk_size is None:
-        return [(0, total)]
-    if chunk_size < 1:
-        raise ValueError(f"chunk_size={chunk_size}. Fix: give a positive number of rows, or None.")
-    return [
-        (first, min(first + chunk_size, total)) for first in range(0, max(total, 1), chunk_size)
-    ]
-
-
 def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
     """The result of a batched pass, batch axis first; zeros, or one value for all, spread out."""
     if is_at(found, level) and found._is_batched:
@@ -123,7 +112,7 @@ def arrays_among(outputs: Sequence[Any], treedef: TreeDef) -> list[Any]:
 
 
 def with_none(outputs: Sequence[Any], found: Sequence[Any]) -> list[Any]:
-    """What was found for each of `arrays_among`, and None for the other outputs."""
+    """Return the results for `arrays_among`, with None for the other outputs."""
     rest = iter(found)
     return [None if out is None else next(rest) for out in outputs]
 

@@ -20,7 +20,7 @@ def apply_where(
     *,
     safe: float | tuple[float, ...] = 0.5,
 ) -> Any:
-    """`where(condition, f(*args), fill)`, in which `f` is given none of the values left out.
+    """Return `where(condition, f(*args), fill)`, without giving `f` the values left out.
 
     The values and all derivatives are right also where `f` or its derivative is not finite
     outside of the condition: there, `f` is evaluated at `safe` instead (the "double where").

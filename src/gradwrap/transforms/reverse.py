@@ -36,7 +36,7 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """A function that returns the gradient of `fun`, which returns a real scalar.
+    """Return a function for the gradient of `fun`, which returns a real scalar.
 
     Parameters
     ----------
@@ -51,11 +51,12 @@ def grad(
 
     Returns
     -------
-    A function of the same parameters. It returns the gradient in the structure of the argument:
-    the same library, dtype, shape and device; a tuple of them if `argnums` is a sequence. None,
-    strings and other parts of a pytree that are no arrays pass through; the gradient has None
-    in their place. The gradient of a real function of a complex argument points in the direction
-    of steepest ascent, the conjugate of what JAX returns.
+    callable
+        A function of the same parameters. It returns the gradient in the structure of the argument:
+        the same library, dtype, shape and device; a tuple of them if `argnums` is a sequence. None,
+        strings and other parts of a pytree that are no arrays pass through; the gradient has None
+        in their place. The gradient of a real function of a complex argument points in the
+        direction of steepest ascent, the conjugate of what JAX returns.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """A function that returns the value of `fun` and its gradient.
+    """Return a function for the value of `fun` and its gradient.
 
     With `has_aux`, the value is the pair that `fun` returned. Parameters, errors and
     conventions are those of `grad`.
@@ -138,7 +139,7 @@ def _conjugated(leaf: Any) -> Any:
 
 @typed_as_elementwise_grad
 def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The derivative of an elementwise function at each element.
+    """Return a function for the derivative of an elementwise function at each element.
 
     It is the gradient of the sum of the outputs: right where each output depends on one
     element of the argument. Arguments are as in `grad`; outputs are real arrays of any shape,
@@ -171,7 +172,7 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
 
 @typed_as_vjp
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The value of `fun`, and the function that pulls cotangents back through it.
+    """Return the value of `fun`, and a function that pulls cotangents back through it.
 
     Parameters
     ----------
@@ -184,9 +185,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     Returns
     -------
-    `out` and `vjp_fun`. `vjp_fun(cotangent)` takes a cotangent of the structure, shapes and
-    dtypes of `out`, and returns a tuple with a gradient for each of `primals`. It may be called
-    again; what the operations saved is kept until it is dropped.
+    tuple
+        `out` and `vjp_fun`. `vjp_fun(cotangent)` takes a cotangent of the structure, shapes and
+        dtypes of `out`, and returns a tuple with a gradient for each of `primals`. It may be called
+        again; what the operations saved is kept until it is dropped.
 
     Raises
     ------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import differentiating
 from gradwrap.core.observing.callers import caller_of, latest_refusal, remedy
+from gradwrap.core.observing.tracebacks import shorten
 from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
 from gradwrap.transforms.argnums import name_of
 
@@ -37,11 +38,13 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
         refusal = latest_refusal(error)
         if isinstance(error, GradwrapError):
             _note_package(error)
+            shorten(error)
             raise
         ours = refusal or _explained(fun, error)
+        shorten(error)
         if ours is None:
             raise
-        raise ours from error
+        raise ours.with_traceback(error.__traceback__) from error
 
 
 def _note_package(error: GradwrapError) -> None:

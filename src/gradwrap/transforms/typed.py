@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from typing import TypeAlias, TypeVar
 
     from gradwrap.typing.batches import Vmap
-    from gradwrap.typing.derivatives import ElementwiseGrad, Grad, Hessian, Jacobian, ValueAndGrad
+    from gradwrap.typing.derivatives import (
+        ElementwiseGrad,
+        Grad,
+        Hessian,
+        HessianDiagonal,
+        Jacobian,
+        ValueAndGrad,
+    )
     from gradwrap.typing.products import Hvp, Jvp, Linearize, Vjp
 
     T = TypeVar("T")
@@ -26,6 +33,7 @@ def _itself(transform: Any) -> Any:
 typed_as_elementwise_grad: TypedAs[ElementwiseGrad] = _itself
 typed_as_grad: TypedAs[Grad] = _itself
 typed_as_hessian: TypedAs[Hessian] = _itself
+typed_as_hessian_diagonal: TypedAs[HessianDiagonal] = _itself
 typed_as_hvp: TypedAs[Hvp] = _itself
 typed_as_jacobian: TypedAs[Jacobian] = _itself
 typed_as_jvp: TypedAs[Jvp] = _itself

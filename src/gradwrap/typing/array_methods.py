@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
+from gradwrap.typing.pytorch_methods import PyTorchMethods
+
 if TYPE_CHECKING:
     from gradwrap.typing.arguments import AnyArray, Axes, DType
 
 Other = TypeVar("Other")
 
 
-class ArrayMethods(Generic[Other]):
-    """The methods of `numpy.ndarray` that variables of every library have.
+class ArrayMethods(PyTorchMethods[Other], Generic[Other]):
+    """The methods of `numpy.ndarray` that variables of every library have, and PyTorch's.
 
     `Other` is returned where the dtype is another: of positions, of bools, of a cast.
     """

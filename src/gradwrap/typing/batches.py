@@ -50,6 +50,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
+        axis_size: int | None = None,
     ) -> Any: ...
     @overload
     def __call__(
@@ -59,6 +60,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
+        axis_size: int | None = None,
     ) -> Mapped[NDArray[G], P]: ...
     @overload
     def __call__(
@@ -68,6 +70,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
+        axis_size: int | None = None,
     ) -> Mapped[NDArray[np.float64], P]: ...
     @overload
     def __call__(
@@ -77,6 +80,7 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
+        axis_size: int | None = None,
     ) -> Mapped[tuple[NDArray[G], R], P]: ...
     @overload
     def __call__(
@@ -86,4 +90,5 @@ class Vmap(Protocol):
         out_axes: Any = 0,
         *,
         fallback: Fallback = "warn",
+        axis_size: int | None = None,
     ) -> Callable[P, R]: ...

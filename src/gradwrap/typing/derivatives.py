@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         FirstThird,
         FirstThree,
         FirstTwo,
+        No,
         Number,
         OnlyFirst,
         Options,
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
         WithAux,
         X,
         Y,
+        Yes,
         Z,
     )
+    from gradwrap.typing.sparse import SparseArray, SparsityPattern
 
 
 class Grad(Protocol):
@@ -329,6 +332,28 @@ class Jacobian(Protocol):
     ) -> Callable[P, tuple[tuple[Any, ...], Aux]]: ...
     @overload
     def __call__(
+        self,
+        fun: Callable[P, Any],
+        argnums: int | str = 0,
+        *,
+        sparsity: SparsityPattern,
+        has_aux: No = False,
+        chunk_size: int | None = None,
+        progress: bool = False,
+    ) -> Callable[P, SparseArray]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[Any, Aux]],
+        argnums: int | str = 0,
+        *,
+        sparsity: SparsityPattern,
+        has_aux: Yes,
+        chunk_size: int | None = None,
+        progress: bool = False,
+    ) -> Callable[P, tuple[SparseArray, Aux]]: ...
+    @overload
+    def __call__(
         self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
     ) -> Any: ...
 
@@ -407,4 +432,27 @@ class Hessian(Protocol):
     @overload
     def __call__(
         self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
+    ) -> Any: ...
+
+
+class HessianDiagonal(Protocol):
+    """The type of `hessian_diagonal`: that of the argument."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, fun: F1[X, P, Scalar], argnums: First = 0, *, chunk_size: int | None = None
+    ) -> F1[X, P, X]: ...
+    @overload
+    def __call__(
+        self, fun: F2[X, Y, P, Scalar], argnums: Second, *, chunk_size: int | None = None
+    ) -> F2[X, Y, P, Y]: ...
+    @overload
+    def __call__(
+        self, fun: F3[X, Y, Z, P, Scalar], argnums: Third, *, chunk_size: int | None = None
+    ) -> F3[X, Y, Z, P, Z]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[..., Scalar], argnums: int | str, *, chunk_size: int | None = None
     ) -> Any: ...

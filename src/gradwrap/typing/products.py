@@ -80,11 +80,17 @@ class Linearize(Protocol):
     __name__: str
 
     @overload
-    def __call__(self, fun: np.ufunc, *primals: Any) -> tuple[Any, Callable[..., Any]]: ...
+    def __call__(
+        self, fun: np.ufunc, *primals: Any, has_aux: No = False
+    ) -> tuple[Any, Callable[..., Any]]: ...
     @overload
     def __call__(
-        self, fun: Callable[[*Primals], R], *primals: *Primals
+        self, fun: Callable[[*Primals], R], *primals: *Primals, has_aux: No = False
     ) -> tuple[R, Callable[[*Primals], R]]: ...
+    @overload
+    def __call__(
+        self, fun: Callable[[*Primals], tuple[R, Aux]], *primals: *Primals, has_aux: Yes
+    ) -> tuple[R, Callable[[*Primals], R], Aux]: ...
 
 
 class Hvp(Protocol):

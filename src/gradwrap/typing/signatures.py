@@ -72,11 +72,13 @@ if TYPE_CHECKING:
         """The keyword arguments of `jacobian`."""
 
         chunk_size: int | None
+        progress: bool
 
     class Paired(WithAux, total=False):
         """The same for a function that returns a pair."""
 
         chunk_size: int | None
+        progress: bool
 
     class AnyChunked(TypedDict, total=False):
         """The same, where a checker does not know if the function returns a pair."""
@@ -84,3 +86,4 @@ if TYPE_CHECKING:
         has_aux: bool
         holomorphic: bool
         chunk_size: int | None
+        progress: bool

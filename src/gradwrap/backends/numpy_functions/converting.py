@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, one_array
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
 
@@ -52,7 +52,10 @@ def as_wide(xp: Any, a: Any, *bounds: Any) -> Any:
         return a
     bounds = tuple(np.asarray(value) if isinstance(value, SEQUENCE) else value for value in bounds)
     kinds = (getattr(value, "dtype", value) for value in bounds if value is not None)
-    return xp.astype(a, np.result_type(a.dtype, *kinds), copy=False)
+    wide = np.result_type(a.dtype, *kinds)
+    if wide != a.dtype and 0 in getattr(one_array(a), "strides", ()):
+        a = xp.copy(a, order="C")  # as a ufunc lays out elements that are repeated
+    return xp.astype(a, wide, copy=False)
 
 
 def sizes(shape: Any) -> tuple[int, ...]:

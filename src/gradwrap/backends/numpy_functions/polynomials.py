@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy_functions.linear_algebra import lstsq
 from gradwrap.backends.numpy_functions.table import cast, constant, implements
+from gradwrap.errors import NoRuleError
 
 
 @implements("convolve(a, v, mode='full')", arrays=2)
@@ -88,3 +91,31 @@ def vander(xp: Any, x: Any, N: int | None, increasing: bool) -> Any:
     powers = powers if increasing else powers[::-1]
     x = cast(xp, x, np.promote_types(x.dtype, np.int_))
     return x[:, None] ** constant(xp, powers.astype(x.dtype))
+
+
+@implements("polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False)", arrays=2)
+def polyfit(
+    xp: Any, x: Any, y: Any, deg: int, rcond: Any, full: bool, w: Any = None, cov: Any = False
+) -> Any:
+    """Fit a polynomial by least squares, with columns of length one, as NumPy does."""
+    if full or cov:
+        raise NoRuleError("np.polyfit with full= or cov= has no rule. Fix: omit them.")
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1 or not x.size:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
+        raise TypeError("expected x and y to have same length, and a vector or a matrix for y")
+    x, right = x + 0.0, y + 0.0
+    left = vander(xp, x, deg + 1, False)
+    if w is not None:
+        w = xp.asarray(w) + 0.0
+        if w.shape != x.shape:
+            raise TypeError("expected w and y to have the same length")
+        left, right = left * w[:, None], right * (w[:, None] if y.ndim == 2 else w)
+    scale = xp.sqrt(xp.sum(left * left, axis=0))
+    rcond = x.shape[0] * float(xp.finfo(x.dtype).eps) if rcond is None else rcond
+    found, _, rank, _ = lstsq(xp, left / scale, right, rcond)
+    if rank != deg + 1:
+        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
+    return found / (scale[:, None] if y.ndim == 2 else scale)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import NDARRAY, reverse, sizes
+from gradwrap.backends.numpy_functions.converting import NDARRAY, reverse, single, sizes
 from gradwrap.backends.numpy_functions.table import completes, implements, untyped
 from gradwrap.core.levels.wrapper import innermost, one_array
 
@@ -34,6 +34,24 @@ def _in_fortran_order(a: Any, order: str) -> bool:
         flags = innermost(a).flags
         return bool(flags.f_contiguous and not flags.c_contiguous)
     return order == "F"
+
+
+@completes(np.squeeze)
+def squeeze(xp: Any, a: Any, axis: Any) -> Any:
+    """NumPy returns an array without axes of length one itself, not a view of it."""
+    a = xp.asarray(a)
+    axes = single(a, axis)
+    return xp.squeeze(a, axes) if axes else a
+
+
+@completes(np.flip)
+def flip(xp: Any, m: Any, axis: Any) -> Any:
+    """Without axes there is nothing to flip, and NumPy returns a number."""
+    m = xp.asarray(m)
+    if m.ndim:
+        return xp.flip(m, axis=axis if axis is None else sizes(axis))
+    np.flip(np.empty(()), axis)  # which refuses axes that are not there
+    return m[()]
 
 
 @implements("ravel(a, order='C')", arrays=1, always=True)

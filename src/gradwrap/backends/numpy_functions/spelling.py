@@ -24,6 +24,7 @@ import numpy as np
 
 from gradwrap.backends.numpy_functions import converting
 from gradwrap.core.array.protocol import ELSEWHERE
+from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.table.registry import GENERIC, ops
 
@@ -118,7 +119,7 @@ class Spelling:
             checks = [*checks, "if keepdims is NoValue: keepdims = False"]
         lines = [f"def {name}({first}{self.signature}):", *checks, f"return {result}"]
         scope = {**vars(converting), "is_recorded": is_recorded, **scope}
-        exec("\n    ".join(lines), scope)  # noqa: S102  written above, from the tables alone
+        execute("\n    ".join(lines), scope, f"np.{self.name}")
         return scope.pop(name)
 
     def _for_code(self, xp: str) -> Iterator[str]:

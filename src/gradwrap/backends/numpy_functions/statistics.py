@@ -20,6 +20,7 @@ from gradwrap.backends.numpy_functions.table import (
     untyped,
 )
 from gradwrap.core.levels.wrapper import innermost, native
+from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
 
 
@@ -190,6 +191,8 @@ def corrcoef(xp: Any, x: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
 def bincount(xp: Any, x: Any, weights: Any, minlength: int) -> Any:
     """Add each weight to the bin that its number names; without weights, count."""
     x = native(x)
+    if isinstance(x, SEQUENCE):
+        x = np.asarray(x)
     counts: Any = untyped.bincount(x, minlength=minlength)
     if weights is None:
         return xp._class._plain(counts)

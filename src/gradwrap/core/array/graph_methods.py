@@ -97,6 +97,8 @@ class GraphMethods(Generic[A]):
     def grad_fn(self) -> GradFn | None:
         """The recorded operation that this array is the result of; None for a leaf.
 
+        Examples
+        --------
         >>> import numpy as np, gradwrap as gw
         >>> x = gw.wrap(np.ones(2), requires_grad=True)
         >>> x.grad_fn, np.sin(x).grad_fn

@@ -70,6 +70,7 @@ BINARY = {
     ">>": "rshift",
 }
 """Python's word in the methods of a symbol: `__add__`, `__radd__`, `__iadd__`."""
+OPERATOR = {symbol: f"__{word}__" for symbol, word in BINARY.items()}
 
 
 def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
@@ -223,23 +224,20 @@ performs(set_item, "operation", "setitem")
 
 def operate(variable: V, symbol: str, other: Any) -> V:
     """`variable += other`, and the like, recorded."""
-    if is_scalar(variable) and not _is_tape_leaf(variable):
-        changed: V = getattr(operator, f"__{BINARY[symbol]}__")(
-            variable, other
-        )  # a NumPy scalar cannot change
-        return changed
     cls = type(variable)
+    if is_scalar(variable) and not _is_tape_leaf(variable):
+        changed: V = getattr(operator, OPERATOR[symbol])(variable, other)
+        return changed  # a NumPy scalar cannot change
     if type(other) is not cls and cls._is_foreign(other):
         return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
     _check_writable(_root(variable))
     _check_not_read_only(variable)
     if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
-    is_mapped = holds_batch(variable) or holds_batch(other)
-    if highest_level([variable, other]) <= silent_up_to() and not is_mapped:
+    if not _is_recorded(variable) and not _is_recorded(other):
         _operate_silently(variable, symbol, other)
         return variable
-    result = getattr(cls, f"__{BINARY[symbol]}__")(variable, other)
+    result = getattr(cls, OPERATOR[symbol])(variable, other)
     if result.shape != variable.shape:
         raise _does_not_fit(symbol, f"shape {result.shape}", variable.shape)
     if result.dtype != variable.dtype:
@@ -248,6 +246,11 @@ def operate(variable: V, symbol: str, other: Any) -> V:
         result = result.astype(variable.dtype)
     _assign(variable, result, recorded=True)
     return variable
+
+
+def _is_recorded(value: Any) -> bool:
+    """Tell if a value is mapped over, or is tracked by a transform that records."""
+    return level_of(value) > silent_up_to() or holds_batch(value)
 
 
 def _does_not_fit(symbol: str, result: str, of_array: Any) -> InPlaceError:

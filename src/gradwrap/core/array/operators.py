@@ -45,6 +45,20 @@ class Operators(Generic[B]):
         return function
 
     @classmethod
+    def _write_call(cls) -> Callable[..., None]:
+        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
+        bound: Any = cls
+        op = find_op("setitem")
+        assert op is not None
+        usual = bound._writes_in_place and not bound._backend.depth
+        function = inplace.write_call(bound._bind(op)) if usual else None
+        cls.__setitem__ = function or inplace.set_item  # type: ignore[method-assign]  # of one library's class
+        return cls.__setitem__
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        type_of(self)._write_call()(self, key, value)
+
+    @classmethod
     def _forget_operators(cls) -> None:
         """Go back to the general methods, where others were bound."""
         for method in METHODS & cls.__dict__.keys():

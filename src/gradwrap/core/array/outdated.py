@@ -82,8 +82,11 @@ def take_again(view: Any) -> None:
     how: View = view._view
     source = how.source
     bound = type_of(source)._bind(how.op)
-    with threshold_at(how.threshold):
-        again = apply(bound, [source], how.statics)
+    if how.threshold == silent_up_to() and not bound.rule.variadic:
+        again = bound.forward(bound.call, source, *how.statics)
+    else:
+        with threshold_at(how.threshold):
+            again = apply(bound, [source], how.statics)
     view._value = again._value
     if how.recorded:
         view.__class__ = type(again)

@@ -60,5 +60,6 @@ def own_views(variable: Any, root: Any) -> int:
         base = getattr(view._value, "base", None)
         if base is root._value and _references(view) == _OWN_REFERENCES:
             count += 1
-        count += own_views(view, root)
+        if view._views is not None:
+            count += own_views(view, root)
     return count

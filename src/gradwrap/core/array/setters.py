@@ -55,8 +55,10 @@ def set_shape(variable: Any, shape: Any) -> None:
     if view_of(changed) is None and changed.shape != whole.shape:
         raise _no_shape("its elements do not lie in memory so that this shape can be a view")
     if variable._views is not None:  # which need the old shape
-        for view in variable._views.living():
-            view._view.source = whole
+        views = variable._views
+        for view in (reference() for reference in (*views.current, *views.outdated.values())):
+            if view is not None:
+                view._view.source = whole
         whole._views, variable._views = variable._views, None
     variable.__class__ = type(changed)
     variable._value, variable._node = changed._value, changed._node

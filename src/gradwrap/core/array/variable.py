@@ -10,16 +10,18 @@ import operator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core.array import inplace, protocol
+from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
+from gradwrap.core.array.display import Displayed, shown
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.outdated import take_again
 from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
+from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -36,7 +38,6 @@ from gradwrap.core.library.backend import (
     wrapper_class,
 )
 from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
 
@@ -65,13 +66,25 @@ class Variable(
     ArrayMethods["Variable[Any]"],
     Operators["Variable[Any]"],
     Conversions,
+    Displayed,
     GraphMethods[A],
     Generic[A],
 ):
-    """A native array, wrapped so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that what is done to it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = gw.wrap(np.array([3.0, 4.0]), requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y
+    Variable(np.float64(25.0), grad_fn=<SumBackward>)
+    >>> y.backward()
+    >>> x.grad
+    array([6., 8.])
     """
 
     __slots__ = ()
@@ -114,6 +127,8 @@ class Variable(
             )
         if rule.native is not None or cls._backend.depth:
             native = cls._backend.adapt(op, rule)
+        if op.keepable and not cls._backend.depth:
+            native = keepable(op, native)
         bound = BoundOp(op, rule, cls._backend, native, cls)
         bind_calls(bound, cls._level)
         cls._bindings[op] = (version, bound)
@@ -142,9 +157,7 @@ class Variable(
             return [cls._plain(part) for part in data]
         return data
 
-    @classmethod
-    def _linked(cls, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-        return link(cls, result, source, bound, statics)
+    _linked: Any = classmethod(link)
 
     @classmethod
     def _is_foreign(cls, value: Any) -> bool:
@@ -216,7 +229,7 @@ class Variable(
         return bool(self._namespace.any(self == value))
 
     def __repr__(self) -> str:
-        text = repr(native(self))
+        text = shown(self)
         if self._is_text_of_adapted_code(adapted_caller()):
             return text
         if self._node is None:
@@ -258,22 +271,6 @@ class Variable(
                 "Fix: pickle x.detach() or x.data."
             )
         return (_unpickled, (self.data, self.requires_grad))
-
-    # Indexing and in-place ---------------------------------------------------------------------
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        type_of(self)._write_call()(self, key, value)
-
-    @classmethod
-    def _write_call(cls) -> Callable[..., None]:
-        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
-        function = inplace.set_item
-        if cls._writes_in_place and not cls._backend.depth:
-            op = find_op("setitem")
-            assert op is not None
-            function = inplace.write_call(cls._bind(op)) or function
-        cls.__setitem__ = function  # type: ignore[method-assign]  # of one library's class
-        return function
 
     # NumPy's doors -----------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from gradwrap.core.levels.wrapper import (
     innermost,
     is_scalar,
     lay_out,
+    one_array,
 )
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
@@ -48,12 +49,13 @@ class View:
 
     __slots__ = ("op", "recorded", "source", "statics", "threshold")
 
+    recorded: bool
+    threshold: int
+
     def __init__(self, source: Any, op: Op, statics: tuple[Any, ...]) -> None:
         self.source: Any = source
         self.op: Op = op
         self.statics: tuple[Any, ...] = statics
-        self.recorded: bool = True
-        self.threshold: int = 0
 
 
 class Views:
@@ -65,11 +67,6 @@ class Views:
         self.kind: Any = kind  # the class of the array and of its views
         self.current: list[Any] = []
         self.outdated: dict[int, Any] = {}
-
-    def living(self) -> list[Any]:
-        """All views that something refers to."""
-        found = [reference() for reference in (*self.current, *self.outdated.values())]
-        return [view for view in found if view is not None]
 
 
 def view_of(variable: Any) -> View | None:
@@ -87,7 +84,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         if getattr(innermost(result), "base", None) is not None:
             share(source)  # its owner can write to what the result is a view of
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
-        lay_out(result, None)  # each example, as NumPy lays out what it copies
+        lay_out(result, _of_first_example(source, statics[0]))
     elif result is not source and _is_view(cls, result, source, bound, statics):
         if is_scalar(source):  # which has no views
             result._is_array = bound.rule.views in (INDEX, SELECTION, BROADCAST)  # s[...] is one
@@ -102,7 +99,8 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
 def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> bool:
     """Tell if a result is a view in the library, or one in each example of `vmap`."""
     kind = bound.rule.views
-    if kind == INDEX:
+    backend = cls._backend
+    if kind == INDEX and (cls._is_batched or backend.depth or not backend.tells_views):
         if _selects_copy(statics[0], result):
             return False
         if not is_immutable(statics[0]) and any(True for _ in batched_parts(statics[0])):
@@ -110,9 +108,17 @@ def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[
     return (
         type(result) is cls
         and type(source) is cls
-        and (kind != SELECTION or bool(cls._backend.tells_views))
-        and bool(cls._backend.may_be_view(result._value, source._value))
+        and (kind != SELECTION or bool(backend.tells_views))
+        and bool(backend.may_be_view(result._value, source._value))
     )
+
+
+def _of_first_example(source: Any, key: Any) -> Any:
+    """Return the part of the first example that a key selects, as the library lays it out."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    first = tuple(one_array(p) if isinstance(p, AnyWrapper) else p for p in parts)
+    found = one_array(source)[first]
+    return found if getattr(found, "shape", ()) else None
 
 
 def _selects_copy(key: Any, result: Any) -> bool:

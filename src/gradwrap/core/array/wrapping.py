@@ -64,8 +64,10 @@ def unwrap(value: Variable[A]) -> A: ...
 @overload
 def unwrap(value: A) -> A: ...
 def unwrap(value: Any) -> Any:
-    """The native array of a variable; anything else as it is.
+    """Return the native array of a variable, and anything else as it is.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> gw.unwrap(gw.wrap(np.ones(2)))
     array([1., 1.])
@@ -86,7 +88,7 @@ def untracked_copy(x: Any) -> Variable[Any]:
 
 
 def wrap_namespace(xp: Any) -> Namespace[Any]:
-    """An Array API namespace whose arrays are variables, creation functions included.
+    """Return an Array API namespace whose arrays are variables.
 
     `xp` is the namespace of any library that follows the standard: `numpy`, `array_api_strict`,
     `array_api_compat.cupy`. The result is the same object for the same library.

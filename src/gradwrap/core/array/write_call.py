@@ -27,10 +27,11 @@ class Write(Tape):
 
     def look_at(self, index: int) -> list[str]:
         x, value = self.rule.arrays
-        if index == 0:
-            return [f"if not owns({x}): {self.elsewhere}"]
+        if index:
+            return []
+        is_view = f"type({value}) is V and {value}._view is not None"
         own_part = f"own_part({x}, {self.rule.key}, {value})"
-        return [f"if {value}._view is not None and {own_part}: return"]
+        return [f"if {is_view} and {own_part}: return", f"if not owns({x}): {self.elsewhere}"]
 
     def before(self) -> list[str]:
         x, value = self.rule.arrays

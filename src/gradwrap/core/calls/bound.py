@@ -24,6 +24,7 @@ class NodeOp:
 
     rule: Any = None  # the row that names what was saved; none for a custom call
     holomorphic = False  # conjugate before and after
+    symmetric = False  # the cotangents of two arguments that are one are equal
     consumes = False  # its formula may write to the cotangent
     materializes = True  # zeros, not None, where no cotangent arrived
     check = False  # a user's formula, whose result is compared with the argument
@@ -80,6 +81,7 @@ class BoundOp(NodeOp):
         self.rule: Rule = rule
         self.native: Callable[..., Any] = native
         self.holomorphic: bool = rule.holomorphic
+        self.symmetric: bool = rule.symmetric
         self.consumes: bool = rule.consumes
         self.check: bool = rule.checked
         self.materializes: bool = rule.materializes

@@ -30,6 +30,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
 from gradwrap.core.levels.wrapper import AnyWrapper, stripped, unwrapped_key
 from gradwrap.core.observing.performing import performs
@@ -78,7 +79,8 @@ class Call:
             return None
         name = self.rule.name.replace(".", "_")
         scope = self.scope()
-        exec(self.text(signature), scope)  # noqa: S102  written here, from the table alone
+        title = f"{self.rule.name}, {type(self).__name__} of {self.bound.backend.name}"
+        execute(self.text(signature), scope, title)
         function: Any = scope[name]
         function.__module__ = "gradwrap"
         function.__doc__ = getattr(self.bound.native, "__doc__", None)
@@ -220,6 +222,8 @@ class Call:
         """Call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
+        if symbol == "[]":
+            return [f"out = {data[0]}[{self.rule.key}]"]
         if self._calls_operator():
             return [
                 f"out = {symbol}{data[0]}"
@@ -229,7 +233,8 @@ class Call:
         return [f"out = {self.native_call()}"]
 
     def _calls_operator(self) -> bool:
-        return self.rule.symbol is not None and self.bound.backend.has_operators
+        is_quicker = self.rule.symbol is not None and self.bound.backend.has_operators
+        return is_quicker and not self.bound.op.keepable
 
     def native_call(self) -> str:
         """The call of the native function on the data."""

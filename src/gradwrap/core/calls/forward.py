@@ -15,10 +15,12 @@ import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from gradwrap.core.array.display import shown
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.call import WORDS, Call, deepest, indented, tuple_of
 from gradwrap.core.calls.general import interpret, no_rule, untracked
 from gradwrap.core.calls.record import record
+from gradwrap.core.calls.source import execute
 from gradwrap.core.graph.linear import push
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import new_level
@@ -262,7 +264,8 @@ def _pusher(bound: BoundOp) -> Callable[..., Any]:
     lines = [f"{', '.join([*targets, tuple_of(rule.statics)])} = data, nodes, statics"]
     lines += [*writer.tangent(), "return pushed"] if writer.active else ["return None"]
     scope = writer.scope()
-    exec("\n".join(["def push(data, nodes, statics, out, level):", *indented(lines)]), scope)  # noqa: S102  written here
+    text = "\n".join(["def push(data, nodes, statics, out, level):", *indented(lines)])
+    execute(text, scope, f"tangent of {rule.name} of {bound.backend.name}")
     bound.push = scope["push"]  # type: ignore[attr-defined]  # kept with the binding
     return scope["push"]  # type: ignore[no-any-return]  # of the scope
 
@@ -345,8 +348,8 @@ class Dual(Variable[A]):
 
     def __repr__(self) -> str:
         if self._node is None:
-            return f"Dual({native(self)!r})"
-        return f"Dual({native(self)!r}, tangent={native(self._node.value)!r})"
+            return f"Dual({shown(self)})"
+        return f"Dual({shown(self)}, tangent={shown(self._node.value)})"
 
 
 AnyDual: Final[type[Any]] = Dual

@@ -253,7 +253,7 @@ def guarding(op: Any) -> Any:
 
 
 def saved_part(view: Any) -> Any:
-    """What an operation saves of a view: of an array that is being written to, it may be a copy."""
+    """Return what an operation saves of a view: a copy, if the array is being written to."""
     whole = view._view.source
     while whole._view is not None:
         whole = whole._view.source

@@ -11,7 +11,7 @@ from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import backend_of, find_backend
-from gradwrap.core.library.scatter import OutputPart, Scattered
+from gradwrap.core.library.scatter import PARTS, OutputPart, Scattered
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import zeros_of
 
@@ -32,18 +32,19 @@ def arrive(  # noqa: PLR0913  the state of the pass
     owned: bool = False,
 ) -> None:
     """Add a cotangent to what has arrived at a node."""
-    arrival = pending.get(node.seq)
-    if arrival is None:
-        arrival = pending[node.seq] = [node, None, False]
-        heappush(heap, node.seq)
+    seq = node.seq
+    arrival = pending.get(seq)
     kind = type_of(cotangent)
+    if arrival is None:
+        is_part = kind in PARTS
+        arrival = pending[seq] = [node, None if is_part else cotangent, owned and not is_part]
+        heappush(heap, seq)
+        if not is_part:
+            return
     if kind is Scattered:
         _scatter(arrival, cotangent)
     elif kind is OutputPart:
         _collect(arrival, cotangent)
-    elif arrival[1] is None:
-        arrival[1] = cotangent
-        arrival[2] = owned
     else:
         _add(arrival, cotangent, op)
 
@@ -65,7 +66,7 @@ def _scatter(arrival: Pending, part: Scattered) -> None:
     node, total, owned = arrival
     backend = find_backend(type_of(part.values)) or backend_of(part.values)
     if total is None:
-        total = zeros_of(backend.xp, node.meta)
+        total = zeros_of(backend.namespaces[type_of(part.values)], node.meta)
     else:
         if backend.depth or type(total) not in backend.native_types:
             backend = _deeper(backend, total)

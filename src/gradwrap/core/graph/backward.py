@@ -157,6 +157,9 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
                     cotangent = formula(xp, g, *saved)
                 else:
                     cotangent = formula(xp, g, saved)
+                if more and op.symmetric and more[0] is parent and more[2] is saved:
+                    cotangent = cotangent + cotangent  # x * x
+                    more = None
                 if parent.meta is not meta and not parts:
                     space = parent.meta
                     if cotangent.shape != space.shape or cotangent.dtype != space.dtype:

@@ -12,9 +12,20 @@ if TYPE_CHECKING:
     from gradwrap.core.observing.handles import Hooks, RemovableHandle
 
 
+_apply: Callable[[Any, tuple[Any, ...]], Any] | None = None
+
+
+def install(apply: Callable[[Any, tuple[Any, ...]], Any]) -> None:
+    """Name the function that a call of a node is handed to."""
+    global _apply  # noqa: PLW0603  set once, at import
+    _apply = apply
+
+
 class GradFn:
     """A node of the recorded graph, as its user sees it.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.array(3.0), requires_grad=True)
     >>> y = x * 2
@@ -43,6 +54,38 @@ class GradFn:
     def metadata(self) -> dict[Any, Any]:
         """A dictionary to keep what one likes with the node."""
         return self.own_hooks().metadata
+
+    def __call__(self, *gradients: Any) -> Any:
+        """Carry the gradients of the outputs back to the arguments, through this node alone.
+
+        Parameters
+        ----------
+        gradients
+            One for each output of the operation, of its shape and dtype; None for zero.
+
+        Returns
+        -------
+        The gradient of the argument, or a tuple of them in the order of `next_functions`, with None
+        for those that are not tracked. What the node has saved is kept; its hooks run. A leaf's
+        node adds the gradient to the leaf's `grad`, and returns None.
+
+        Raises
+        ------
+        BackwardError
+            The number of gradients is not that of the outputs, or one is of another shape or dtype.
+        GraphFreedError
+            `backward` has freed the graph.
+
+        Examples
+        --------
+        >>> import numpy as np, gradwrap as gw
+        >>> x = gw.wrap(np.array([2.0, 3.0]), requires_grad=True)
+        >>> y = x * x
+        >>> y.grad_fn(np.array([1.0, 10.0]))
+        (array([ 2., 30.]), array([ 2., 30.]))
+        """
+        assert _apply is not None
+        return _apply(self, gradients)
 
     def own_hooks(self) -> Hooks:
         """The hooks of this node, made when they are first asked for."""

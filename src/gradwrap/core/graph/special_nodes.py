@@ -99,7 +99,7 @@ performs(visit, "visit", _name_of)
 
 
 def unguarded(name: str, node: Node, began: int) -> tuple[Any, tuple[Any, ...] | None]:
-    """What a node has saved in its first edge, and its other edges, with guarded arrays checked."""
+    """Return what a node saved in its first edge, and its other edges; check guarded arrays."""
     saved, more = node.saved, node.more
     if more is not None:
         more = tuple([_checked(name, one, began) for one in more])
@@ -149,13 +149,17 @@ def arrive_jointly(
             f"The rule of {op.name} returned {got} cotangents for {len(parents)} arguments. "
             "Fix: return a tuple with one for each, None where there is none."
         )
-    for index, (parent, cotangent) in enumerate(zip(parents, cotangents, strict=True)):
-        if parent is None or cotangent is None:
-            continue
-        if type(cotangent) not in PARTS:
-            xp = op.namespaces[type(cotangent)]
-            cotangent = _fitted(xp, cotangent, parent.meta, node, index)  # noqa: PLW2901  the fitted one takes its place
-        arrive(pending, heap, parent, cotangent, op, owned=op.consumes and index == 0)
+    owned = op.consumes  # the first is what the formula has written to
+    for index, parent in enumerate(parents):
+        cotangent = cotangents[index]
+        if parent is not None and cotangent is not None:
+            if type(cotangent) not in PARTS:
+                space = parent.meta
+                if op.check or cotangent.shape != space.shape or cotangent.dtype != space.dtype:
+                    xp = op.namespaces[type(cotangent)]
+                    cotangent = _fitted(xp, cotangent, space, node, index)
+            arrive(pending, heap, parent, cotangent, op, owned=owned)
+        owned = False
 
 
 def conjugated(edges: Any) -> Any:

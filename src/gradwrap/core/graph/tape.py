@@ -6,7 +6,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
-from gradwrap.core.graph.node import Leaf, Node
+from gradwrap.core.graph.grad_fn import install
+from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.modes import enable_grad, set_grad_enabled
 from gradwrap.core.levels.wrapper import AnyWrapper, native
@@ -18,10 +19,10 @@ from gradwrap.core.observing.hooks import (
     leaf_hooks,
     on_variable,
 )
-from gradwrap.core.values.comparing import mismatch
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.comparing import described, mismatch
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.space import zeros_of
-from gradwrap.errors import BackwardError
+from gradwrap.errors import BackwardError, GraphFreedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,6 +138,68 @@ def _run(
     results = list(arrived.values())
     own_buffers(results, [g for _, g in roots])
     return dict(zip(arrived, results, strict=True))
+
+
+def _applied(node: Any, gradients: tuple[Any, ...]) -> Any:
+    """Return the result of calling a node: the gradients of its arguments."""
+    if isinstance(node, Leaf):
+        (gradient,) = _of_outputs(node, (node.meta,), gradients)
+        _arrive_at_leaf(node, gradient)
+        return None
+    if node.formula is None:
+        raise GraphFreedError(
+            f"{node!r} was called after backward has freed the graph. "
+            "Fix: pass retain_graph=True to backward."
+        )
+    metas = node.meta if isinstance(node.meta, TUPLE) else (node.meta,)
+    given = _of_outputs(node, metas, gradients)
+    roots: list[tuple[Node | Leaf, Any]] = [(node, given[0])]
+    if len(metas) > 1:
+        roots = [
+            (output_node(node, index, meta), gradient)
+            for index, (meta, gradient) in enumerate(zip(metas, given, strict=True))
+            if gradient is not None
+        ]
+    found: list[Any] = [None] * node.arity
+
+    def note(of_arguments: tuple[Any, ...], _: Any) -> None:
+        found[:] = of_arguments
+
+    if any(gradient is not None for gradient in given):
+        with node.register_hook(note):
+            backward_pass(roots, retain_graph=True, targets=_below(node), cut=True)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _below(node: Node) -> set[Any]:
+    """The nodes that the edges of a node lead to."""
+    found: set[Any] = set()
+    for parent, _, _, index in node.edges:
+        found.update(one for one in (parent if index == JOINT else (parent,)) if one is not None)
+    return found
+
+
+def _of_outputs(node: Any, metas: Sequence[Meta], gradients: tuple[Any, ...]) -> list[Any]:
+    """The gradients that a node is called with, checked against its outputs."""
+    if len(gradients) != len(metas):
+        raise BackwardError(
+            f"{node!r} has {len(metas)} outputs and was called with {len(gradients)} gradients. "
+            "Fix: pass one for each, None for zero."
+        )
+    plain = [native(one) if isinstance(one, AnyWrapper) else one for one in gradients]
+    for index, (gradient, meta) in enumerate(zip(plain, metas, strict=True)):
+        if gradient is None:
+            continue
+        found = mismatch(gradient, None, meta)
+        if found is not None:
+            raise BackwardError(
+                f"{node!r} was called with {described(gradient)}; output {index} is {meta}. "
+                "Fix: pass an array of its shape and dtype."
+            )
+    return plain
+
+
+install(_applied)
 
 
 def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from gradwrap.core.levels.levels import (
@@ -20,10 +21,17 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
+    "gradwrap_new_arrays", default=None
+)
+"""What a wrapper of a new array is to hold in its place, while a function is traced."""
+
 
 def is_grad_enabled() -> bool:
     """Tell if operations on the tape are recorded in this context.
 
+    Examples
+    --------
     >>> import gradwrap as gw
     >>> gw.is_grad_enabled()
     True
@@ -125,6 +133,8 @@ class no_grad(_Switch):  # noqa: N801  PyTorch's name
     Inside a function under a transform it stops that transform's recording too; a transform
     that starts inside it records.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.ones(2), requires_grad=True)
     >>> with gw.no_grad():
@@ -137,6 +147,8 @@ class no_grad(_Switch):  # noqa: N801  PyTorch's name
 class enable_grad(_Switch):  # noqa: N801  PyTorch's name
     """Switch recording on again inside `no_grad`: a context manager, or a decorator.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.ones(2), requires_grad=True)
     >>> with gw.no_grad(), gw.enable_grad():
@@ -151,6 +163,8 @@ class enable_grad(_Switch):  # noqa: N801  PyTorch's name
 class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
     """Switch recording on or off at once, and back when used as a context manager.
 
+    Examples
+    --------
     >>> import gradwrap as gw
     >>> with gw.set_grad_enabled(False):
     ...     gw.is_grad_enabled()

@@ -158,8 +158,9 @@ def native(value: Any) -> Any:
 
 def lay_out(value: Any, like: Any) -> None:
     """Give a value that nothing else holds the memory order of an array of its shape."""
-    *_, new = layers(value)
-    new._value = new._backend.laid_out(new._value, innermost(like))
+    while isinstance(value._value, AnyWrapper):
+        value = value._value
+    value._value = value._backend.laid_out(value._value, innermost(like))
 
 
 def one_array(value: Any) -> Any:
@@ -309,8 +310,7 @@ def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
     kind: Any = type_of(key)
     if kind is SLICE:
-        is_plain = IMMUTABLE.issuperset(map(type_of, (key.start, key.stop, key.step)))
-        return key if is_plain else _with_leaves(key, native)
+        return key if _is_plain_slice(key) else _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
     if kind is TUPLE and _is_plain(key):
@@ -320,12 +320,20 @@ def unwrapped_key(key: Any) -> Any:
     return key
 
 
+def _is_plain_slice(key: Any) -> bool:
+    return (
+        type(key.start) in IMMUTABLE
+        and type(key.stop) in IMMUTABLE
+        and (key.step is None or type(key.step) in IMMUTABLE)
+    )
+
+
 def _is_plain(key: tuple[Any, ...]) -> bool:
     """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
     for part in key:
         kind: Any = type_of(part)
         if kind is SLICE:
-            if not IMMUTABLE.issuperset(map(type_of, (part.start, part.stop, part.step))):
+            if not _is_plain_slice(part):
                 return False
         elif kind not in IMMUTABLE:
             return False

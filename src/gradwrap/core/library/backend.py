@@ -56,11 +56,20 @@ class NamespaceByType(dict[type, Any]):
 
 
 class Backend:
-    """An array library that follows the standard: what the core asks of it.
+    """Describe an array library to the core; this class, one that follows the standard.
 
     A class for a library that differs from the standard, or has a better way, overrides some of
     it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
     the types of its arrays.
+
+    Examples
+    --------
+    >>> import array_api_strict, gradwrap as gw
+    >>> class Strict(gw.Backend):
+    ...     def scatter_add(self, buffer, key, values):  # where a library can do better
+    ...         return super().scatter_add(buffer, key, values)
+    >>> Strict("strict", array_api_strict, frozenset({type(array_api_strict.empty(0))})).name
+    'strict'
     """
 
     has_operators: bool = True
@@ -151,7 +160,7 @@ class Backend:
         ):
             if like.shape == shape:
                 return like
-            return Meta(tuple(shape), dtype, like.device, level, like.is_complex)
+            return like.of_shape(shape)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:
@@ -199,9 +208,7 @@ class Backend:
         whole = module_like(xp)
 
         def find(name: str) -> Any:
-            if name not in self.elsewhere:
-                return getattr(xp, name)
-            found = self.extension(name)
+            found = self.extension(name) if name in self.elsewhere else getattr(xp, name)
             setattr(whole, name, found)
             return found
 
@@ -291,6 +298,8 @@ class Backend:
 
 
 _factories: dict[str, Callable[[Any, type], Backend]] = {}
+namespaces: dict[str, Callable[[], Any]] = {}
+"""Functions that make the namespace of a library, by the module of its arrays."""
 by_type: dict[type, Backend] = {}
 # By identity, since the namespaces of wrappers are equal; each with its key, so that it lives on
 by_namespace: dict[int, tuple[Any, Backend]] = {}
@@ -365,8 +374,9 @@ def backend_of(array: Any) -> Backend:
     backend = by_type.get(type_of(array))
     if backend is not None:
         return backend
+    make = namespaces.get(type_of(array).__module__)
     try:
-        xp = array_api_compat.array_namespace(array)
+        xp = array_api_compat.array_namespace(array) if make is None else make()
     except TypeError:
         raise NotAnArrayError(
             f"{type(array).__name__} is not an array of a library that follows the Python Array "

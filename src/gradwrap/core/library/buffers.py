@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Stack = tuple[tuple[CodeType, int], ...]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120  pathlib is slow to import
+GENERATED = "<gradwrap: "
+OURS = (PACKAGE, GENERATED)
+"""The beginnings of the file names of gradwrap's own code."""
 
 
 class Content:
@@ -179,7 +182,7 @@ def callers() -> Iterator[tuple[CodeType, int]]:
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE) and code.co_filename != "<string>":
+        if not code.co_filename.startswith(OURS):
             yield code, frame.f_lineno
         frame = frame.f_back
 
@@ -189,8 +192,7 @@ def calling_line() -> Stack:
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None:
         code = frame.f_code
-        filename = code.co_filename
-        if filename != "<string>" and not filename.startswith(PACKAGE):
+        if not code.co_filename.startswith(OURS):
             return ((code, frame.f_lineno),)
         frame = frame.f_back
     return ()

@@ -39,6 +39,8 @@ PARTS = frozenset({Scattered, OutputPart})
 
 def is_basic_key(key: Any) -> bool:
     """Tell if a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
+    if type(key) in BASIC:
+        return True
     for part in key if isinstance(key, TUPLE) else (key,):
         if type(part) not in BASIC and not isinstance(part, SLICE) and not _is_integer_scalar(part):
             return False

@@ -136,7 +136,7 @@ def _is_store(code: CodeType, instruction: int) -> bool:
 
 
 advisers: dict[str, Callable[[Caller], str]] = {}
-"""What to do about a package for which there are rules, by its name."""
+"""The advice about a package for which there are rules, by its name."""
 
 
 def remedy(caller: Caller | None, fix: str) -> str:

@@ -22,6 +22,8 @@ class _Callbacks(dict[int, Any]):
 class RemovableHandle:
     """Takes a hook away again: by `remove()`, or at the end of a `with` block.
 
+    Examples
+    --------
     >>> import numpy as np, gradwrap as gw
     >>> x = gw.wrap(np.array(2.0), requires_grad=True)
     >>> with x.register_hook(lambda g: 10 * g):

@@ -115,17 +115,27 @@ def copy_of(function: FunctionType) -> FunctionType:
 
 
 def calling(answer: Any, code: CodeType) -> CodeType:
-    """Code that calls an object, with the free variables of other code."""
+    """Code that calls an object, with the free variables of other code.
 
-    def stub(*args: Any, **kwargs: Any) -> Any:
-        called: Any = "the object"  # a constant, which is exchanged
-        return called(*args, **kwargs)
-
-    made = stub.__code__
+    It is compiled as a function that has them, so that Python sets them up in its frames.
+    """
+    free = code.co_freevars
+    lines = [
+        "def outer():",
+        *(f"    {name} = None" for name in free),
+        "    def stub(*_args, **_options):",
+        f"        if 0: ({' '.join(f'{name},' for name in free)})",
+        "        _called = 'the object'",  # a constant, which is exchanged
+        "        return _called(*_args, **_options)",
+        "    return stub",
+    ]
+    space: dict[str, Any] = {}
+    exec("\n".join(lines), space)  # noqa: S102  names of the function's variables
+    made: CodeType = space["outer"]().__code__
+    assert made.co_freevars == free, free
     constants = tuple(answer if value == "the object" else value for value in made.co_consts)
     return made.replace(
         co_consts=constants,
-        co_freevars=code.co_freevars,
         co_name=code.co_name,
         co_qualname=code.co_qualname,
         co_filename=code.co_filename,

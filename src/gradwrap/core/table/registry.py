@@ -19,12 +19,14 @@ class Op:
     """A named operation and its rules, one per backend that differs from the generic one.
 
     `version` counts the changes, so that bindings made before a rule was registered are renewed.
+    `keepable` says that the policy of a checkpoint has named it.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.rules: dict[str, Rule] = {}
         self.version = 0
+        self.keepable = False
 
     def rule_for(self, backend: str) -> Rule | None:
         """The rule of `backend`, or else the generic one."""

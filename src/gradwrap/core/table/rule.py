@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         variadic: bool
         holomorphic: bool
         same: bool
+        symmetric: bool
         symbol: str | None
         native: FormulaFunction | None
         outputs: int
@@ -153,7 +154,8 @@ class Rule:
     variadic: bool = False  # it takes any number of arrays, as one sequence
     holomorphic: bool = True
     same: bool = False  # the result has the shape and dtype of arguments that agree in them
-    symbol: str | None = None  # of Python's operator
+    symmetric: bool = False  # in its two arguments, as its formulas are
+    symbol: str | None = None  # of Python's operator, "[]" for an index
     native: Callable[..., Any] | None = None  # the operation in terms of others, (xp, ...)
     outputs: int = 1
     materializes: bool = True  # zeros, not None, for an output that no cotangent arrived at

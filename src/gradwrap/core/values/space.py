@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 COMPLEX = "complex floating"
+SHAPES = 64
 
 
 class Meta:
@@ -13,9 +15,10 @@ class Meta:
 
     `level` is the transform the array is tracked by: operations on two arrays that share one
     `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
+    So it keeps those of the shapes that were made of it, of which there are mostly few.
     """
 
-    __slots__ = ("device", "dtype", "is_complex", "level", "shape")
+    __slots__ = ("device", "dtype", "is_complex", "level", "made", "shape")
 
     def __init__(
         self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
@@ -25,6 +28,20 @@ class Meta:
         self.device: Any = device
         self.level: int = level
         self.is_complex: bool = is_complex
+        self.made: dict[tuple[int, ...], Meta] | None = None
+
+    def of_shape(self, shape: tuple[int, ...]) -> Meta:
+        """The description of an array that differs in its shape alone."""
+        made = self.made
+        if made is None:
+            made = self.made = {}
+        found = made.get(shape)
+        if found is None:
+            if len(made) >= SHAPES:
+                made.clear()
+            found = Meta(tuple(shape), self.dtype, self.device, self.level, self.is_complex)
+            made[shape] = found
+        return found
 
     @property
     def ndim(self) -> int:
@@ -94,17 +111,17 @@ def fit_cotangent(xp: Any, cotangent: Any, meta: Meta) -> Any:
     """Bring a cotangent into its argument's space: sum over broadcast axes, project the dtype."""
     if cotangent.shape != meta.shape:
         cotangent = _unbroadcast(xp, cotangent, meta.shape)
-    return _cast(xp, cotangent, meta.dtype)
+    return cast_to(xp, cotangent, meta.dtype)
 
 
 def fit_tangent(xp: Any, tangent: Any, out: Any) -> Any:
     """Bring a tangent into its output's space: broadcast it, project the dtype."""
     if tuple(tangent.shape) != tuple(out.shape):
         tangent = xp.broadcast_to(tangent, out.shape)
-    return _cast(xp, tangent, out.dtype)
+    return cast_to(xp, tangent, out.dtype)
 
 
-def _cast(xp: Any, value: Any, dtype: Any) -> Any:
+def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
     """Cast to a dtype; take the real part first, where only the value is complex."""
     if value.dtype == dtype:
         return value
@@ -113,15 +130,20 @@ def _cast(xp: Any, value: Any, dtype: Any) -> Any:
     return value if value.dtype == dtype else xp.astype(value, dtype)
 
 
-def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
-    """Sum over the axes along which an argument of this shape was repeated."""
-    have = cotangent.shape
+@functools.lru_cache(maxsize=1 << 10)
+def _repeated_axes(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes of `have` along which an array of a shape was repeated."""
     extra = len(have) - len(shape)
-    if extra < 0:  # a formula may leave out axes of length one
-        return xp.broadcast_to(cotangent, shape)
-    axes = tuple(range(extra)) + tuple(
+    return tuple(range(extra)) + tuple(
         axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1
     )
+
+
+def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an argument of this shape was repeated."""
+    if len(cotangent.shape) < len(shape):  # a formula may leave out axes of length one
+        return xp.broadcast_to(cotangent, shape)
+    axes = _repeated_axes(cotangent.shape, shape)
     if axes:
         cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
     if cotangent.shape == shape:

@@ -69,11 +69,11 @@ def _is_lone(tree: Any) -> bool:
     )
 
 
-def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
+def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef]:
     """The leaves of a tree, and its structure. None is a leaf, which passes through."""
     if _is_lone(tree):
         return [tree], LEAF
-    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True, namespace=NAMESPACE)
+    leaves, spec = optree.tree_flatten(tree, none_is_leaf=none_is_leaf, namespace=NAMESPACE)
     return leaves, LEAF if spec.is_leaf() else TreeDef(spec)
 
 
@@ -98,39 +98,6 @@ def unflatten(treedef: TreeDef, leaves: Sequence[Any]) -> Any:
     if treedef.spec is None:
         return leaves[0]
     return optree.tree_unflatten(treedef.spec, leaves)
-
-
-def broadcast_prefix(prefix: Any, tree: Any) -> list[Any]:
-    """For each leaf of a tree, the leaf of a tree prefix that stands over it.
-
-    Raises
-    ------
-    ValueError
-        The prefix has another structure than the tree.
-    """
-    return optree.broadcast_prefix(prefix, tree, none_is_leaf=True)
-
-
-def zeros_filled(tree: Any, treedef: TreeDef, size: int) -> list[Any] | None:
-    """The leaves of a tree in which None may stand for a whole part; None if it does not fit."""
-    leaves, given = flatten(tree)
-    if given == treedef:
-        return leaves
-    filled: list[Any] = []
-
-    def fill(leaf: Any, part: Any) -> None:
-        places = flatten(part)[0]
-        if leaf is not None and not isinstance(part, int):
-            raise ValueError
-        filled.extend([leaf] * len(places))
-
-    try:
-        optree.tree_map_(
-            fill, tree, unflatten(treedef, range(size)), none_is_leaf=True, namespace=NAMESPACE
-        )
-    except ValueError:
-        return None
-    return filled
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:

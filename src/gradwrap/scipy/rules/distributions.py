@@ -25,7 +25,7 @@ from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.rules.incomplete import half_line
 from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.calls import SUSPECTS, holds_variable
+from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
 from gradwrap.scipy.table import Kind, Row
@@ -49,7 +49,7 @@ SIDES: dict[str, tuple[str, ...]] = {
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
 WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
 CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
-"""What the body of a method raises that does not take variables."""
+"""The errors that the body of a method raises if it does not take variables."""
 
 
 class Distribution(Kind):
@@ -85,6 +85,7 @@ class Distribution(Kind):
         def undo() -> None:
             original.__class__ = kind
             del original._path
+            original.__dict__.pop("_rows", None)
 
         return undo
 
@@ -124,7 +125,7 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _is_tracked(args, kwargs):
+        if are_plain(args, kwargs):
             return original(self, *args, **kwargs)
         if name in WITHOUT:
             raise NoRuleError(
@@ -136,14 +137,6 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
         return _answered(self, name, args, kwargs)
 
     return method
-
-
-def _is_tracked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell if a variable is among the arguments, quickly where none of them could hold one."""
-    for value in args:
-        if isinstance(value, SUSPECTS) and holds_variable(value):
-            return True
-    return bool(kwargs) and holds_variable(kwargs)
 
 
 def _reduced(self: Any) -> Any:

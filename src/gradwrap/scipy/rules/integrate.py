@@ -10,6 +10,8 @@ import scipy.integrate
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.interpolants import OfOrder
 from gradwrap.scipy.kinds import Composed, Constant, Formula, Refused, scipys
 from gradwrap.scipy.solving import (
     as_args,
@@ -19,6 +21,7 @@ from gradwrap.scipy.solving import (
     quiet,
     refuse,
     refuse_failure,
+    solution,
 )
 from gradwrap.scipy.table import Row, call, register
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -352,19 +355,20 @@ def _qmc_quad(
     )
     low, high = (np.reshape(as_array(one), (-1,)) for one in (a, b))
     volume = np.prod(high - low)
-    # SciPy draws the numbers of each estimate from a generator of its own
-    rngs = [again] if n_estimates == 1 else _spawned(again, n_estimates)
+    turned = np.asarray(plain(high)) < np.asarray(plain(low))  # SciPy exchanges such limits
     total: Any = 0.0
-    for one in rngs:
+    for one in _spawned(again, n_estimates):
         sample = one.random(n_points)
+        sample = np.where(turned, 1.0 - sample, sample)
         x = low + sample * (high - low)
         total = total + volume * np.mean(as_array(func(x.T)))
     return attached("integrate.qmc_quad", result, {(0,): total / n_estimates})
 
 
 def _spawned(qrng: Any, count: int) -> Any:
+    """The generators of SciPy's estimates: after the first, each is a new one."""
     rngs = qrng.rng.spawn(count)
-    return [type(qrng)(seed=rng, **qrng._init_quad) for rng in rngs]
+    return [qrng, *(type(qrng)(seed=rng, **qrng._init_quad) for rng in rngs[:-1])]
 
 
 # Differential equations ---------------------------------------------------------------------------
@@ -473,7 +477,7 @@ def _solve_ivp(
     name = "scipy.integrate.solve_ivp"
     refuse(name, dense_output=dense_output, events=events)
     args = () if args is None else as_args(args)
-    solver = METHODS.get(method.upper() if isinstance(method, str) else "", method)
+    solver = METHODS.get(method, method)
     if not isinstance(solver, type) or solver not in METHODS.values():
         raise NoRuleError(f"{name} has no derivative with this method=. Fix: method='RK45'.")
     steps: list[Any] = []
@@ -604,6 +608,48 @@ def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **o
             y, f, _ = _stages(METHODS["RK45"], rate, at, y, f, h)
         columns.append(y)
     return attached("integrate.odeint", result, {(): np.stack(columns)})
+
+
+def _solve_bvp(fun: Any, bc: Any, x: Any, y: Any, p: Any = None, **options: Any) -> Any:
+    name = "scipy.integrate.solve_bvp"
+    native = {
+        key: quiet(value) if callable(value) else plain(value) for key, value in options.items()
+    }
+    result = scipys("integrate.solve_bvp")(
+        quiet(fun), quiet(bc), plain(as_array(x)), plain(as_array(y)),
+        None if p is None else plain(as_array(p)), **native,
+    )  # fmt: skip
+    points, shape = result.x, result.y.shape
+    h, count = np.diff(points), result.y.size
+    start = result.y.reshape(-1) if p is None else np.concatenate([result.y.reshape(-1), result.p])
+
+    def parts(v: Any) -> tuple[Any, tuple[Any, ...]]:
+        return np.reshape(v[:count], shape), () if p is None else (v[count:],)
+
+    def residual(v: Any) -> Any:
+        """Of the collocation, which is that of Lobatto of order 4, and of the conditions."""
+        state, more = parts(v)
+        f = as_array(fun(points, state, *more))
+        middle = (state[:, 1:] + state[:, :-1]) / 2 - h * (f[:, 1:] - f[:, :-1]) / 8
+        f_middle = as_array(fun(points[:-1] + h / 2, middle, *more))
+        steps = state[:, 1:] - state[:, :-1] - h / 6 * (f[:, :-1] + f[:, 1:] + 4 * f_middle)
+        ends = as_array(bc(state[:, 0], state[:, -1], *more))
+        return np.concatenate([np.reshape(steps, (-1,)), np.reshape(ends, (-1,))])
+
+    found = solution(residual, start)
+    if not is_recorded(found):
+        return result
+    refuse(name, S=options.get("S"), x=is_recorded(x))
+    refuse_failure(name, result.success, result.message)
+    state, more = parts(found)
+    slopes = as_array(fun(points, state, *more))
+    known: dict[Any, Any] = {("y",): state, ("yp",): slopes}
+    if more:
+        known["p",] = more[0]
+    made = attached(name.removeprefix("scipy."), result, known)
+    spline = dispatcher("interpolate.CubicHermiteSpline")(points, state, slopes, axis=1)
+    made["sol"] = OfOrder(f"{name.removeprefix('scipy.')}.sol", spline, result.sol, 0)
+    return made
 
 
 # Samples ------------------------------------------------------------------------------------------
@@ -817,10 +863,7 @@ ROWS = [
     Row(
         "integrate.nsum", Refused("it sums a series of the caller's. Fix: np.sum of enough terms.")
     ),
-    Row(
-        "integrate.solve_bvp",
-        Refused("it has no rule. Fix: gradwrap.custom_root of the collocation's residual."),
-    ),
+    _composed("solve_bvp", _solve_bvp, None, note="by the collocation at SciPy's points"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,18 @@ import numpy as np
 from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.classes import Class
+from gradwrap.scipy.interpolants import refusing
 from gradwrap.scipy.kinds import Formula
-from gradwrap.scipy.table import Kind, Row, call, register
+from gradwrap.scipy.results import is_float
+from gradwrap.scipy.table import Row, call, register
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
     from gradwrap.scipy.table import Sample
 
 
+special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
 
 
@@ -52,6 +57,18 @@ def _log_density(dataset: Any, points: Any, bw_method: Any, weights: Any) -> Any
     return np.log(np.sum(np.exp(parts - top), axis=0)) + top
 
 
+def _integral(dataset: Any, low: Any, high: Any, bw_method: Any = None, weights: Any = None) -> Any:
+    return stats.gaussian_kde(dataset, bw_method, weights).integrate_box_1d(low, high)
+
+
+def _between(dataset: Any, low: Any, high: Any, bw_method: Any, weights: Any) -> Any:
+    dataset = np.reshape(dataset, (-1,))
+    known = stats.gaussian_kde(np.asarray(stop_gradient(dataset)), bw_method, weights)
+    width = np.sqrt(np.cov(dataset, aweights=known.weights)) * known.factor
+    ends = [special.ndtr((end - dataset) / width) for end in (low, high)]
+    return known.weights @ (ends[1] - ends[0])
+
+
 def _samples(r: Any) -> list[Sample]:
     weights = np.array([0.1, 0.3, 0.2, 0.1, 0.3])
     return [
@@ -75,21 +92,13 @@ LOGARITHM = Row(
     original=_log_estimate,
     samples=_samples,
 )
-
-
-class KernelDensity(Kind):
-    """The class of kernel density estimates, whose data and points may be tracked."""
-
-    name = "class"
-    tracks_all = True
-
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the constructor checks them."""
-        return True
-
-    def stand_in(self, row: Row) -> Any:
-        """Return the subclass."""
-        return _GaussianKde
+INTEGRAL = Row(
+    "stats.gaussian_kde.integrate_box_1d",
+    Formula(_between),
+    arrays="dataset low high",
+    original=_integral,
+    samples=lambda r: [call(r.normal(6), -0.4, 0.9), call(r.normal(6), -0.4, 0.9, bw_method=0.7)],
+)
 
 
 SCIPYS: type[Any] = stats.gaussian_kde
@@ -105,7 +114,25 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
                 "weights. Fix: .detach() them."
             )
         self._given = (dataset, bw_method, weights)
-        super().__init__(np.asarray(native(stop_gradient(dataset))), bw_method, weights)
+        if holds_variable([dataset]):
+            self._made = SCIPYS(np.asarray(native(stop_gradient(dataset))), bw_method, weights)
+        else:
+            super().__init__(dataset, bw_method, weights)
+
+    @staticmethod
+    def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
+        """Let an object of SciPy's class, not initialized yet, be one of this class."""
+        made.__class__ = _GaussianKde
+        made.__init__(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Hand on what SciPy's object of the same data has; floats refuse to be differentiated."""
+        if name == "_made" or name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._made, name)
+        if is_float(found) and not name.startswith("_"):
+            return refusing(f"stats.gaussian_kde.{name}", found, {"dataset": self._given[0]})
+        return found
 
     def evaluate(self, points: Any) -> Any:
         """Return the density at points."""
@@ -121,14 +148,40 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
         """Return the logarithm of the density at points."""
         return self._answer(LOGARITHM, x)
 
-    def _answer(self, row: Row, points: Any) -> Any:
+    def integrate_box_1d(self, low: Any, high: Any) -> Any:
+        """Return the probability between two points."""
+        return self._answer(INTEGRAL, low, high)
+
+    def set_bandwidth(self, bw_method: Any = None) -> None:
+        """Choose the width of the kernel anew."""
+        self._given = (self._given[0], bw_method, self._given[2])
+        vars(self).get("_made", super()).set_bandwidth(bw_method)
+
+    def _answer(self, row: Row, *places: Any) -> Any:
         dataset, bw_method, weights = self._given
-        if not holds_variable([dataset, points]):
-            plain = super().evaluate if row is EVALUATE else super().logpdf
-            return plain(points)
+        if not holds_variable([dataset, *places]):
+            return getattr(super(), row.path.rpartition(".")[2])(*places)
         if callable(bw_method):
             bw_method = self.factor
-        return row.kind.answer(row, (dataset, points, bw_method, weights), {})
+        return row.kind.answer(row, (dataset, *places, bw_method, weights), {})
 
 
-register([Row("stats.gaussian_kde", KernelDensity()), EVALUATE, LOGARITHM])
+def _refusing_data(name: str) -> Any:
+    """Return a method that is SciPy's for plain data."""
+    original = getattr(SCIPYS, name)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if holds_variable([self._given[0], args, kwargs]):
+            raise NoRuleError(
+                f"scipy.stats.gaussian_kde.{name} has no derivative. "
+                "Fix: .detach() the data, or use .logpdf, .pdf or .integrate_box_1d."
+            )
+        return original(self, *args, **kwargs)
+
+    return method
+
+
+for _name in ("integrate_box", "integrate_gaussian", "integrate_kde", "marginal", "resample"):
+    setattr(_GaussianKde, _name, _refusing_data(_name))
+register([Row("stats.gaussian_kde", Class(lambda _: _GaussianKde)), EVALUATE, LOGARITHM, INTEGRAL])

@@ -356,7 +356,7 @@ def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
 
 
 def _beyond(u: Any, x: Any, k: int) -> Any:
-    """What of the columns of x is outside of the first k columns of u."""
+    """Return the part of the columns of x outside the span of the first k columns of u."""
     first = u[..., :k]
     return x - first @ (adjoint(first) @ x)
 

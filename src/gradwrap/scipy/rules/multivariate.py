@@ -14,7 +14,7 @@ import numpy as np
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.table import Kind, Row, call, register
 
@@ -62,10 +62,25 @@ def _distances(deviations: Any, matrix: Any) -> tuple[Any, Any]:
     return np.reshape(squares, np.shape(deviations)[:-1]), np.linalg.slogdet(matrix)[1]
 
 
-def _normal(x: Any, mean: Any, cov: Any) -> Any:
+def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
     deviations, matrix, dim = _places(x, mean, cov)
+    if allow_singular:
+        return _normal_in_subspace(deviations, matrix)
     squares, log_det = _distances(deviations, matrix)
     return -0.5 * (dim * LOG_2PI + log_det + squares)
+
+
+def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
+    """Return the density in the space that a matrix spans, whose rank is held fixed."""
+    values = np.linalg.eigvalsh(matrix)
+    data = np.asarray(_plain(values))
+    small = 1e6 * np.finfo(data.dtype).eps  # SciPy's bound
+    kept = np.abs(data) > small * np.max(np.abs(data))
+    log_det = np.sum(np.log(np.where(kept, values, 1.0)))
+    flat = np.reshape(deviations, (-1, np.shape(deviations)[-1]))
+    squares = np.sum((flat @ np.linalg.pinv(matrix, rcond=small)) * flat, axis=-1)
+    total = np.sum(kept) * LOG_2PI + log_det + np.reshape(squares, np.shape(deviations)[:-1])
+    return -0.5 * total
 
 
 def _normal_entropy(mean: Any, cov: Any) -> Any:
@@ -102,6 +117,29 @@ def _dirichlet_mean(alpha: Any) -> Any:
 def _dirichlet_variance(alpha: Any) -> Any:
     total = np.sum(alpha)
     return alpha * (total - alpha) / (total * total * (total + 1.0))
+
+
+def _dirichlet_entropy(alpha: Any) -> Any:
+    total, count = np.sum(alpha), np.shape(alpha)[0]
+    front = np.sum(special.gammaln(alpha)) - special.gammaln(total)
+    slopes = (total - count) * special.psi(total) - np.sum((alpha - 1.0) * special.psi(alpha))
+    return front + slopes
+
+
+def _dirichlet_multinomial(x: Any, alpha: Any, n: Any) -> Any:
+    x = np.asarray(_plain(x))
+    total = np.sum(alpha, axis=-1)
+    front = special.gammaln(total) - special.gammaln(np.asarray(n) + total)
+    front = front + special.gammaln(np.asarray(n) + 1.0)
+    parts = special.gammaln(x + alpha) - special.gammaln(alpha) - special.gammaln(x + 1.0)
+    return front + np.sum(parts, axis=-1)
+
+
+def _von_mises_fisher(x: Any, mu: Any, kappa: Any) -> Any:
+    half = 0.5 * np.shape(mu)[-1]
+    log_bessel = np.log(special.ive(half - 1.0, kappa)) + kappa
+    front = (half - 1.0) * np.log(kappa) - half * LOG_2PI - log_bessel
+    return front + kappa * np.sum(x * mu, axis=-1)
 
 
 def _scatters(x: Any, scale: Any) -> tuple[Any, Any, int]:
@@ -200,9 +238,13 @@ def _derived(kind: Hashable, path: str) -> Any:
     from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not holds_variable((args, kwargs)):
-            return base.__call__(self, *args, **kwargs)
-        return _Frozen(self, path, base, args, kwargs)
+        if not are_plain(args, kwargs):
+            return _Frozen(self, path, base, args, kwargs)
+        made = base.__call__(self, *args, **kwargs)
+        kind: Any = type(made)
+        made.__class__ = _derived_frozen(kind)
+        made._made_of = self, path, base, args, kwargs
+        return made
 
     def reduced(self: Any) -> Any:
         return dispatcher, (path,)
@@ -219,7 +261,7 @@ def _derived(kind: Hashable, path: str) -> Any:
 def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not holds_variable((args, kwargs)):
+        if are_plain(args, kwargs):
             return original(self, *args, **kwargs)
         row = ROWS.get(f"{path}.{name}")
         if row is None:
@@ -230,6 +272,38 @@ def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
         return row.kind.answer(row, args, kwargs)
 
     return method
+
+
+@functools.cache
+def _derived_frozen(kind: Any) -> Any:
+    """Make the class of SciPy's frozen distributions whose methods take tracked arguments."""
+
+    def method(name: str) -> Any:
+        original = getattr(kind, name)
+
+        @functools.wraps(original)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if are_plain(args, kwargs):
+                return original(self, *args, **kwargs)
+            return getattr(_Frozen(*self._made_of), name)(*args, **kwargs)
+
+        return call
+
+    def reduced(self: Any) -> Any:
+        _, path, _, args, kwargs = self._made_of
+        return _frozen_again, (path, args, kwargs)
+
+    names = [name for name in dir(kind) if not name.startswith("_")]
+    methods = {name: method(name) for name in names if callable(getattr(kind, name))}
+    more = {"__doc__": kind.__doc__, "__reduce__": reduced}
+    return type(kind.__name__, (kind,), {**methods, **more})
+
+
+def _frozen_again(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Freeze a distribution, when it is read from a pickle."""
+    from gradwrap.scipy.doors import dispatcher
+
+    return dispatcher(path)(*args, **kwargs)
 
 
 class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
@@ -267,10 +341,10 @@ def _rows(
     dist = getattr(stats, name)
 
     def logarithm(**given: Any) -> Any:
-        return _shaped(formula, given)
+        return np.where(np.isneginf(given["out"]), given["out"], _shaped(formula, given))
 
     def density(**given: Any) -> Any:
-        return np.exp(_shaped(formula, given))
+        return np.where(given["out"] == 0, 0.0, np.exp(_shaped(formula, given)))
 
     return [
         Row(
@@ -345,6 +419,7 @@ METHODS = [
             call(r.normal(4), 0.3, 1.7),
             call(r.normal(4, 2), r.normal(2), r.uniform(2)),
             call(0.3, 0.1, 1.7),
+            call(r.normal(4, 3), r.normal(3), r.spd(3), allow_singular=True),
         ],
     ),
     _moment(
@@ -373,6 +448,20 @@ METHODS = [
     ),
     _moment("dirichlet.mean", _dirichlet_mean, "alpha", lambda r: [call(r.uniform(3))]),
     _moment("dirichlet.var", _dirichlet_variance, "alpha", lambda r: [call(r.uniform(3))]),
+    _moment("dirichlet.entropy", _dirichlet_entropy, "alpha", lambda r: [call(r.uniform(3))]),
+    *_rows(
+        "dirichlet_multinomial",
+        _dirichlet_multinomial,
+        "alpha",
+        lambda r: [call(np.array([1, 2, 3]), r.uniform(3), 6)],
+        ("logpmf", "pmf"),
+    ),
+    *_rows(
+        "vonmises_fisher",
+        _von_mises_fisher,
+        "x mu kappa",
+        None,  # the points are on a sphere
+    ),
     *_rows("wishart", _wishart, "x df scale", _wishart_samples, symmetric="x scale"),
     *_rows("invwishart", _inverse_wishart, "x df scale", _wishart_samples, symmetric="x scale"),
     *_rows(

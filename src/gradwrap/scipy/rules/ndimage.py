@@ -914,7 +914,11 @@ NONE = [
             *("distance_transform_bf", "distance_transform_cdt"),
         )
     ),
-    Row("ndimage.distance_transform_edt", Constant("distances to the zeros of a mask")),
+    Row(
+        "ndimage.distance_transform_edt",
+        Constant("distances to the zeros of a mask"),
+        arrays="input",
+    ),
     *(
         Row(
             f"ndimage.{name}",

@@ -7,7 +7,6 @@ import functools
 import inspect
 import itertools
 from importlib import import_module
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.kinds import ArrayApi, Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.kinds import FUNCTIONS, ArrayApi, Composed, Constant, Formula, Refused, scipys
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     as_args,
@@ -35,7 +34,6 @@ from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad, vjp
 
 BOUNDS: Any = import_module("scipy.optimize").Bounds
-FUNCTIONS = (FunctionType, MethodType, functools.partial)
 QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
 
 
@@ -160,7 +158,7 @@ def _from_start(name: str) -> Any:
 
 def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     """Which elements are held by a bound, and the bounds."""
-    if bounds is None or (isinstance(bounds, (tuple, list)) and not len(bounds)):
+    if bounds is None or _is_empty(bounds):
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
     if isinstance(bounds, BOUNDS):
@@ -173,6 +171,10 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     near = 1e-7 * (1 + np.abs(x))
     is_low, is_high = (np.abs(x - np.asarray(plain(one))) <= near for one in (low, high))
     return is_low, is_high & ~is_low, (low, high)
+
+
+def _is_empty(bounds: Any) -> bool:
+    return isinstance(bounds, (tuple, list)) and not bounds
 
 
 def _plain_bounds(bounds: Any) -> Any:
@@ -435,10 +437,14 @@ def _search(name: str) -> Any:
         if inner:
             native["minimizer_kwargs"] = _silenced(inner)
         result = original(quiet(func), **native)
+        path: tuple[Any, ...] = ()
+        place: tuple[Any, ...] = ()
         if isinstance(result, dict):
-            found, path = result["x"], ("x",)
+            found, path, place = result["x"], ("x",), ("fun",)
+        elif isinstance(result, tuple):
+            found, path, place = result[0], (0,), (1,)
         else:
-            found, path = (result[0], (0,)) if isinstance(result, tuple) else (result, ())
+            found = result
         bounds = inner.get("bounds") if name in FIRST else given["bounds"]
         jac = inner.get("jac")
         slope = _gradient(func, args, jac)
@@ -457,7 +463,6 @@ def _search(name: str) -> Any:
             refuse_failure(public, result.get("success", True), result["message"])
         if path:
             value = func(x, *args)
-            place: tuple[Any, ...] = (1,) if path == (0,) else ("fun",)
             parts[place] = as_array(value[0] if jac is True else value)
         return attached(f"optimize.{name}", result, parts)
 
@@ -834,6 +839,11 @@ def _misfit(p: Any, t: Any, y: Any) -> Any:
 
 
 TIGHT = {"tol": 1e-13}
+SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("differential_evolution", {"rng": 1}),
+    ("dual_annealing", {"rng": 1}),
+    ("shgo", {}),
+)
 DATA = np.array([2.0, 1.3, 0.95, 0.55, 0.4])
 TIMES = np.array([0.0, 0.4, 0.8, 1.3, 1.7])
 
@@ -1148,7 +1158,7 @@ ROWS = [
         _calls(
             name,
             _search(name),
-            lambda r, name=name: [
+            lambda r, generator=generator: [
                 call(
                     _valley,
                     [(-1, 2), (-1, 2)],
@@ -1156,11 +1166,11 @@ ROWS = [
                     upto=1,
                     accuracy=1e-3,
                     take=lambda made: made.x,
-                    **({} if name == "shgo" else {"rng": 1}),
+                    **generator,
                 )
             ],
         )
-        for name in ("differential_evolution", "dual_annealing", "shgo")
+        for name, generator in SEARCHES
     ),
     _calls("brute", _search("brute"), None),
     _calls("basinhopping", _search("basinhopping"), None),

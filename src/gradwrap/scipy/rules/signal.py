@@ -19,6 +19,7 @@ from gradwrap.scipy.kinds import (
     Constant,
     Formula,
 )
+from gradwrap.scipy.rules import filter_design
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.solving import attached, plain
@@ -836,7 +837,8 @@ def _lp2hp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
 
 
 def _split(roots: Any, wo: Any) -> Any:
-    roots = roots + 0j
+    if native_of(roots).dtype.kind != "c":
+        roots = roots + 0j  # of complex roots, the sign of zero chooses the branch
     root = np.sqrt(roots**2 - wo**2)
     return np.concatenate([roots + root, roots - root])
 
@@ -952,9 +954,11 @@ def _zpk2sos(z: Any, p: Any, k: Any, out: Any) -> Any:
     for i, section in enumerate(sections):
         parts: list[Any] = []
         for roots, places, wanted in ((z, places_z, section[:3]), (p, places_p, section[3:])):
-            found = np.roots(wanted)
-            found = found[np.abs(found) > 1e-14] if len(places) < len(found) else found
             data = np.asarray(native_of(roots))[places] if places else np.zeros(0)
+            found = np.roots(wanted)
+            at_zero = np.flatnonzero(np.abs(found) <= 1e-14)  # SciPy fills up with zeros
+            surplus = max(len(at_zero) - int(np.sum(np.abs(data) <= 1e-14)), 0)
+            found = np.delete(found, at_zero[:surplus])
             taken, _ = _matched(data, found[: len(data)])
             chosen = [places[j] for j in taken]
             for j in chosen:
@@ -1443,7 +1447,10 @@ REPRESENTATIONS = [
         Formula(_zpk2sos),
         arrays="z p k",
         neutral="pairing analog",
-        samples=lambda r: [call(np.array([0.3, -0.5]), np.array([0.4, 0.2]), 1.3)],
+        samples=lambda r: [
+            call(np.array([0.3, -0.5]), np.array([0.4, 0.2]), 1.3),
+            call(np.array([0.3, -0.5, -0.2]), np.array([0.4, 0.2, 0.7]), 1.3),
+        ],
     ),
     Row(
         "signal.tf2sos",
@@ -1528,4 +1535,4 @@ NONE = [
         )
     ),
 ]
-register([*CONVOLUTIONS, *FILTERS, *SPECTRA, *REPRESENTATIONS, *API, *NONE])
+register([*CONVOLUTIONS, *FILTERS, *SPECTRA, *REPRESENTATIONS, *API, *NONE, *filter_design.ROWS])

@@ -1,64 +1,198 @@
-"""The rows of `scipy.sparse`: products and solutions, also with a matrix of tracked elements."""
+"""The rows of `scipy.sparse`: matrices with tracked arrays, and matrices of tracked elements.
+
+Where the elements of a matrix are is data. Functions that only move elements (`vstack`, `tril`,
+`S[0]`) are SciPy's own: they move the numbers of the elements in the elements' place.
+"""
 
 from __future__ import annotations
 
+import functools
+import itertools
+from abc import ABC
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
-from gradwrap.scipy.kinds import Composed, product, scipys
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import Adjoint, Composed, product, scipys
 from gradwrap.scipy.solving import as_array, attached, plain
-from gradwrap.scipy.table import Row, register
+from gradwrap.scipy.table import Row, call, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 LINALG: Any = import_module("scipy.sparse.linalg")
+BASES = (scipy.sparse.sparray, scipy.sparse.spmatrix)
+FORMS = ("bsr", "coo", "csc", "csr", "dia")
 
 
 class TrackedMatrix:
     """A sparse matrix of tracked elements: where they are is data.
 
-    It can be multiplied with arrays, transposed, made dense, and given to `spsolve` and the like.
+    It has the arithmetic, the products and the sums of SciPy's matrices, and can be given to the
+    functions of `scipy.sparse` and `scipy.sparse.linalg` that have a derivative.
     """
 
     __array_ufunc__ = None  # so that `array @ matrix` asks this class
+    ndim = 2
 
-    def __init__(self, made: Any, data: Any) -> None:
+    def __init__(self, made: Any, data: Any, places: Any = None) -> None:
         self.made = made
         """SciPy's matrix of the same values."""
-        coordinates = scipy.sparse.coo_array(made)
-        self.rows: Any = np.asarray(coordinates.row)
-        self.columns: Any = np.asarray(coordinates.col)
+        if places is None:
+            coordinates = scipy.sparse.coo_array(made)
+            places = coordinates.row, coordinates.col
+        self.rows, self.columns = (np.asarray(one) for one in places)
         self.data = data
         self.shape: tuple[int, int] = tuple(made.shape)
 
+    @property
+    def nnz(self) -> int:
+        """The number of elements that are stored."""
+        return int(self.made.nnz)
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return str(self.made.format)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements."""
+        return self.made.dtype
+
+    # Products
+
     def __matmul__(self, other: Any) -> Any:
-        """Multiply with an array."""
+        """Multiply with an array or a matrix."""
+        if isinstance(other, (TrackedMatrix, *BASES)):
+            return _matrix_product(self, other)
+        value = self.made @ plain(as_array(other))
         m, count = self.shape[0], len(self.rows)
         taken = as_array(other)[self.columns]
         weights = self.data if taken.ndim == 1 else self.data[:, None]
         gather = scipy.sparse.csr_array((np.ones(count), (self.rows, np.arange(count))), (m, count))
-        return product(gather, weights * taken)
+        return attached("sparse product", value, {(): product(gather, weights * taken)})
 
     def __rmatmul__(self, other: Any) -> Any:
-        """Multiply an array with it."""
+        """Multiply an array or a matrix with it."""
+        if isinstance(other, BASES):
+            return _matrix_product(other, self)
         return (self.T @ as_array(other).T).T
 
     dot = __matmul__
 
-    @property
-    def T(self) -> TrackedMatrix:  # noqa: N802  SciPy's name
-        """The transpose."""
-        turned = TrackedMatrix.__new__(TrackedMatrix)
-        turned.made, turned.data = self.made.T, self.data
-        turned.rows, turned.columns = self.columns, self.rows
-        turned.shape = (self.shape[1], self.shape[0])
-        return turned
+    # Arithmetic of elements
+
+    def __add__(self, other: Any) -> Any:
+        """Add a matrix, or a dense array, which makes the sum dense."""
+        if isinstance(other, (TrackedMatrix, *BASES)):
+            made = self.made + _plain_matrix(other)
+            data, places = _elements(other)
+            joined = [
+                np.concatenate([one, two])
+                for one, two in zip((self.rows, self.columns), places, strict=True)
+            ]
+            return TrackedMatrix(made, np.concatenate([self.data, data]), joined)
+        if np.ndim(plain(other)) == 0:
+            if isinstance(other, AnyWrapper) or other:
+                raise NoRuleError(
+                    "A sparse matrix and a number that is not zero have no sum. "
+                    "Fix: .toarray() + number."
+                )
+            return self
+        return self.toarray() + other
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        """Change the sign."""
+        return self * -1.0
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract a matrix or a dense array."""
+        return self + (-1 * other)
+
+    def __rsub__(self, other: Any) -> Any:
+        """Subtract it from a matrix or a dense array."""
+        return (-self) + other
+
+    def multiply(self, other: Any) -> Any:
+        """Multiply with a number, an array, or a matrix, element by element."""
+        if isinstance(other, TrackedMatrix):
+            raise NoRuleError(
+                "Two matrices of tracked elements have no product by elements. Fix: one .toarray()."
+            )
+        if isinstance(other, BASES):
+            matrix: Any = other
+            factors: Any = np.asarray(matrix.tocsr()[self.rows, self.columns]).reshape(-1)
+        elif np.ndim(plain(other)) == 0:
+            factors = other
+        else:
+            factors = np.broadcast_to(as_array(other), self.shape)[self.rows, self.columns]
+        data = self.data * factors
+        made = scipy.sparse.coo_array((plain(data), (self.rows, self.columns)), self.shape)
+        return TrackedMatrix(_like(self.made, made), data, (self.rows, self.columns))
+
+    def __mul__(self, other: Any) -> Any:
+        """Multiply as SciPy's class does: a matrix by `@`, an array element by element."""
+        if isinstance(self.made, scipy.sparse.spmatrix) and np.ndim(plain(other)):
+            return self @ other
+        return self.multiply(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        """Multiply from the left."""
+        if isinstance(self.made, scipy.sparse.spmatrix) and np.ndim(plain(other)):
+            return other @ self
+        return self.multiply(other)
+
+    def __truediv__(self, other: Any) -> Any:
+        """Divide by a number."""
+        return self.multiply(1.0 / other)
+
+    def power(self, n: Any) -> Any:
+        """Raise each element to a power."""
+        whole = self.canonical()
+        made = whole.made.power(n)
+        return TrackedMatrix(made, whole.data**n, (whole.rows, whole.columns))
+
+    # Sums and parts
+
+    def sum(self, axis: Any = None) -> Any:
+        """Sum over all elements, or along an axis."""
+        value = self.made.sum(axis)
+        if axis is None:
+            total = np.sum(self.data)
+        elif axis in (0, -2):
+            total = self.T @ np.ones(self.shape[0])
+        else:
+            total = self @ np.ones(self.shape[1])
+        return attached("sparse sum", value, {(): total})
+
+    def mean(self, axis: Any = None) -> Any:
+        """Return the mean of all elements, or along an axis."""
+        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis]
+        return self.sum(axis) / count
+
+    def diagonal(self, k: int = 0) -> Any:
+        """Return a diagonal."""
+        on = np.flatnonzero(self.columns - self.rows == k)
+        value = self.made.diagonal(k)
+        at = self.rows[on] if k >= 0 else self.columns[on]
+        gather = scipy.sparse.csr_array((np.ones(len(on)), (at, on)), (len(value), len(self.rows)))
+        return attached("sparse diagonal", value, {(): product(gather, self.data)})
+
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of a diagonal."""
+        return np.sum(self.diagonal(offset))
 
     def toarray(self) -> Any:
         """Return it as a dense array."""
@@ -66,20 +200,205 @@ class TrackedMatrix:
 
     todense = toarray
 
-    def __getattr__(self, name: str) -> Any:
-        raise NoRuleError(
-            f"A scipy.sparse matrix of tracked elements has no .{name}. "
-            "Fix: use its product with an array, .T, .toarray(), or scipy.sparse.linalg.spsolve."
+    def canonical(self) -> TrackedMatrix:
+        """The same matrix with one element for each place."""
+        flat = self.rows.astype(np.int64) * self.shape[1] + self.columns
+        places, numbers = np.unique(flat, return_inverse=True)
+        if len(places) == len(flat):
+            return self
+        count = len(flat)
+        gather = scipy.sparse.csr_array(
+            (np.ones(count), (numbers, np.arange(count))), (len(places), count)
         )
+        at = np.divmod(places, self.shape[1])
+        return TrackedMatrix(self.made, product(gather, self.data), at)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an element, rows, columns, or a part."""
+        return _moved(lambda matrix: matrix.tocsr()[key], self.made.tocsr()[key], self)
+
+    # Forms
+
+    @property
+    def T(self) -> TrackedMatrix:  # noqa: N802  SciPy's name
+        """The transpose."""
+        return TrackedMatrix(self.made.T, self.data, (self.columns, self.rows))
+
+    def transpose(self) -> TrackedMatrix:
+        """Return the transpose."""
+        return self.T
+
+    def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
+        """Return the matrix in another format."""
+        made = self.made.asformat(format, copy=copy)
+        return TrackedMatrix(made, self.data, (self.rows, self.columns))
+
+    def copy(self) -> TrackedMatrix:
+        """Return a copy."""
+        return self.asformat(self.format)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("to") and name[2:] in (*FORMS, "dok", "lil"):
+            return lambda copy=False: self.asformat(name[2:], copy)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NoRuleError(
+            f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products and "
+            "sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."
+        )
+
+
+class _TrackedArray(ABC, TrackedMatrix):
+    """The same in the memory layout of SciPy's arrays, of which an object may become one."""
+
+
+def _like(made: Any, other: Any) -> Any:
+    """A matrix as an array or a matrix of SciPy's, as another one is."""
+    is_matrix = isinstance(made, scipy.sparse.spmatrix)
+    form: Any = made
+    return (scipy.sparse.coo_matrix(other) if is_matrix else other).asformat(form.format)
+
+
+def _plain_matrix(A: Any) -> Any:
+    return A.made if isinstance(A, TrackedMatrix) else plain(A)
+
+
+def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
+    """The elements of a matrix, and where they are."""
+    if isinstance(matrix, TrackedMatrix):
+        return matrix.data, (matrix.rows, matrix.columns)
+    coordinates = scipy.sparse.coo_array(matrix)
+    return coordinates.data, (coordinates.row, coordinates.col)
+
+
+def _matrix_product(one: Any, other: Any) -> TrackedMatrix:
+    """The product of two sparse matrices: each pair of elements that meet, multiplied."""
+    made = _plain_matrix(one) @ _plain_matrix(other)
+    (x, (rows, inner)), (y, (outer, columns)) = _elements(one), _elements(other)
+    order = np.argsort(outer, kind="stable")
+    first = np.searchsorted(outer[order], inner, side="left")
+    count = np.searchsorted(outer[order], inner, side="right") - first
+    left = np.repeat(np.arange(len(inner)), count)
+    ends = np.cumsum(count)
+    right = order[np.arange(len(left)) - np.repeat(ends - count, count) + np.repeat(first, count)]
+    return TrackedMatrix(made, x[left] * y[right], (rows[left], columns[right]))
+
+
+# Functions that move elements ---------------------------------------------------------------------
+
+
+def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
+    """What a function that only moves elements makes of tracked matrices.
+
+    It is called again, with the numbers of the elements in the place of the elements.
+    """
+    parts: list[Any] = []
+    numbered: list[Any] = []
+    total = 1
+    for matrix in matrices:
+        whole = matrix.canonical() if isinstance(matrix, TrackedMatrix) else matrix
+        part, places = _elements(whole)
+        numbers = np.arange(total, total + len(places[0]))
+        total += len(numbers)
+        parts.append(part)
+        numbered.append(scipy.sparse.coo_array((numbers, places), whole.shape))
+    data: Any = np.concatenate(parts)
+    found = function(*numbered)
+    if isinstance(found, BASES):
+        coordinates: Any = scipy.sparse.coo_array(found)
+        kept = np.flatnonzero(coordinates.data)
+        places = coordinates.row[kept], coordinates.col[kept]
+        return TrackedMatrix(made, data[coordinates.data[kept] - 1], places)
+    numbers = np.asarray(found)
+    values = np.concatenate([np.zeros(1), data])[numbers]
+    return attached("sparse part", made, {(): np.reshape(values, np.shape(made))})
+
+
+def _matrices_in(value: Any) -> list[Any]:
+    """The matrices, and the tracked arrays, in nested lists."""
+    if isinstance(value, SEQUENCE):
+        return list(itertools.chain.from_iterable(map(_matrices_in, value)))
+    return [value] if isinstance(value, (TrackedMatrix, *BASES)) else []
+
+
+def _replaced(value: Any, parts: Any) -> Any:
+    """The same nested lists with other matrices, in order."""
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [_replaced(part, parts) for part in value])
+    return next(parts) if isinstance(value, (TrackedMatrix, *BASES)) else value
+
+
+HOLDERS = (TrackedMatrix, *SEQUENCE)
+
+
+def _are_plain(args: tuple[Any, ...]) -> bool:
+    return not _holds_matrix(args)
+
+
+def _holds_matrix(value: Any) -> bool:
+    return any(isinstance(one, TrackedMatrix) for one in _matrices_in(value))
+
+
+def _moving(name: str) -> Any:
+    """The rule of a function that makes a matrix of the elements of others."""
+
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        native = scipys(f"sparse.{name}")
+        matrices = _matrices_in(args)
+        values = iter([_plain_matrix(one) for one in matrices])
+        made = native(*_replaced(args, values), **kwargs)
+        return _moved(
+            lambda *numbered: native(*_replaced(args, iter(numbered)), **kwargs), made, *matrices
+        )
+
+    return composed
+
+
+def _kron(A: Any, B: Any, format: Any = None) -> Any:
+    made = scipys("sparse.kron")(_plain_matrix(A), _plain_matrix(B), format)
+    (x, (i, j)), (y, (k, l)) = _elements(A), _elements(B)
+    m, n = B.shape
+    places = [(one[:, None] * size + two).reshape(-1) for one, two, size in ((i, k, m), (j, l, n))]
+    return TrackedMatrix(made, np.reshape(x[:, None] * y, (-1,)), places)
+
+
+def _diagonals(name: str) -> Any:
+    """The rule of a function that makes a matrix of its diagonals."""
+
+    def composed(diagonals: Any, *args: Any, **kwargs: Any) -> Any:
+        native = scipys(f"sparse.{name}")
+        made = native(plain(diagonals), *plain(args), **plain(kwargs))
+        is_single = isinstance(diagonals, AnyWrapper) and diagonals.ndim == 1
+        parts = [as_array(one) for one in ([diagonals] if is_single else diagonals)]
+        sizes = [max(int(np.size(plain(one))), 1) for one in parts]
+        ends = np.cumsum([1, *sizes])
+        numbers = [
+            np.reshape(np.arange(float(low), float(high)), np.shape(plain(part)))
+            for low, high, part in zip(ends[:-1], ends[1:], parts, strict=True)
+        ]
+        kwargs = {key: value for key, value in kwargs.items() if key != "dtype"}
+        found = native(numbers[0] if is_single else numbers, *plain(args), **plain(kwargs))
+        coordinates = scipy.sparse.coo_array(found)
+        kept = np.flatnonzero(coordinates.data)
+        data = np.concatenate([np.reshape(one, (-1,)) for one in parts])
+        taken = data[coordinates.data[kept].astype(int) - 1]
+        return TrackedMatrix(made, taken, (coordinates.row[kept], coordinates.col[kept]))
+
+    return composed
+
+
+# Classes ------------------------------------------------------------------------------------------
 
 
 def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
     """A matrix whose elements are tracked, in coordinates or compressed form."""
     given = args[0] if args else kwargs["arg1"]
+    if isinstance(given, TrackedMatrix):
+        return TrackedMatrix(native(given.made), given.data, (given.rows, given.columns))
     if isinstance(given, AnyWrapper):
         places = np.nonzero(np.asarray(plain(given)))
         made = native(plain(given), *plain(args[1:]), **plain(kwargs))
-        return _in_order(made, places, given[places])
+        return TrackedMatrix(made, given[places], places)
     data, *rest = given
     made = native((plain(data), *plain(rest)), *plain(args[1:]), **plain(kwargs))
     if len(rest) == 1 and made.format in ("coo", "csr", "csc"):
@@ -93,23 +412,44 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
             f"scipy.sparse.{native.__name__} of tracked elements is made of (data, (row, column)), "
             "or of (data, indices, indptr). Fix: scipy.sparse.coo_array."
         )
-    return _in_order(made, (rows, columns), as_array(data))
+    return TrackedMatrix(made, as_array(data), (rows, columns))
 
 
-def _in_order(made: Any, places: Any, data: Any) -> TrackedMatrix:
-    matrix = TrackedMatrix(made, data)
-    matrix.rows, matrix.columns = places
-    return matrix
+def _ours(made: Any) -> Any:
+    """SciPy's matrix as one of the class that takes tracked arrays."""
+    name = f"sparse.{type(made).__name__}"
+    if type(made) in CLASSES_OF:
+        made.__class__ = dispatcher(name)
+    return made
 
 
-def _matrix_class(native: Any) -> Any:
+def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
     class Matrix(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            if holds_variable([args, kwargs]):
+            if cls._is_tracked(args, kwargs):
                 return _tracked(native, args, kwargs)
             return native.__new__(cls)
 
+        @staticmethod
+        def _is_tracked(args: Any, kwargs: Any) -> bool:
+            return holds_variable([args, kwargs]) or _holds_matrix(args)
+
+        @staticmethod
+        def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
+            """Let an object of SciPy's class, not initialized yet, be one of tracked elements."""
+            found = _tracked(native, args, kwargs)
+            is_array = issubclass(native, scipy.sparse.sparray)
+            made.__class__ = _TrackedArray if is_array else TrackedMatrix
+            vars(made).update(vars(found))
+
+        def _as_tracked(self) -> TrackedMatrix:
+            """The same matrix, whose elements are a constant."""
+            data, places = _elements(native(self))
+            return TrackedMatrix(native(self), data, places)
+
         def __matmul__(self, other: Any) -> Any:
+            if isinstance(other, TrackedMatrix):
+                return NotImplemented
             return product(native(self), other) if _is_array(other) else super().__matmul__(other)
 
         def __rmatmul__(self, other: Any) -> Any:
@@ -118,76 +458,197 @@ def _matrix_class(native: Any) -> Any:
             return super().__rmatmul__(other)
 
         def dot(self, other: Any) -> Any:
-            return product(native(self), other) if _is_array(other) else super().dot(other)
+            return self @ other
 
+        def multiply(self, other: Any) -> Any:
+            return self._elementwise("multiply", other)
+
+        def _elementwise(self, name: str, other: Any) -> Any:
+            if isinstance(other, AnyWrapper):
+                return getattr(self._as_tracked(), name)(other)
+            if isinstance(other, TrackedMatrix):
+                return getattr(other, REVERSED[name])(native(self))
+            return getattr(super(), name)(other)
+
+    def binary(name: str) -> Any:
+        return lambda self, other: self._elementwise(name, other)
+
+    for name in REVERSED:
+        if name != "multiply" and hasattr(native, name):
+            setattr(Matrix, name, binary(name))
+    for form in (*FORMS, "dok", "lil"):
+        setattr(Matrix, f"_{form}_container", property(_container(native, form)))
     if issubclass(native, scipy.sparse.spmatrix):
         Matrix.__mul__ = lambda self, other: (
-            self @ other if _is_array(other) else native.__mul__(self, other)
+            self @ other
+            if _is_array(other) or isinstance(other, TrackedMatrix)
+            else self._elementwise("__mul__", other)
         )
+    Matrix._operators = (*REVERSED, "__matmul__", "__rmatmul__", "dot")
     Matrix.__name__ = Matrix.__qualname__ = native.__name__
     Matrix.__module__ = native.__module__
     return Matrix
+
+
+def _container(native: Any, form: str) -> Any:
+    """Return what a matrix of one class becomes in another format."""
+    kind = "matrix" if issubclass(native, scipy.sparse.spmatrix) else "array"
+    name = f"{form}_{kind}"
+
+    def container(_: Any) -> Any:
+        is_ours = form in FORMS
+        return dispatcher(f"sparse.{name}") if is_ours else getattr(scipy.sparse, name)
+
+    return container
+
+
+REVERSED = {
+    "multiply": "multiply",
+    "__add__": "__radd__",
+    "__radd__": "__add__",
+    "__sub__": "__rsub__",
+    "__rsub__": "__sub__",
+    "__mul__": "__rmul__",
+    "__rmul__": "__mul__",
+    "__truediv__": "__rtruediv__",
+}
+"""The operators, each with the one that its other operand has for it."""
 
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, AnyWrapper) and value.ndim > 0
 
 
-def _plain_matrix(A: Any) -> Any:
-    return A.made if isinstance(A, TrackedMatrix) else plain(A)
+# Systems ------------------------------------------------------------------------------------------
+
+
+def _solve_with(A: Any, b: Any, factors_of: Callable[[Any, bool], Any]) -> Any:
+    """The solution of a system, whose derivatives are one more solution each."""
+    columns = scipy.sparse.csc_array(_plain_matrix(A))
+
+    def multiply(x: Any) -> Any:
+        return A @ x if isinstance(A, (TrackedMatrix, AnyWrapper)) else product(columns, x)
+
+    def solved(transposed: bool) -> Any:
+        factors = factors_of(columns, transposed)
+        return lambda _matvec, right: factors.solve(np.asarray(plain(right)))
+
+    return custom_linear_solve(multiply, as_array(b), solved(False), solved(True))
+
+
+def _factors(columns: Any, transposed: bool) -> Any:
+    return LINALG.splu(columns.T.tocsc() if transposed else columns)
 
 
 def _solver(name: str) -> Any:
     """The rule of a function that solves a system: one more solution gives each derivative."""
 
     def composed(A: Any, b: Any, *args: Any, **options: Any) -> Any:
-        matrix = _plain_matrix(A)
         result = scipys(f"sparse.linalg.{name}")(
-            matrix, plain(as_array(b)), *plain(args), **plain(options)
+            _plain_matrix(A), plain(as_array(b)), *plain(args), **plain(options)
         )
-        columns = scipy.sparse.csc_array(matrix)
-
-        def multiply(x: Any) -> Any:
-            return A @ x if isinstance(A, (TrackedMatrix, AnyWrapper)) else product(columns, x)
-
-        def solved(transposed: bool) -> Any:
-            factors = LINALG.splu(columns.T.tocsc() if transposed else columns)
-            return lambda _matvec, right: factors.solve(np.asarray(plain(right)))
-
-        right = as_array(b)
-        x = custom_linear_solve(multiply, right, solved(False), solved(True))
+        x = _solve_with(A, b, _factors)
         is_pair = isinstance(result, tuple)
         return attached(f"sparse.linalg.{name}", result, {(0,) if is_pair else (): x})
 
     return composed
 
 
-class _Solver(Composed):
+class _Factors:
+    """SciPy's factors of a matrix, whose solutions are differentiated."""
+
+    def __init__(self, made: Any, matrix: Any) -> None:
+        self._made = made
+        self._matrix = matrix
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        """Solve a system with the matrix, or with its transpose."""
+        if not isinstance(self._matrix, TrackedMatrix) and not holds_variable([rhs]):
+            return self._made.solve(rhs, trans)
+        if trans == "H":
+            raise NoRuleError("SuperLU.solve has no derivative with trans='H'. Fix: trans='T'.")
+        value = self._made.solve(plain(as_array(rhs)), trans)
+        A = self._matrix if trans == "N" else self._matrix.T
+        return attached("sparse.linalg.splu", value, {(): _solve_with(A, rhs, _factors)})
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._made, name)
+        if isinstance(self._matrix, TrackedMatrix) and name in ("L", "U"):
+            raise NoRuleError(f"SuperLU.{name} has no derivative. Fix: .solve, or .toarray().")
+        return found
+
+
+def _splu(A: Any, *args: Any, **options: Any) -> Any:
+    return _Factors(scipys("sparse.linalg.splu")(_plain_matrix(A), *args, **options), A)
+
+
+def _factorized(A: Any) -> Any:
+    return _splu(scipy.sparse.csc_array(A) if isinstance(A, BASES) else A).solve
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    value = scipys("sparse.linalg.norm")(_plain_matrix(x), ord, axis)
+    if ord not in (None, "fro", "f") or axis is not None:
+        raise NoRuleError(
+            "scipy.sparse.linalg.norm has no derivative with ord= or axis=. Fix: np.linalg.norm "
+            "of .toarray()."
+        )
+    return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
+
+
+class _OfMatrices(Composed):
     """A composed function that a matrix of tracked elements may be given to."""
 
+    def __init__(self, function: Callable[..., Any], *, always: bool = False) -> None:
+        super().__init__(function)
+        self.always = always
+        """It is called for plain matrices too."""
+
     def stand_in(self, row: Row) -> Any:
-        """Return a dispatcher that knows such matrices."""
+        """Return a dispatcher that knows such matrices, and returns plain ones of our classes."""
         original = row.original
 
-        def dispatch(A: Any, b: Any, *args: Any, **options: Any) -> Any:
-            if isinstance(A, TrackedMatrix) or holds_variable([A, b, args, options]):
-                return self.answer(row, (A, b, *args), options)
-            return original(A, b, *args, **options)
+        @functools.wraps(original)
+        def dispatch(*args: Any, **options: Any) -> Any:
+            is_plain = not any(isinstance(value, HOLDERS) for value in args)
+            if self.always or not (is_plain or _are_plain(args)) or not are_plain(args, options):
+                return self.answer(row, args, options)
+            return _ours(original(*args, **options))
 
-        dispatch.__name__, dispatch.__doc__ = original.__name__, original.__doc__
         return dispatch
 
 
 CLASSES = [
     Row(f"sparse.{form}_{kind}", Class(_matrix_class))
-    for form in ("bsr", "coo", "csc", "csr", "dia")
+    for form in FORMS
     for kind in ("array", "matrix")
 ]
+CLASSES_OF = frozenset(row.original for row in CLASSES)
 SOLVERS = [
-    Row(f"sparse.linalg.{name}", _Solver(_solver(name)))
+    Row(f"sparse.linalg.{name}", _OfMatrices(_solver(name)))
     for name in (
-        *("bicg", "bicgstab", "cg", "cgs", "gmres", "lgmres", "minres", "qmr", "spsolve"),
-        "tfqmr",
+        *("bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr"),
+        *("spsolve", "tfqmr"),
     )
 ]
-register([*CLASSES, *SOLVERS])
+MOVING = [
+    Row(f"sparse.{name}", _OfMatrices(_moving(name)))
+    for name in (
+        *("block_array", "block_diag", "bmat", "hstack", "tril", "triu", "vstack"),
+        *("eye", "eye_array", "identity", "random", "random_array", "rand"),
+    )
+]
+OTHERS = [
+    Row("sparse.kron", _OfMatrices(_kron)),
+    *(Row(f"sparse.{name}", _OfMatrices(_diagonals(name))) for name in ("diags", "diags_array")),
+    Row("sparse.linalg.splu", _OfMatrices(_splu, always=True)),
+    Row("sparse.linalg.factorized", _OfMatrices(_factorized, always=True)),
+    Row("sparse.linalg.norm", _OfMatrices(_norm)),
+    Row(
+        "sparse.linalg.expm_multiply",
+        Adjoint({"B": lambda g, A: dispatcher("sparse.linalg.expm_multiply")(A.T, g)}),
+        arrays="B",
+        samples=lambda r: [call(scipy.sparse.csr_array(np.eye(3) + 0.3), r.normal(3))],
+    ),
+]
+register([*CLASSES, *SOLVERS, *MOVING, *OTHERS])

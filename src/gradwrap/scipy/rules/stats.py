@@ -40,7 +40,7 @@ class Statistic(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What `linregress` returns."""
+    """The result of `linregress`."""
 
     slope: Any
     intercept: Any

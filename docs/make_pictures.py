@@ -1,0 +1,38 @@
+"""Draw the pictures of the README and the tutorial: `python docs/make_pictures.py`.
+
+Needs the extra `docs` and Graphviz.
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gradwrap as gw
+
+__all__ = ["make"]
+
+PICTURES = Path(__file__).parent / "pictures"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def make() -> None:
+    """Draw the graph of a small network's loss, and the fit of the tutorial."""
+    import matplotlib as mpl
+
+    mpl.rcParams["svg.hashsalt"] = "gradwrap"  # so that the same picture is the same file
+    fit: dict[str, Any] = runpy.run_path(str(EXAMPLES / "curve_fit.py"))
+    fit["picture"](fit["main"](), str(PICTURES / "fit.svg"))
+
+    w = gw.wrap(np.ones(3), requires_grad=True)
+    b = gw.wrap(np.zeros(()), requires_grad=True)
+    x, y = np.ones((5, 3)), np.ones(5)
+    loss = np.mean((np.tanh(x @ w + b) - y) ** 2)
+    gw.draw(loss, names={"w": w, "b": b, "loss": loss}).save(PICTURES / "graph.svg")
+
+
+if __name__ == "__main__":
+    make()

@@ -1,0 +1,44 @@
+"""NumPy's namespace as the standard has it, of which most is NumPy itself.
+
+To import `array_api_compat.numpy` takes nine tenths of a program's first gradient: it imports all
+that NumPy imports only when it is asked for, its tests and compilers included. So its functions
+stand here only where they differ from NumPy's, and it is imported for the first of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+COMPAT = "array_api_compat.numpy"
+
+_NAMES = """
+    argsort astype ceil clip count_nonzero cumulative_prod cumulative_sum fft finfo floor iinfo
+    linalg nonzero sign sort std take_along_axis tensordot trunc unique_all unique_counts
+    unique_inverse unique_values var
+"""
+DIFFERING = frozenset(_NAMES.split())
+"""The names that are other functions, or modules, there, and do what NumPy's do not."""
+
+
+def namespace() -> ModuleType:
+    """Return the namespace, as a module that finds its names when they are asked for."""
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # it lacks some
+        return import_module(COMPAT)
+    made = ModuleType(COMPAT)
+
+    def find(name: str) -> Any:
+        found = None
+        if name not in DIFFERING and COMPAT not in sys.modules:
+            found = getattr(np, name, None)
+        if found is None:
+            found = getattr(import_module(COMPAT), name)
+        setattr(made, name, found)
+        return found
+
+    made.__dict__.update(__getattr__=find, __dir__=lambda: dir(import_module(COMPAT)))
+    return made

@@ -1,0 +1,195 @@
+"""What can be part of a kernel, and one turn of a loop as instructions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.compiler.c_operations import DOUBLE, FLOAT, LONG, NUMBER, TYPES, elementwise
+from gradwrap.compiler.c_places import fits, is_plain_key, joined, reduced_axes, summed_axes
+from gradwrap.compiler.program import Cur, Instr, Loop, Prev, Ref, Turn, Value, mapped, refs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+SMALL_PRODUCT = 1 << 19
+"""The most multiplications of a matrix product in a loop that is not left to NumPy."""
+SMALLER_PRODUCT = 1 << 14
+"""The same outside of loops."""
+REDUCTIONS = ("add.reduce", "maximum.reduce", "minimum.reduce")
+REDUCING = {"axis", "keepdims", "dtype"}
+COPYING = ("copy", ".copy", "ascontiguousarray")
+RESHAPED = ("reshape", ".reshape", "ravel", ".ravel", "squeeze", ".squeeze", "expand_dims")
+TRANSPOSED = ("T", "mT", "transpose", ".transpose", "matrix_transpose", "swapaxes", "moveaxis")
+JOINING = ("array", "concatenate", "stack")
+VIEWING = (*RESHAPED, *TRANSPOSED, "broadcast_to")
+
+
+class Ability:
+    """Tells which steps can be part of a kernel."""
+
+    def __init__(self, vector_functions: Collection[str]) -> None:
+        self.vector_functions = vector_functions
+
+    def takes(self, step: Instr | Loop, values: Any) -> bool:
+        """Tell if a step can be part of a kernel."""
+        if isinstance(step, Loop):
+            return self._takes_loop(step, values)
+        return self._takes(step, values, values[step.out], in_loop=False)
+
+    def _takes_loop(self, loop: Loop, values: Any) -> bool:
+        body = unrolled_body(loop, values)
+        if body is None:
+            return False
+        described = Described(values, body.values)
+        return all(
+            self._takes(instr, described, described[instr.out], in_loop=True)
+            for instr in body.instrs
+        )
+
+    def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
+        if value.is_tuple or value.is_number or value.dtype not in TYPES or 0 in value.shape:
+            return False
+        for index in refs((instr.args, instr.kw)):
+            argument = values[index]
+            if argument.is_tuple or argument.is_number or 0 in argument.shape:
+                return False
+            if argument.dtype not in TYPES:
+                return False
+        found = elementwise(instr, values, value)
+        if found is not None:
+            return (
+                in_loop
+                or not value.shape
+                or not found.function
+                or found.function in self.vector_functions
+            )
+        name = instr.name
+        if name in REDUCTIONS:
+            return self._takes_reduction(instr, values, value)
+        if name == "matmul":
+            return self._takes_product(instr, values, value, in_loop=in_loop)
+        if name in ("getitem", "setitem", "scatter_add"):
+            source = values[instr.args[0].index] if type(instr.args[0]) is Ref else None
+            key = instr.args[1]
+            if source is None or any(values[i].dtype != LONG or values[i].shape for i in refs(key)):
+                return False
+            if not is_plain_key(key) or not source.shape:
+                return False
+            return name != "getitem" or fits(source.shape, key, value.shape)
+        if name in VIEWING or name in COPYING:
+            words = [arg for arg in instr.args[1:] if isinstance(arg, str) and arg != "C"]
+            is_plain = {*dict(instr.kw)} <= {"axis", "copy"} and not words
+            return type(instr.args[0]) is Ref and bool(value.shape) and is_plain
+        if name in JOINING:
+            return joined(instr, values, value) is not None
+        if name == "einsum":
+            return summed_axes(instr) is not None and value.dtype in (DOUBLE, FLOAT)
+        if name == "add.accumulate":
+            return self._takes_running_sum(instr, values, value)
+        if name == "full":
+            return bool(value.shape) and not isinstance(instr.args[1], complex)
+        return name == "zeros" and bool(value.shape)
+
+    def _takes_reduction(self, instr: Instr, values: Any, value: Value) -> bool:
+        if type(instr.args[0]) is not Ref or {*dict(instr.kw)} - REDUCING:
+            return False
+        if dict(instr.kw).get("dtype", value.dtype) != value.dtype:
+            return False
+        source = values[instr.args[0].index]
+        if not source.shape or source.dtype != value.dtype or value.dtype not in (DOUBLE, FLOAT):
+            return False
+        axes = reduced_axes(instr, len(source.shape))
+        return axes is not None
+
+    def _takes_running_sum(self, instr: Instr, values: Any, value: Value) -> bool:
+        if type(instr.args[0]) is not Ref or {*dict(instr.kw)} - {"axis"}:
+            return False
+        axis: Any = (*instr.args[1:], dict(instr.kw).get("axis", 0))[0]
+        source = values[instr.args[0].index]
+        is_first: bool = axis == 0 or (axis == -1 and len(source.shape) == 1)
+        return is_first and source.dtype == value.dtype and value.dtype in (DOUBLE, FLOAT, LONG)
+
+    def _takes_product(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
+        if instr.kw or value.dtype not in (DOUBLE, FLOAT):
+            return False
+        sides = [values[arg.index] for arg in instr.args if type(arg) is Ref]
+        if len(sides) != 2 or any(side.dtype != value.dtype for side in sides):
+            return False
+        if not sides[0].shape or len(sides[1].shape) not in (1, 2):
+            return False
+        size: int = math.prod(sides[0].shape) * (
+            sides[1].shape[1] if len(sides[1].shape) == 2 else 1
+        )
+        return size <= (SMALL_PRODUCT if in_loop else SMALLER_PRODUCT)
+
+
+class Described:
+    """The values of a program, and those of a loop's body beside them."""
+
+    def __init__(self, outer: Any, inner: dict[int, Value]) -> None:
+        self.outer = outer
+        self.inner = inner
+
+    def __getitem__(self, index: int) -> Value:
+        found = self.inner.get(index)
+        return self.outer[index] if found is None else found
+
+
+class LoopBody(NamedTuple):
+    """One turn of a loop as instructions. New values have numbers below zero."""
+
+    instrs: list[Instr]
+    values: dict[int, Value]
+    rows: list[int]
+    """The number of the value that each row gives."""
+    previous: dict[int, tuple[int, Any]]
+    """By row: the number that its value of the turn before has here, and the first one."""
+    turns: dict[int, int]
+    """By stack: the number of its row of this turn."""
+
+
+numbers = iter(range(-1, -(1 << 60), -1))
+
+
+def unrolled_body(loop: Loop, values: Any) -> LoopBody | None:
+    """Return one turn of a loop as instructions; None if it is none that C can carry on."""
+    rows = [next(numbers) for _ in loop.rows]
+    body = LoopBody([], {}, rows, {}, {})
+    failed: list[Any] = []
+
+    def operand(leaf: Any) -> Any:
+        if type(leaf) is Cur:
+            return Ref(rows[leaf.row])
+        if type(leaf) is Turn:
+            index = leaf.stack.index
+            if index not in body.turns:
+                number = body.turns[index] = next(numbers)
+                stack = values[index]
+                shape = stack.shape[1:]
+                body.values[number] = Value(shape, stack.dtype, bool(shape))
+            return Ref(body.turns[index])
+        if type(leaf) is Prev:
+            if leaf.row not in body.previous:
+                body.previous[leaf.row] = (next(numbers), leaf.init)
+            number, init = body.previous[leaf.row]
+            value = body.values[number] = loop.rows[leaf.row].value
+            if init != leaf.init:
+                failed.append(leaf)
+            elif type(init) is Ref:
+                first = values[init.index]
+                if first.shape != value.shape or first.dtype != value.dtype:
+                    failed.append(leaf)
+            elif value.shape or not isinstance(init, (int, float, NUMBER)):
+                failed.append(leaf)
+            return Ref(number)
+        return leaf
+
+    for number, row in zip(rows, loop.rows, strict=True):
+        body.values[number] = row.value
+    for number, row in zip(rows, loop.rows, strict=True):
+        args, kw = mapped(row.args, operand), mapped(row.kw, operand)
+        body.instrs.append(Instr(row.fn, row.name, args, kw, number, line=row.line))
+    if failed or loop.turns < 1:
+        return None
+    return body

@@ -1,0 +1,1181 @@
+"""A stretch of a program as a function in C.
+
+A kernel takes arrays in C's order and numbers, and fills arrays that its caller has made. What it
+needs in between lies in one workspace. Each group is a loop over blocks of elements, in which
+*strips* are called: small functions of up to `STRIP` statements, whose loop the compiler turns into
+vector instructions. Strips with the same text are one function, so that a program with a thousand
+similar turns has a few of them. Numbers are local variables of the kernel. A `Loop` is a loop.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.compiler.c_ability import (
+    COPYING,
+    JOINING,
+    REDUCTIONS,
+    TRANSPOSED,
+    Described,
+    LoopBody,
+    numbers,
+    unrolled_body,
+)
+from gradwrap.compiler.c_functions import (
+    Export,
+    Library,
+    Statement,
+    crossing_of,
+    merged,
+    one_writer_each,
+    product_text,
+    reduction_text,
+    slots_of,
+    strips_of,
+)
+from gradwrap.compiler.c_operations import (
+    DOUBLE,
+    LONG,
+    TYPES,
+    Elementwise,
+    converted,
+    elementwise,
+    literal,
+)
+from gradwrap.compiler.c_places import (
+    Arr,
+    Num,
+    added,
+    aligned,
+    anywhere,
+    collapsed,
+    is_number,
+    joined,
+    no_key,
+    order_of,
+    packed,
+    reduced_axes,
+    summed_axes,
+    taken,
+)
+from gradwrap.compiler.c_runs import Literal as NumberLiteral
+from gradwrap.compiler.c_runs import Local, NumberStatement, Place, Text, written_run
+from gradwrap.compiler.groups import Unit, scheduled
+from gradwrap.compiler.program import Instr, Loop, Ref, Value, given, refs, used
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LONG_RUN = 64
+"""The least operations on numbers in a row that are cut into functions."""
+LARGEST_BLOCK = 512
+CACHED = 600_000
+"""The bytes that a block's arrays may take together."""
+
+
+class Workspace:
+    """Gives out places of one piece of memory; the sizes are in bytes."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.free: dict[int, list[int]] = {}
+
+    def take(self, size: int, *, alone: bool = False) -> int:
+        """Return a place; `alone` if nothing else may have used it."""
+        size = -(-size // 64) * 64
+        found = self.free.get(size)
+        if found and not alone:
+            return found.pop()
+        self.size += size
+        return self.size - size
+
+    def give_back(self, place: int, size: int) -> None:
+        """Let others use a place."""
+        self.free.setdefault(-(-size // 64) * 64, []).append(place)
+
+
+class Buffer(NamedTuple):
+    """A place in the workspace."""
+
+    place: int
+    size: int
+
+
+class Kernel:
+    """Writes the function of a stretch of a program."""
+
+    def __init__(
+        self,
+        name: str,
+        steps: Sequence[Instr | Loop],
+        values: Sequence[Value],
+        outputs: Sequence[int],
+        library: Library,
+    ) -> None:
+        self.name = name
+        self.values = Described(values, {})
+        self.library = library
+        self.outputs = list(outputs)
+        self.workspace = Workspace()
+        self.where: dict[int, Arr | Num] = {}
+        self.lines: list[str] = []
+        self.depth = 1
+        self.buffers: dict[int, Buffer] = {}
+        self.members: dict[int, set[int]] = {}
+        """By root: the values that lie in its buffer and are still needed."""
+        self.homes: dict[int, int] = {}
+        self.taken_homes: set[int] = set()
+        self.count = 0
+        self.groups = 0
+        self.users: dict[int, list[Instr | Loop]] = {}
+        """By value of the stretch that is written now: the steps that read it."""
+        self.kept: frozenset[int] = frozenset()
+        self.dying_here: frozenset[int] = frozenset()
+        """Values from outside of a loop's body that end in it."""
+        self.targets: dict[int, Arr] = {}
+        """By value: the row of a stack, or the buffer, that it is to be written to."""
+        self.uncleared: set[int] = set()
+        """Arrays of zeros that are to be cleared where they are first added to."""
+        made = {index for step in steps for index in given(step)}
+        self.inputs = sorted({i for step in steps for i in used(step)} - made)
+        self._inputs()
+        self._find_homes(steps)
+        self.perform(list(steps), set(outputs))
+        self._outputs()
+
+    # The frame ------------------------------------------------------------------------------------
+
+    def _inputs(self) -> None:
+        for number, index in enumerate(self.inputs):
+            value = self.values[index]
+            kind = TYPES[value.dtype]
+            if value.is_ndarray and value.shape:
+                self.line(f"const {kind} *a{number} = DATA(x{number});")
+                self.where[index] = Arr(
+                    value.dtype, value.shape, f"a{number}", "0", packed(value.shape), -1
+                )
+            else:
+                source = "DATA" if value.is_ndarray else "NUMBER"
+                self.line(f"const {kind} a{number} = *(const {kind} *){source}(x{number});")
+                self.where[index] = Num(value.dtype, f"a{number}")
+
+    def _find_homes(self, steps: Sequence[Instr | Loop]) -> None:
+        """Find what can be made in the buffer of an output at once."""
+        for number, index in enumerate(self.outputs):
+            if self.values[index].shape:
+                self.line(f"{TYPES[self.values[index].dtype]} *o{number} = DATA(y{number});")
+                self.homes[index] = number
+        for step in reversed(steps):
+            if isinstance(step, Loop):
+                continue
+            if step.name in ("setitem", "scatter_add") and step.out in self.homes:
+                self.homes.setdefault(step.args[0].index, self.homes[step.out])
+
+    def _outputs(self) -> None:
+        for number, index in enumerate(self.outputs):
+            found = self.where[index]
+            value = self.values[index]
+            kind = TYPES[value.dtype]
+            if isinstance(found, Num):
+                self.line(f"*({kind} *)DATA(y{number}) = {found.text};")
+            elif found.pointer != f"o{number}":
+                self.assign(
+                    Arr(found.dtype, found.shape, f"o{number}", "0", packed(found.shape), -1),
+                    found,
+                    "=",
+                )
+
+    def text(self) -> str:
+        """Return the text of the function."""
+        parameters = ["char *w"]
+        parameters += [f"char *x{i}" for i in range(len(self.inputs))]
+        parameters += [f"char *y{i}" for i in range(len(self.outputs))]
+        lines = [f"int {self.name}({', '.join(parameters)}) {{"]
+        for number, index in enumerate(self.inputs):
+            if self.values[index].is_ndarray and self.values[index].shape:
+                lines.append(f"    if (!USABLE(x{number})) return 1;")
+        return "\n".join([*lines, *self.lines, "    return 0;", "}"])
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    # Memory ---------------------------------------------------------------------------------------
+
+    def new(self, index: int) -> Arr:
+        """Return room for a value: where it is wanted in the end, else in the workspace."""
+        value = self.values[index]
+        target = self.targets.get(index)
+        if target is not None:
+            return target
+        home = self.homes.get(index)
+        self.members[index] = {index}
+        if home is not None and home not in self.taken_homes:
+            self.taken_homes.add(home)
+            return Arr(value.dtype, value.shape, f"o{home}", "0", packed(value.shape), index)
+        pointer = self.room(math.prod(value.shape), value.dtype, index)
+        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), index)
+
+    def room(self, elements: int, dtype: Any, index: int, *, alone: bool = False) -> str:
+        """Return the name of a pointer into the workspace."""
+        size = elements * dtype.itemsize
+        place = self.workspace.take(size, alone=alone)
+        if not alone:
+            self.buffers[index] = Buffer(place, size)
+        pointer = f"m{self.count}"
+        self.count += 1
+        self.line(f"{TYPES[dtype]} *{pointer} = ({TYPES[dtype]} *)(w + {place});")
+        return pointer
+
+    def _is_last(self, arr: Arr, dying: set[int]) -> bool:
+        """Tell if a buffer is ours, and nothing but what dies now lies in it."""
+        return arr.root in self.members and self.members[arr.root] <= dying
+
+    def release(self, dying: Iterable[int]) -> None:
+        for index in dying:
+            found = self.where.get(index)
+            root = found.root if isinstance(found, Arr) else -1
+            if root not in self.members:
+                continue
+            self.members[root].discard(index)
+            if not self.members[root]:
+                del self.members[root]
+                buffer = self.buffers.pop(root, None)
+                if buffer is not None:
+                    self.workspace.give_back(buffer.place, buffer.size)
+
+    # Steps ----------------------------------------------------------------------------------------
+
+    def _shape_of(self, instr: Instr) -> tuple[int, ...] | None:
+        """Return the shape of the group that an instruction may join."""
+        value = self.values[instr.out]
+        if instr.name == "add.reduce":
+            source = self.values[instr.args[0].index]
+            axes = reduced_axes(instr, len(source.shape))
+            full = axes is not None and len(set(axes)) == len(source.shape)
+            return source.shape if full and not value.shape else None
+        if instr.name in ("setitem", "scatter_add"):
+            return self._written_shape(instr)
+        if not value.shape or elementwise(instr, self.values, value) is None:
+            return None
+        return value.shape
+
+    def _written_shape(self, instr: Instr) -> tuple[int, ...] | None:
+        """Return the shape of what an instruction writes, if a group can write it."""
+        target, key, written = instr.args
+        if type(written) is not Ref or any(True for _ in refs(key)):
+            return None
+        if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
+            return None
+        source = self.values[target.index]
+        shape = taken(anywhere(source.shape), key, no_key)
+        found = self.values[written.index].shape
+        return found if found and shape.shape == found and target.index != written.index else None
+
+    def perform(self, steps: list[Instr | Loop], kept: set[int]) -> None:
+        """Write steps; `kept` are the values that are needed after them."""
+        before = self.users, self.kept
+        self.users, self.kept = {}, frozenset(kept)
+        for step in steps:
+            for index in used(step):
+                self.users.setdefault(index, []).append(step)
+        units = scheduled(steps, self._shape_of, writes=True)
+        last: dict[int, int] = {}
+        for number, unit in enumerate(units):
+            for step in unit.steps:
+                for index in (*used(step), *given(step)):
+                    last[index] = number
+        made = {index for step in steps for index in given(step)}
+        dying: list[set[int]] = [set() for _ in units]
+        for index, number in last.items():
+            if index not in kept and (index in made or index in self.dying_here):
+                dying[number].add(index)
+        skipped = looked_at = -1
+        for number, unit in enumerate(units):
+            first = unit.steps[0]
+            if number <= skipped:
+                continue
+            if unit.shape is None and self.depth == 1 and number >= looked_at:
+                looked_at = self._end_of_run(units, number)
+                if looked_at - number >= LONG_RUN:
+                    skipped = self._run(units, number, looked_at, last, dying, kept)
+                    looked_at = skipped + 1
+                    continue
+            if unit.shape is not None:
+                needed = {
+                    i for step in unit.steps for i in given(step) if last[i] > number or i in kept
+                }
+                self._group(unit, needed, dying[number])
+            elif isinstance(first, Loop):
+                self._loop(first)
+            else:
+                self._step(first, dying[number])
+            self.release(dying[number])
+        self.users, self.kept = before
+
+    def _end_of_run(self, units: list[Unit], start: int) -> int:
+        """Return where the run of operations on numbers ends that begins here."""
+        end = start
+        while end < len(units) and self._is_on_numbers(units[end]):
+            end += 1
+        return max(end, start + 1)
+
+    def _run(
+        self,
+        units: list[Unit],
+        start: int,
+        end: int,
+        last: dict[int, int],
+        dying: list[set[int]],
+        kept: set[int],
+    ) -> int:
+        """Write a long run of operations on numbers; return its last unit."""
+        statements: list[NumberStatement] = []
+        known: dict[int, Any] = {}
+        number = start
+        while number < end:
+            instr = units[number].steps[0]
+            assert isinstance(instr, Instr)
+            if statements and self._needs_copy(instr, dying[number]):
+                break
+            statement = self._on_numbers(instr, dying[number], known)
+            statements.append(statement)
+            self.release(dying[number])
+            number += 1
+        needed = {i for i in known if i in kept or last[i] >= number}
+        room = self.room(0, DOUBLE, next(numbers), alone=True)
+        lines, texts, count = written_run(statements, needed, self.library.function, room)
+        self.workspace.take(count * 8, alone=True)
+        for line in lines:
+            self.line(line)
+        for index, text in texts.items():
+            self.where[index] = Num(known[index], text)
+        return number - 1
+
+    def _is_on_numbers(self, unit: Unit) -> bool:
+        """Tell if a unit can be part of a run: it computes, reads or writes one number."""
+        instr = unit.steps[0]
+        if unit.shape is not None or not isinstance(instr, Instr):
+            return False
+        value = self.values[instr.out]
+        if instr.name in ("getitem", "setitem", "scatter_add"):
+            if any(True for _ in refs(instr.args[1])):
+                return False
+            source = self.values[instr.args[0].index]
+            place = taken(anywhere(source.shape), instr.args[1], no_key)
+            if place.shape:
+                return False
+            if instr.name == "getitem":
+                return True
+            target, _, written = instr.args
+            if type(written) is Ref and self.values[written.index].shape:
+                return False
+            return target.index not in self.kept and self.users[target.index][-1] is instr
+        return not value.shape and elementwise(instr, self.values, value) is not None
+
+    def _needs_copy(self, instr: Instr, dying: set[int]) -> bool:
+        """Tell if an instruction writes to an array that others see."""
+        if instr.name not in ("setitem", "scatter_add"):
+            return False
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        return not (source.is_packed and self._is_last(source, dying))
+
+    def _on_numbers(self, instr: Instr, dying: set[int], known: dict[int, Any]) -> NumberStatement:
+        """Return the statement of an operation on numbers; enter what it gives."""
+        value = self.values[instr.out]
+
+        def operand(leaf: Any, dtype: Any) -> Any:
+            if type(leaf) is not Ref:
+                return NumberLiteral(literal(leaf, dtype))
+            if leaf.index in known:
+                return Local(leaf.index, known[leaf.index])
+            found = self.where[leaf.index]
+            assert isinstance(found, Num)
+            return Text(found.text, found.dtype)
+
+        if instr.name in ("getitem", "setitem", "scatter_add"):
+            source = self.where[instr.args[0].index]
+            assert isinstance(source, Arr)
+            self._clear(source.root)
+            if instr.name != "getitem":
+                if self._needs_copy(instr, dying):
+                    room = self.new(instr.out)
+                    self.assign(room, source, "=")
+                    source = room
+                else:
+                    self.members[source.root].add(instr.out)
+                self.where[instr.out] = source
+            found = taken(source, instr.args[1], self._key)
+            place = Place(found.pointer, int(found.offset), found.dtype)
+            if instr.name == "getitem":
+                known[instr.out] = value.dtype
+                return NumberStatement(instr.out, value.dtype, "{0}", (place,), (value.dtype,))
+            written = operand(instr.args[2], value.dtype)
+            operator = "=" if instr.name == "setitem" else "+="
+            return NumberStatement(
+                instr.out, value.dtype, "{0}", (written,), (value.dtype,), place, operator
+            )
+        made = elementwise(instr, self.values, value)
+        assert made is not None
+        operands = tuple(
+            operand(leaf, dtype) for leaf, dtype in zip(made.operands, made.dtypes, strict=True)
+        )
+        known[instr.out] = value.dtype
+        return NumberStatement(instr.out, value.dtype, made.expression, operands, made.dtypes)
+
+    def _step(self, instr: Instr, dying: set[int]) -> None:
+        value = self.values[instr.out]
+        name = instr.name
+        if not value.shape and elementwise(instr, self.values, value) is not None:
+            self._number(instr)
+        elif name == "getitem":
+            self._getitem(instr)
+        elif name in ("setitem", "scatter_add"):
+            self._write(instr, dying)
+        elif name in REDUCTIONS or name == "einsum":
+            self._reduce(instr)
+        elif name in JOINING:
+            self._join(instr)
+        elif name == "add.accumulate":
+            self._running_sum(instr)
+        elif name == "matmul":
+            self._product(instr)
+        elif name in ("zeros", "full", *COPYING):
+            self._fill(instr)
+        else:
+            self._view(instr)
+
+    def operand(self, leaf: Any, dtype: Any) -> Arr | Num:
+        if type(leaf) is Ref:
+            return self.where[leaf.index]
+        return Num(dtype, literal(leaf, dtype))
+
+    def _number(self, instr: Instr) -> None:
+        """Write an operation on numbers."""
+        value = self.values[instr.out]
+        found = elementwise(instr, self.values, value)
+        assert found is not None
+        texts: list[str] = []
+        for leaf, dtype in zip(found.operands, found.dtypes, strict=True):
+            operand = self.operand(leaf, dtype)
+            assert isinstance(operand, Num)
+            texts.append(converted(operand.text, operand.dtype, dtype))
+        self.where[instr.out] = self.variable(value.dtype, found.expression.format(*texts))
+
+    def variable(self, dtype: Any, text: str) -> Num:
+        name = f"v{self.count}"
+        self.count += 1
+        self.line(f"const {TYPES[dtype]} {name} = {text};")
+        return Num(dtype, name)
+
+    def _key(self, part: Ref, extent: int) -> str:
+        """Write the test of an index, and return its text."""
+        found = self.where[part.index]
+        assert isinstance(found, Num)
+        place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {extent} : {found.text}")
+        self.line(f"if ({place.text} < 0 || {place.text} >= {extent}) return 2;")
+        return place.text
+
+    def alias(self, index: int, arr: Arr) -> None:
+        """Enter a view."""
+        self.where[index] = arr
+        if arr.root in self.members:
+            self.members[arr.root].add(index)
+
+    def _getitem(self, instr: Instr) -> None:
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        found = taken(source, instr.args[1], self._key)
+        if found.shape:
+            self.alias(instr.out, found)
+        else:
+            self.where[instr.out] = self.variable(found.dtype, f"{found.pointer}[{found.offset}]")
+
+    def _view(self, instr: Instr) -> None:
+        """Enter a transposed, reshaped or broadcast array."""
+        value = self.values[instr.out]
+        source = self.where[instr.args[0].index]
+        if isinstance(source, Num):
+            room = self.new(instr.out)
+            self.assign(room, source, "=")
+            self.where[instr.out] = room
+            return
+        if instr.name in TRANSPOSED:
+            order = order_of(instr, len(source.shape))
+            self.alias(
+                instr.out,
+                source._replace(
+                    shape=tuple(source.shape[i] for i in order),
+                    strides=tuple(source.strides[i] for i in order),
+                ),
+            )
+        elif instr.name == "broadcast_to":
+            self.alias(
+                instr.out,
+                source._replace(shape=value.shape, strides=aligned(source, value.shape)),
+            )
+        elif source.is_packed:
+            self.alias(instr.out, source._replace(shape=value.shape, strides=packed(value.shape)))
+        else:
+            room = self.new(instr.out)
+            self.assign(
+                room._replace(shape=source.shape, strides=packed(source.shape)), source, "="
+            )
+            self.where[instr.out] = room
+
+    def _fill(self, instr: Instr) -> None:
+        value = self.values[instr.out]
+        if instr.name not in COPYING and self._is_uniform(instr):
+            number: Any = 0 if instr.name == "zeros" else instr.args[1]
+            self.where[instr.out] = self.operand(number, value.dtype)
+            return
+        room = self.new(instr.out)
+        if instr.name in COPYING:
+            self.assign(room, self.where[instr.args[0].index], "=")
+        elif instr.name == "zeros":
+            self.where[instr.out] = room
+            self.uncleared.add(instr.out)
+            users = self.users.get(instr.out, ())
+            if len(users) != 1 or not self._is_added_to(users[0]) or instr.out in self.targets:
+                self._clear(instr.out)
+        else:
+            self.assign(room, self.operand(instr.args[1], value.dtype), "=")
+        self.where[instr.out] = room
+
+    def _is_added_to(self, step: Instr | Loop) -> bool:
+        """Tell if a group may add to the array that a step adds to."""
+        is_add = isinstance(step, Instr) and step.name == "scatter_add"
+        return is_add and isinstance(step, Instr) and self._written_shape(step) is not None
+
+    def _clear(self, root: int) -> None:
+        """Write zeros to a new array, if that was not done yet."""
+        if root in self.uncleared:
+            self.uncleared.discard(root)
+            room = self.where[root]
+            assert isinstance(room, Arr)
+            self.line(f"memset({room.start}, 0, {math.prod(room.shape) * room.dtype.itemsize});")
+
+    def _is_uniform(self, instr: Instr) -> bool:
+        """Tell if a number can stand for a new array: it is only read, element by element."""
+        return instr.out not in self.kept and all(
+            isinstance(step, Instr)
+            and elementwise(step, self.values, self.values[step.out]) is not None
+            for step in self.users.get(instr.out, ())
+        )
+
+    def _write(self, instr: Instr, dying: set[int]) -> None:
+        """Write `setitem` and `scatter_add`: in place if nobody else sees the array."""
+        target, key, written = instr.args
+        source = self.where[target.index]
+        assert isinstance(source, Arr)
+        self._clear(source.root)
+        value = self.values[instr.out]
+        operand = self.operand(written, value.dtype)
+        in_place = target.index in dying and source.is_packed and self._is_last(source, dying)
+        if in_place and isinstance(operand, Arr) and operand.root == source.root:
+            in_place = False
+        if in_place:
+            self.members[source.root].add(instr.out)
+            room = source
+        else:
+            room = self.new(instr.out)
+            self.assign(room, source, "=")
+        self.where[instr.out] = room
+        place = taken(room, key, self._key)
+        operator = "=" if instr.name == "setitem" else "+="
+        if place.shape:
+            self.assign(place, operand, operator)
+        else:
+            text = self._element(operand)
+            self.line(f"{place.pointer}[{place.offset}] {operator} {text};")
+
+    def _element(self, operand: Arr | Num) -> str:
+        """The text of the one element."""
+        return operand.text if isinstance(operand, Num) else f"{operand.pointer}[{operand.offset}]"
+
+    def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
+        """Write an assignment of all elements."""
+        if isinstance(source, Arr) and source.is_packed and target.is_packed and operator == "=":
+            if source.shape == target.shape and source.dtype == target.dtype:
+                size = math.prod(source.shape) * source.dtype.itemsize
+                self.line(f"memcpy({target.start}, {source.start}, {size});")
+                return
+        if isinstance(source, Arr) and len(source.shape) > len(target.shape):
+            extra = len(source.shape) - len(target.shape)
+            source = source._replace(shape=source.shape[extra:], strides=source.strides[extra:])
+        number = next(numbers)
+        other = next(numbers)
+        self.where[other] = source
+        found = Elementwise("{0}", (Ref(other),), (source.dtype,), source.dtype)
+        statement = Statement(number, found, target.dtype)
+        self._nest(target.shape, [statement], [Export(number, target, operator)])
+        del self.where[other]
+
+    # Groups ---------------------------------------------------------------------------------------
+
+    def _group(self, unit: Unit, needed: set[int], dying: set[int]) -> None:
+        """Write a group: elementwise operations, full sums of them, and where they are written."""
+        assert unit.shape is not None
+        first = unit.steps[0]
+        if len(unit.steps) == 1 and isinstance(first, Instr) and len(first.args) == 3:
+            if first.name in ("setitem", "scatter_add"):
+                self._write(first, dying)
+                return
+        self.groups += 1
+        statements: list[Statement] = []
+        exports: list[Export] = []
+        written_here: set[int] = set()
+        for instr in unit.steps:
+            assert isinstance(instr, Instr)
+            value = self.values[instr.out]
+            if instr.name == "add.reduce":
+                found = Elementwise("{0}", instr.args[:1], (value.dtype,), value.dtype)
+                statements.append(Statement(instr.out, found, value.dtype, is_sum=True))
+                continue
+            if instr.name in ("setitem", "scatter_add"):
+                exports.append(self._written(instr, dying, statements, written_here))
+                continue
+            found_ = elementwise(instr, self.values, value)
+            assert found_ is not None
+            statements.append(Statement(instr.out, found_, value.dtype))
+            if instr.out in needed:
+                room = self.new(instr.out)
+                exports.append(Export(instr.out, room, "="))
+        self._nest(unit.shape, statements, merged(exports, statements))
+        for export in exports:
+            if export.operator == "=" and export.source in needed and not export.is_part:
+                self.where[export.source] = export.target
+
+    def _written(
+        self, instr: Instr, dying: set[int], statements: list[Statement], written_here: set[int]
+    ) -> Export:
+        """Prepare what a group writes to another array."""
+        target, key, written = instr.args
+        source = self.where[target.index]
+        assert isinstance(source, Arr)
+        written_here.update((target.index, instr.out))
+        is_ours = self.members.get(source.root, {-1}) <= written_here and target.index in dying
+        if is_ours and source.is_packed:
+            self.members[source.root].add(instr.out)
+            room = source
+        else:
+            self._clear(source.root)
+            room = self.new(instr.out)
+            self.assign(room, source, "=")
+        self.where[instr.out] = room
+        if not any(statement.out == written.index for statement in statements):
+            number = next(numbers)
+            dtype = self.values[written.index].dtype
+            found = Elementwise("{0}", (written,), (dtype,), dtype)
+            statements.append(Statement(number, found, dtype))
+            written = Ref(number)
+        operator = "=" if instr.name == "setitem" else "+="
+        return Export(written.index, taken(room, key, self._key), operator, is_part=True)
+
+    def _nest(
+        self, shape: tuple[int, ...], statements: list[Statement], exports: list[Export]
+    ) -> None:
+        """Write loops over the elements of a shape, with a call of strips in their midst."""
+        local = {statement.out for statement in statements}
+        outside: dict[int, Arr] = {}
+        for statement in statements:
+            for leaf in statement.found.operands:
+                if type(leaf) is Ref and leaf.index not in local:
+                    found = self.where[leaf.index]
+                    if isinstance(found, Arr):
+                        outside[leaf.index] = found
+        every = [aligned(arr, shape) for arr in outside.values()]
+        every += [aligned(export.target, shape) for export in exports]
+        extents, strides = collapsed(shape, every)
+        reads = dict(zip(outside, strides, strict=False))
+        writes = strides[len(outside) :]
+        strips = strips_of(statements)
+        exports = one_writer_each(exports, strips)
+        cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
+        along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
+        if not along_one or any(
+            arr.strides != (1,) or not is_number(arr.offset) for arr in cleared
+        ):
+            for arr in cleared:
+                self._clear(arr.root)
+            cleared = []
+        crossing = crossing_of(strips)
+        inner = extents[-1]
+        sums = [statement for statement in statements if statement.is_sum]
+        slots, rows = slots_of(strips, crossing)
+        kinds = {statement.out: statement.dtype for strip in strips for statement in strip}
+        size = max(rows + len(outside) + len(exports), 1)
+        block = max(8, min(CACHED // (8 * size), LARGEST_BLOCK) // 8 * 8)
+        whole = len(strips) == 1 and not sums and not cleared
+        block = inner if whole else min(block, inner)
+        totals: dict[int, str] = {}
+        for statement in sums:
+            totals[statement.out] = f"s{self.count}"
+            self.count += 1
+            self.line(f"double {totals[statement.out]}[2] = {{0, 0}};")
+        room = ""
+        if rows:
+            room = f"r{self.count}"
+            self.count += 1
+            place = self.workspace.take(rows * block * 8)
+            self.workspace.give_back(place, rows * block * 8)
+            self.line(f"char *{room} = w + {place};")
+        counters = [f"i{depth}" for depth in range(len(extents) - 1)]
+        self.line("{")
+        self.depth += 1
+        for counter, extent in zip(counters, extents, strict=False):
+            self.line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
+            self.depth += 1
+        blocked = block < inner
+        if cleared and not blocked:
+            self._clear(cleared[0].root)
+            cleared = []
+        if cleared:
+            self.line("long z = 0;")
+        if blocked:
+            self.line(f"for (long b = 0; b < {inner}; b += {block}) {{")
+            self.depth += 1
+            self.line(f"const long n = {inner} - b < {block} ? {inner} - b : {block};")
+        if cleared:
+            self._clear_up_to(f"b + n + {max(int(arr.offset) for arr in cleared)}", cleared[0])
+
+        def place_of(arr: Arr, steps: tuple[int, ...]) -> str:
+            parts = [arr.start]
+            parts += [f"{c} * {s}" for c, s in zip(counters, steps, strict=False) if s]
+            if blocked and steps[-1]:
+                parts.append(f"b * {steps[-1]}" if steps[-1] != 1 else "b")
+            return " + ".join(parts)
+
+        pointers = {
+            index: (place_of(arr, reads[index]), reads[index][-1]) for index, arr in outside.items()
+        }
+        for index, slot in slots.items():
+            pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {slot * block * 8})", 1)
+        for strip in strips:
+            mine = {statement.out for statement in strip}
+            stores = [
+                (export.source, place_of(export.target, steps), steps[-1], export)
+                for export, steps in zip(exports, writes, strict=True)
+                if export.source in mine
+            ]
+            self._strip(
+                strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner)
+            )
+        for _ in range(len(counters) + blocked):
+            self.depth -= 1
+            self.line("}")
+        if cleared:
+            self._clear_up_to(str(self.values[cleared[0].root].shape[0]), cleared[0])
+            self.uncleared.discard(cleared[0].root)
+        self.depth -= 1
+        self.line("}")
+        for statement in sums:
+            total = totals[statement.out]
+            kind = TYPES[statement.dtype]
+            self.where[statement.out] = self.variable(
+                statement.dtype, f"({kind})({total}[0] + {total}[1])"
+            )
+
+    def _clear_up_to(self, end: str, arr: Arr) -> None:
+        """Write zeros before a block adds to them: they are in the cache then."""
+        size = arr.dtype.itemsize
+        self.line(
+            f"if ({end} > z) {{ memset({arr.pointer} + z, 0, ({end} - z) * {size}); z = {end}; }}"
+        )
+
+    def _strip(
+        self,
+        strip: list[Statement],
+        pointers: dict[int, tuple[str, int]],
+        stores: list[tuple[int, str, int, Export]],
+        totals: dict[int, str],
+        slots: dict[int, int],
+        kinds: dict[int, Any],
+        length: str,
+    ) -> None:
+        """Write a call of a strip, and its function."""
+        parameters: list[str] = ["const long n"]
+        arguments: list[str] = [length]
+        before: list[str] = []
+        body: list[str] = []
+        after: list[str] = []
+        texts: dict[int, tuple[str, Any]] = {}
+
+        def parameter(kind: str, argument: str) -> str:
+            name = f"p{len(parameters)}"
+            parameters.append(f"{kind}{name}")
+            arguments.append(argument)
+            return name
+
+        def operand(leaf: Any, dtype: Any) -> str:
+            if type(leaf) is not Ref:
+                return literal(leaf, dtype)
+            if leaf.index not in texts:
+                texts[leaf.index] = load(leaf.index)
+            text, kind = texts[leaf.index]
+            return converted(text, kind, dtype)
+
+        def load(index: int) -> tuple[str, Any]:
+            if index not in pointers:
+                number = self.where[index]
+                assert isinstance(number, Num)
+                return parameter(f"const {TYPES[number.dtype]} ", number.text), number.dtype
+            argument, stride = pointers[index]
+            dtype = kinds[index] if index in kinds else self.where[index].dtype
+            name = parameter(f"const {TYPES[dtype]} *restrict ", argument)
+            if not stride:
+                before.append(f"const {TYPES[dtype]} c{name} = *{name};")
+                return f"c{name}", dtype
+            place = "i" if stride == 1 else f"i * {stride}"
+            body.append(f"const {TYPES[dtype]} l{name} = {name}[{place}];")
+            return f"l{name}", dtype
+
+        clauses: list[str] = []
+        for number, statement in enumerate(strip):
+            found = statement.found
+            leaves = zip(found.operands, found.dtypes, strict=True)
+            text = found.expression.format(*[operand(leaf, dtype) for leaf, dtype in leaves])
+            if statement.is_sum:
+                name = parameter("double *restrict ", totals[statement.out])
+                before.append(f"{TYPES[statement.dtype]} t{name} = 0;")
+                body.append(f"t{name} += {text};")
+                after.append(f"sum_in({name}, t{name});")
+                clauses.append(f"t{name}")
+                continue
+            kind = TYPES[statement.dtype]
+            body.append(f"const {kind} v{number} = {text};")
+            texts[statement.out] = (f"v{number}", statement.dtype)
+            if statement.out in slots:
+                name = parameter(f"{kind} *restrict ", pointers[statement.out][0])
+                body.append(f"{name}[i] = v{number};")
+        for source, argument, stride, export in stores:
+            kind = TYPES[export.target.dtype]
+            name = parameter(f"{kind} *restrict ", argument)
+            place = "i" if stride == 1 else f"i * {stride}"
+            body.append(f"{name}[{place}] {export.operator} {texts[source][0]};")
+        reduction = f" reduction(+:{', '.join(clauses)})" if clauses else ""
+        simd = all(stride for *_, stride, _ in stores)
+        indent = "    "
+        lines = [f"static __attribute__((noinline)) void NAME({', '.join(parameters)}) {{"]
+        lines += [indent + line for line in before]
+        if simd:
+            lines.append(f"    #pragma omp simd{reduction}")
+        lines.append("    for (long i = 0; i < n; i++) {")
+        lines += [indent * 2 + line for line in body]
+        lines.append("    }")
+        lines += [indent + line for line in after]
+        name = self.library.function("\n".join([*lines, "}"]))
+        self.line(f"{name}({', '.join(arguments)});")
+
+    # Reductions and products ----------------------------------------------------------------------
+
+    def _reduce(self, instr: Instr) -> None:
+        """Write a reduction along some axes."""
+        source = self.where[instr.args[-1 if instr.name == "einsum" else 0].index]
+        assert isinstance(source, Arr)
+        value = self.values[instr.out]
+        rank = len(source.shape)
+        axes = summed_axes(instr) if instr.name == "einsum" else reduced_axes(instr, rank)
+        assert axes is not None
+        kept = [i for i in range(len(source.shape)) if i not in axes]
+        shape = tuple(source.shape[i] for i in kept)
+        kind = TYPES[value.dtype]
+        start = {"add": "0", "maximum": "-__builtin_inf()", "minimum": "__builtin_inf()"}
+        name = instr.name.partition(".")[0].replace("einsum", "add")
+        if value.shape:
+            room = self.new(instr.out)
+            pointer = room.start
+        else:
+            pointer = f"u{self.count}"
+            self.count += 1
+            self.line(f"{kind} {pointer}[1];")
+            room = Arr(value.dtype, (), pointer, "0", (), -1)
+        steps = iter(packed(shape))
+        along = [next(steps) if i in kept else 0 for i in range(len(source.shape))]
+        # The axis whose elements lie side by side is the innermost.
+        size = math.prod(shape)
+        self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {start[name]};")
+        self.line("{")
+        self.depth += 1
+        extents, ((*read, last), (*write, last_out)) = collapsed(
+            source.shape, [source.strides, tuple(along)]
+        )
+        counters = [f"i{depth}" for depth in range(len(extents) - 1)]
+        for counter, extent in zip(counters, extents, strict=False):
+            self.line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
+            self.depth += 1
+        places: list[str] = []
+        for first, found in ((source.start, read), (pointer, write)):
+            parts = [first, *(f"{c} * {s}" for c, s in zip(counters, found, strict=True) if s)]
+            places.append(" + ".join(parts))
+        made = reduction_text(name, kind, last, last_out)
+        function = self.library.function(made)
+        self.line(f"{function}({extents[-1]}, {places[0]}, {places[1]});")
+        for _ in counters:
+            self.depth -= 1
+            self.line("}")
+        self.depth -= 1
+        self.line("}")
+        if value.shape:
+            self.where[instr.out] = room
+        else:
+            self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
+
+    def _join(self, instr: Instr) -> None:
+        """Write an array of parts that are side by side."""
+        parts = joined(instr, self.values, self.values[instr.out])
+        assert parts is not None
+        room = self.new(instr.out)
+        for key, part in parts:
+            place = taken(room, key, no_key)
+            operand = self.operand(part, room.dtype)
+            if isinstance(operand, Arr) and instr.name == "array":
+                place = place._replace(shape=operand.shape)
+            if place.shape:
+                self.assign(place, operand, "=")
+            else:
+                self.line(f"{place.pointer}[{place.offset}] = {self._element(operand)};")
+        self.where[instr.out] = room
+
+    def _running_sum(self, instr: Instr) -> None:
+        """Write the sums of all rows up to each."""
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        room = self.new(instr.out)
+        self.assign(room, source, "=")
+        size = room.strides[0]
+        kind = TYPES[room.dtype]
+        self.line(f"for (long j = {size}; j < {math.prod(room.shape)}; j++) {{")
+        self.line(f"    {kind} *sums = {room.start};")
+        self.line(f"    sums[j] += sums[j - {size}];")
+        self.line("}")
+        self.where[instr.out] = room
+
+    def _in_one_row(self, arr: Arr) -> Arr:
+        """Return the array, or a copy of it in C's order."""
+        if arr.is_packed:
+            return arr
+        size = math.prod(arr.shape) * arr.dtype.itemsize
+        place = self.workspace.take(size, alone=True)
+        pointer = f"(({TYPES[arr.dtype]} *)(w + {place}))"
+        copied = Arr(arr.dtype, arr.shape, pointer, "0", packed(arr.shape), -1)
+        self.assign(copied, arr, "=")
+        return copied
+
+    def _product(self, instr: Instr) -> None:
+        """Write a small product of matrices or vectors."""
+        left, right = (self.where[arg.index] for arg in instr.args)
+        assert isinstance(left, Arr)
+        assert isinstance(right, Arr)
+        value = self.values[instr.out]
+        kind = TYPES[value.dtype]
+        inner, rows = left.shape[-1], math.prod(left.shape[:-1])
+        if len(left.shape) > 2:
+            left = self._in_one_row(left)._replace(shape=(rows, inner), strides=(inner, 1))
+        columns = right.shape[1] if len(right.shape) == 2 else 1
+        row_step = left.strides[0] if len(left.shape) == 2 else 0
+        column_step = right.strides[1] if len(right.shape) == 2 else 0
+        if value.shape:
+            room = self.new(instr.out)
+            pointer = room.start
+        else:
+            pointer = f"u{self.count}"
+            self.count += 1
+            self.line(f"{kind} {pointer}[1];")
+            room = Arr(value.dtype, (), pointer, "0", (), -1)
+        steps = (row_step, left.strides[-1], right.strides[0], column_step)
+        if columns > 1 and column_step != 1:
+            place = self.workspace.take(inner * columns * value.dtype.itemsize)
+            self.workspace.give_back(place, inner * columns * value.dtype.itemsize)
+            copied = Arr(
+                value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1
+            )
+            self.assign(copied, right, "=")
+            right, steps = copied, (*steps[:2], columns, 1)
+        text = product_text(kind, (rows, inner, columns), steps)
+        self.line(f"{self.library.function(text)}({left.start}, {right.start}, {pointer});")
+        if value.shape:
+            self.where[instr.out] = room
+        else:
+            self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
+
+    # Loops ----------------------------------------------------------------------------------------
+
+    def _loop(self, loop: Loop) -> None:
+        """Write a recurrence."""
+        body = unrolled_body(loop, self.values)
+        assert body is not None
+        outer = self.values
+        self.values = Described(outer, body.values)
+        state = _Carrying(self, loop, body)
+        state.before()
+        counter = f"k{self.count}"
+        self.count += 1
+        self.line(f"for (long {counter} = 0; {counter} < {loop.turns}; {counter}++) {{")
+        self.depth += 1
+        state.turn(counter)
+        self.depth -= 1
+        self.line("}")
+        self.values = outer
+        state.after()
+
+
+class _Carrying:
+    """What a loop carries from turn to turn, and what is wanted of it afterwards."""
+
+    def __init__(self, kernel: Kernel, loop: Loop, body: LoopBody) -> None:
+        self.kernel = kernel
+        self.loop = loop
+        self.body = body
+        self.stacks: dict[int, Arr] = {}
+        self.carried: dict[int, Arr | Num] = {}
+        """By row: the variable, or the buffer, with the value of the turn before."""
+        self.spare: dict[int, Arr] = {}
+        self.last: dict[int, Num] = {}
+        self.in_place: set[int] = set()
+
+    def before(self) -> None:
+        """Write what comes before the loop."""
+        kernel, loop, body = self.kernel, self.loop, self.body
+        for row, out in loop.stacks.items():
+            self.stacks[row] = kernel.new(out)
+            kernel.where[out] = self.stacks[row]
+        for row in loop.finals:
+            value = loop.rows[row].value
+            if not value.shape:
+                name = f"e{kernel.count}"
+                kernel.count += 1
+                kernel.line(f"{TYPES[value.dtype]} {name};")
+                self.last[row] = Num(value.dtype, name)
+        for row, (_, init) in body.previous.items():
+            value = loop.rows[row].value
+            first = kernel.operand(init, value.dtype)
+            kind = TYPES[value.dtype]
+            if isinstance(first, Num):
+                name = f"q{kernel.count}"
+                kernel.count += 1
+                kernel.line(f"{kind} {name} = {first.text};")
+                self.carried[row] = Num(value.dtype, name)
+            elif row in self.stacks:
+                if not first.is_packed:
+                    room = self._alone(row)
+                    kernel.assign(room, first, "=")
+                    first = room
+                name = f"q{kernel.count}"
+                kernel.count += 1
+                kernel.line(f"const {kind} *{name} = {first.start};")
+                self.carried[row] = Arr(
+                    value.dtype, value.shape, name, "0", packed(value.shape), -1
+                )
+            else:
+                room = self._alone(row)
+                kernel.assign(room, first, "=")
+                self.carried[row] = room
+        for row in {*body.previous, *loop.finals}:
+            if loop.rows[row].value.shape and row not in self.stacks:
+                self.spare[row] = self._alone(row)
+
+    def _alone(self, row: int) -> Arr:
+        """Return room for a row that nothing else uses, whatever happens in a turn."""
+        value = self.loop.rows[row].value
+        number = next(numbers)
+        pointer = self.kernel.room(math.prod(value.shape), value.dtype, number, alone=True)
+        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), number)
+
+    def turn(self, counter: str) -> None:
+        """Write one turn."""
+        kernel, loop, body = self.kernel, self.loop, self.body
+        for source, number in body.turns.items():
+            found = kernel.where[source]
+            assert isinstance(found, Arr)
+            offset = f"{found.offset} + {counter} * {found.strides[0]}"
+            part = found._replace(shape=found.shape[1:], strides=found.strides[1:], offset=offset)
+            if part.shape:
+                kernel.where[number] = part._replace(root=-1)
+            else:
+                kernel.where[number] = kernel.variable(part.dtype, f"{part.pointer}[{offset}]")
+        targets: dict[int, Arr] = {}
+        owned: set[int] = set()
+        for row, (number, _) in body.previous.items():
+            before = self.carried[row]
+            if isinstance(before, Arr) and row not in self.stacks:
+                before = before._replace(root=number)
+                kernel.members[number] = {number}
+                owned.add(number)
+            kernel.where[number] = before
+        for row, stack in self.stacks.items():
+            if loop.rows[row].value.shape:
+                offset = f"{stack.offset} + {counter} * {stack.strides[0]}"
+                targets[body.rows[row]] = stack._replace(
+                    shape=stack.shape[1:], strides=stack.strides[1:], offset=offset, root=-1
+                )
+        for row, room in self.spare.items():
+            targets[body.rows[row]] = room._replace(root=-1)
+        outside = kernel.targets, kernel.dying_here
+        kernel.targets, kernel.dying_here = targets, frozenset(owned)
+        kept = {body.rows[row] for row in {*body.previous, *loop.stacks, *loop.finals}}
+        kernel.perform(list(body.instrs), kept)
+        kernel.targets, kernel.dying_here = outside
+        self._carry_on(counter, targets)
+        for number in [*body.rows, *owned]:
+            kernel.release([number])
+
+    def _carry_on(self, counter: str, targets: dict[int, Arr]) -> None:
+        """Write the end of a turn: results go into stacks, and to the next turn."""
+        kernel, loop, body = self.kernel, self.loop, self.body
+        swaps: list[str] = []
+        for row in sorted({*body.previous, *loop.stacks, *loop.finals}):
+            number = body.rows[row]
+            found = kernel.where[number]
+            if isinstance(found, Num):
+                stack = self.stacks.get(row)
+                if stack is not None:
+                    kernel.line(f"{stack.pointer}[{counter}] = {found.text};")
+                carried = self.carried.get(row)
+                if isinstance(carried, Num):
+                    swaps.append(f"{carried.text} = {found.text};")
+                if row in self.last:
+                    swaps.append(f"{self.last[row].text} = {found.text};")
+                continue
+            target = targets[number]
+            carried = self.carried.get(row)
+            if isinstance(carried, Arr) and found.pointer == carried.pointer and found.is_packed:
+                if row not in self.stacks:
+                    self.in_place.add(row)
+                    continue
+            if found.pointer != target.pointer or found.offset != target.offset:
+                kernel.assign(target, found, "=")
+            if isinstance(carried, Arr):
+                if row in self.stacks:
+                    swaps.append(f"{carried.pointer} = {target.start};")
+                else:
+                    kind = TYPES[target.dtype]
+                    swaps.append(
+                        f"{{ {kind} *swap = {carried.pointer}; {carried.pointer} = "
+                        f"{target.pointer}; {target.pointer} = swap; }}"
+                    )
+        for line in swaps:
+            kernel.line(line)
+
+    def after(self) -> None:
+        """Enter what the loop has given."""
+        kernel, loop = self.kernel, self.loop
+        for row, out in loop.finals.items():
+            if row in self.last:
+                kernel.where[out] = self.last[row]
+            elif row in self.stacks:
+                stack = self.stacks[row]
+                size = stack.strides[0]
+                kernel.alias(
+                    out,
+                    stack._replace(
+                        shape=stack.shape[1:],
+                        strides=stack.strides[1:],
+                        offset=added(stack.offset, (loop.turns - 1) * size),
+                    ),
+                )
+            else:
+                found = self.carried.get(row) or self.spare[row]
+                assert isinstance(found, Arr)
+                kernel.where[out] = found._replace(root=-1)

@@ -1,0 +1,789 @@
+"""`compile`: the programs of one function, which of them a call takes, and when it runs eagerly.
+
+A call is looked up by its signature: the structure of the arguments, the shapes, dtypes and memory
+orders of arrays, and all else by value. At the first call of a signature the function is traced
+twice and run once; the program's results are compared with those of the run.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import pathlib
+import threading
+import warnings
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from gradwrap.compiler.engines import Executable, Unsupported, engine_named
+from gradwrap.compiler.passes import (
+    constants_of,
+    difference,
+    own_outputs,
+    program_of,
+    sharing,
+    simplified,
+)
+from gradwrap.compiler.program import NDARRAY, Missed, Program
+from gradwrap.compiler.rolling import rolled
+from gradwrap.compiler.source import numpy_engine
+from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, is_input, trace
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten
+from gradwrap.errors import CompileError, CompileWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gradwrap.compiler.program import Constant
+
+P = ParamSpec("P")
+R = TypeVar("R")
+MOST_BRANCHES = 16
+MOST_PROGRAMS = 64
+NUMBER: type[Any] = np.generic
+
+
+class _Entry:
+    """What is known for one signature."""
+
+    def __init__(self, key: Any, treedef: TreeDef, names: tuple[str, ...]) -> None:
+        self.key = key
+        self.treedef = treedef
+        self.names = names
+        self.reason = ""
+        """Why calls run eagerly; "" if they do not."""
+        self.traces: list[Traced] = []
+        self.constants: list[dict[int, Constant]] = []
+        self.program: Program | None = None
+        self.executable: Executable | None = None
+        self.tree: TreeDef | None = None
+        self.notes: list[str] = []
+        self.surroundings: tuple[_Place, ...] = ()
+        self.rebound = 0
+        """How often they have changed."""
+
+
+class Compiled(Generic[P, R]):
+    """A function that runs as compiled programs, one for each signature of its arguments."""
+
+    def __init__(self, function: Callable[P, R], engine: str, static: Iterable[int | str]) -> None:
+        functools.update_wrapper(self, function)
+        self._function: Callable[..., Any] = function
+        self._engine = engine
+        self._make = engine_named(engine)
+        self._static = frozenset(static)
+        self._entries: dict[Any, _Entry] = {}
+        self._latest: _Entry | None = None
+        self._told: set[str] = set()
+        """What was said about the engine."""
+        self._lock = threading.RLock()
+        self._quick: Callable[..., Any] | None = None
+        self._tracing = threading.local()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the program for these arguments; trace the function first, where there is none."""
+        quick = self._quick
+        if quick is not None:
+            try:
+                return quick(*args, **kwargs)  # type: ignore[no-any-return]  # as the function does
+            except (_Elsewhere, TypeError, Missed):
+                pass
+        return self._slowly(args, kwargs)  # type: ignore[no-any-return]  # as the function does
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind to an instance, as a function of its class does."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
+
+    # Inspection -----------------------------------------------------------------------------------
+
+    @property
+    def programs(self) -> list[Program]:
+        """The programs so far, the newest last."""
+        return [entry.program for entry in self._entries.values() if entry.program is not None]
+
+    @property
+    def source(self) -> str:
+        """The text of the program that was made or extended last.
+
+        Raises
+        ------
+        CompileError
+            There is none: no call was made, or all of them ran eagerly.
+        """
+        return self._newest()[1].source
+
+    def save(self, path: str | pathlib.Path) -> None:
+        """Write the newest program as a module that needs NumPy alone, its arrays beside it.
+
+        Its function is `compiled(*leaves)`: it takes the arrays among the arguments, and returns
+        the arrays of the result as a tuple. A branch that was not traced raises `Missed`.
+
+        Raises
+        ------
+        CompileError
+            There is no program: no call was made, or all of them ran eagerly.
+        """
+        from gradwrap.compiler.source import Source
+
+        entry, _ = self._newest()
+        assert entry.program is not None
+        path = pathlib.Path(path)
+        source = Source(entry.program)
+        arrays = {**source.writer.arrays, **source.writer.by_reference}
+        path.write_text(source.text(f"{path.stem}.npz"), encoding="utf-8")
+        if arrays:
+            np.savez(path.with_suffix(".npz"), **arrays)
+
+    def check(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """Run the function and its program, and compare: units in the last place, by output.
+
+        Raises
+        ------
+        CompileError
+            They differ by more than rounding, or in types, shapes or dtypes; or the call runs
+            eagerly.
+        """
+        self(*args, **kwargs)
+        leaves, treedef = flatten((args, kwargs))
+        entry = self._entries[self._key(args, kwargs, leaves, treedef)]
+        if entry.executable is None:
+            raise CompileError(f"this call runs eagerly: {entry.reason}")
+        found = entry.executable.call(*filter(self._inputs(leaves, args, kwargs), leaves))
+        wanted, tree = flatten(self._function(*args, **kwargs))
+        problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, False)
+        if problem:
+            raise CompileError(f"the program of {self!r} differs from the function: {problem}")
+        lines = [
+            f"output {number}: {_ulps(a, b):.3g} ulp of the largest element"
+            for number, (a, b) in enumerate(zip(wanted, found, strict=True))
+            if isinstance(a, (NDARRAY, NUMBER))
+        ]
+        return "\n".join(lines)
+
+    def explain(self) -> str:
+        """Say what was compiled, and what runs eagerly and why."""
+        if not self._entries:
+            return "not called yet"
+        return "\n\n".join(map(self._explained, self._entries.values()))
+
+    def _explained(self, entry: _Entry) -> str:
+        described = ", ".join(f"{path}: {what}" for path, what in _shown_key(entry))
+        lines = [f"arguments: {described or 'none'}"]
+        if entry.program is None or entry.executable is None:
+            return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
+        lines.append(f"engine: {self._engine}")
+        blocks = list(entry.program.blocks())
+        lines.append(f"instructions: {sum(len(block.body) for block in blocks)}")
+        guards = [block for block in blocks if block.guard is not None]
+        for block in guards:
+            assert block.guard is not None
+            outcomes = ", ".join(map(repr, block.branches))
+            lines.append(f"guard: {block.guard.kind} of {block.guard.value!r}, seen: {outcomes}")
+        for constant in entry.program.constants.values():
+            how = "read at each call" if constant.by_reference else "frozen"
+            name = constant.name or "made in the run"
+            lines.append(f"constant: {name}, {constant.array.dtype}{constant.array.shape}, {how}")
+        return "\n".join([*lines, *entry.program.notes, *entry.notes, *entry.executable.notes])
+
+    def _newest(self) -> tuple[_Entry, Executable]:
+        entry = self._latest
+        if entry is None or entry.executable is None:
+            reasons = [e.reason for e in self._entries.values() if e.reason]
+            raise CompileError(
+                f"there is no program of {self!r}: "
+                + (f"calls run eagerly ({reasons[-1]})" if reasons else "it was not called yet")
+                + ". Fix: call it with example arguments; explain() says why a call runs eagerly."
+            )
+        return entry, entry.executable
+
+    # Calls ----------------------------------------------------------------------------------------
+
+    def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        leaves, treedef = flatten((args, kwargs))
+        if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in leaves):
+            return self._function(*args, **kwargs)  # it becomes a part of what is outside
+        if getattr(self._tracing, "active", False):
+            return self._function(*args, **kwargs)
+        key = self._key(args, kwargs, leaves, treedef)
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None or not _is_current(entry):
+                return self._first(key, args, kwargs, leaves, treedef)
+            if entry.executable is None:
+                return self._function(*args, **kwargs)
+            self._use(entry)
+        inputs = list(filter(self._inputs(leaves, args, kwargs), leaves))
+        try:
+            found = entry.executable.call(*inputs)
+        except Missed:
+            with self._lock:
+                return self._missed(entry, args, kwargs, leaves, treedef)
+        assert entry.tree is not None
+        return unflatten(entry.tree, found)
+
+    def _inputs(
+        self, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[Any], bool]:
+        """What tells an input from the other leaves."""
+        if not self._static:
+            return is_input
+        fixed = {id(leaf) for leaf in flatten(self._static_parts(args, kwargs))[0]}
+        return lambda leaf: is_input(leaf) and id(leaf) not in fixed
+
+    def _input_names(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> tuple[str, ...]:
+        """A name for each input in the source."""
+        names = _parameter_names(self._function)
+        named = {names[i] if i < len(names) else f"a{i}": v for i, v in enumerate(args)} | kwargs
+        is_given = self._inputs(leaves, args, kwargs)
+        found: list[str] = []
+        for name, value in named.items():
+            for path, leaf in flatten_with_paths(value, name)[0]:
+                if is_given(leaf):
+                    parts = "".join(c if c.isalnum() or c == "_" else " " for c in path).split()
+                    found.append("_".join(parts))
+        return tuple(found)
+
+    def _static_parts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        names = _parameter_names(self._function)
+        found = [value for name, value in kwargs.items() if name in self._static]
+        for number, value in enumerate(args):
+            name = names[number] if number < len(names) else ""
+            if number in self._static or number - len(args) in self._static or name in self._static:
+                found.append(value)
+        return found
+
+    def _key(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any], treedef: TreeDef
+    ) -> Any:
+        is_given = self._inputs(leaves, args, kwargs)
+        return (treedef, *(_leaf_key(leaf, is_given(leaf)) for leaf in leaves))
+
+    def _first(
+        self,
+        key: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        treedef: TreeDef,
+    ) -> Any:
+        """Compile for a new signature; the result is that of the function itself."""
+        before = self._entries.get(key)
+        entry = _Entry(key, treedef, self._input_names(args, kwargs, leaves))
+        entry.surroundings = tuple(_surroundings(self._function))
+        entry.rebound = 0 if before is None else before.rebound + 1
+        if entry.rebound > MOST_BRANCHES:
+            entry.reason = (
+                f"a variable of its closure or module changes from call to call, as "
+                f"{_changed(before)} did. Fix: pass it as an argument"
+            )
+            entry.surroundings = ()
+            self._warn(entry)
+        if len(self._entries) >= MOST_PROGRAMS and key not in self._entries:
+            entry.reason = (
+                f"it was called with more than {MOST_PROGRAMS} signatures. Fix: pass numbers that "
+                "vary as arrays, np.asarray(x); compile once for each shape that comes again"
+            )
+            self._warn(entry)
+        else:
+            self._entries.pop(key, None)
+            self._entries[key] = entry
+        return self._traced(entry, args, kwargs, leaves, treedef)
+
+    def _missed(
+        self,
+        entry: _Entry,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        treedef: TreeDef,
+    ) -> Any:
+        """Trace a branch that was not seen before, and graft it."""
+        if len(entry.traces) >= MOST_BRANCHES:
+            self._give_up(
+                entry,
+                f"it takes more than {MOST_BRANCHES} different ways through its branches. "
+                "Fix: np.where chooses for each element",
+            )
+        return self._traced(entry, args, kwargs, leaves, treedef)
+
+    def _traced(
+        self,
+        entry: _Entry,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        treedef: TreeDef,
+    ) -> Any:
+        if entry.reason:
+            return self._function(*args, **kwargs)
+        inputs = self._inputs(leaves, args, kwargs)
+        given = list(filter(inputs, leaves))
+        found: tuple[Any, ...] | None = None
+        failure: Exception | None = None
+        collects = gc.isenabled()
+        gc.disable()  # it would walk through the trace again and again
+        try:
+            self._tracing.active = True
+            self._extend(entry, leaves, treedef, inputs)
+        except (Unhandled, Unsupported) as error:
+            self._give_up(entry, str(error), warn=False)
+        except Exception as error:  # noqa: BLE001  it is the function's own, or ours: eager shows which
+            failure = error
+        finally:
+            self._tracing.active = False
+            if collects:
+                gc.enable()
+        if failure is None and not entry.reason:
+            assert entry.executable is not None
+            try:
+                found = entry.executable.call(*given)
+            except Exception as error:  # noqa: BLE001  likewise
+                failure = error
+        wanted = self._function(*args, **kwargs)  # where this raises, the next call tries again
+        if failure is not None:
+            text = f"tracing it raised {type(failure).__name__}: {failure}"
+            self._give_up(entry, text, warn=False)
+        handed, tree = flatten(wanted)
+        if found is not None:
+            assert entry.executable is not None
+            problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
+            if problem:
+                self._give_up(
+                    entry, f"its program gives {problem}. This is a defect of gradwrap", warn=False
+                )
+            else:
+                self._use(entry)
+        self._warn(entry)
+        return wanted
+
+    def _extend(
+        self,
+        entry: _Entry,
+        leaves: Sequence[Any],
+        treedef: TreeDef,
+        inputs: Callable[[Any], bool],
+    ) -> None:
+        """Trace a way through the function, and write the program anew."""
+        strange = next((leaf for leaf in leaves if _is_strange(leaf)), None)
+        if strange is not None:
+            raise Unhandled(
+                f"an argument is a {type(strange).__module__}.{type(strange).__name__}. "
+                "Fix: pass numpy.ndarray of a numeric dtype"
+            )
+        one = trace(self._function, leaves, treedef, inputs)
+        other = trace(self._function, leaves, treedef, inputs)
+        differing = difference(one, other)
+        if differing:
+            raise Unhandled(
+                f"two runs on the same arguments differ in {differing}: it depends on random "
+                "numbers, on the time, or on what it changes itself. Fix: pass what changes as an "
+                "argument"
+            )
+        if entry.tree is not None and entry.tree != one.tree:
+            raise Unhandled("its result has another structure in another branch")
+        entry.tree = one.tree
+        entry.traces.append(one)
+        entry.constants.append(_named(constants_of(one, other), entry.surroundings))
+        entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
+
+    def _built(
+        self, entry: _Entry, leaves: Sequence[Any], inputs: Callable[[Any], bool]
+    ) -> tuple[Program, Executable, list[str]]:
+        """The program of all traces, rolled if that gives what the trace gave; its executable."""
+        given = list(filter(inputs, leaves))
+        wanted = entry.traces[-1].results
+        notes: list[str] = []
+        program = self._simplified(entry, roll=True)
+        engines = (numpy_engine,) if self._engine == "numpy" else (self._make, numpy_engine)
+        problem = ""
+        for engine in engines:
+            try:
+                executable = engine(program)
+                problem = _problem(executable, given, wanted)
+            except Unsupported as error:
+                problem = str(error)
+            else:
+                if not problem:
+                    return program, executable, notes
+            if engine is numpy_engine:
+                break
+            if problem not in self._told:
+                self._told.add(problem)
+                warnings.warn(
+                    f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: "
+                    f"{problem}. The numpy engine is used.",
+                    CompileWarning,
+                    stacklevel=7,
+                )
+            notes.append(f"engine {self._engine!r}: {problem}")
+        program = self._simplified(entry, roll=False)
+        notes.append(f"loops were not rolled: that gave {problem}")
+        return program, numpy_engine(program, in_chunks=False), notes
+
+    def _simplified(self, entry: _Entry, *, roll: bool) -> Program:
+        names = entry.names
+        program = program_of(entry.traces, entry.constants, names)
+        before = sharing(program)
+        if roll:
+            simplified(program, merge_keys=False)
+            rolled(program)
+        simplified(program, merge_keys=True)
+        own_outputs(program, before)
+        return program
+
+    # Falling back ---------------------------------------------------------------------------------
+
+    def _give_up(self, entry: _Entry, reason: str, *, warn: bool = True) -> None:
+        entry.reason = reason
+        entry.program = entry.executable = None
+        entry.traces, entry.constants = [], []
+        if self._latest is entry:
+            self._latest = self._quick = None
+        if warn:
+            self._warn(entry)
+
+    def _warn(self, entry: _Entry) -> None:
+        if not entry.reason:
+            return
+        warnings.warn(
+            f"gradwrap.compile: {getattr(self._function, '__name__', 'the function')} runs eagerly "
+            f"on such arguments: {entry.reason}.",
+            CompileWarning,
+            stacklevel=5,
+        )
+
+    # Quick calls ----------------------------------------------------------------------------------
+
+    def _use(self, entry: _Entry) -> None:
+        """Let calls like the last one take the quick way."""
+        if self._latest is entry and self._quick is not None:
+            return
+        self._latest = entry
+        self._quick = None if self._static else _quick_call(entry)
+
+
+class _Elsewhere(Exception):  # noqa: N818  it is no error
+    """The arguments are not those of the quick call."""
+
+
+def _quick_call(entry: _Entry) -> Callable[..., Any]:
+    """Write the call that compares its arguments with one signature, and goes to its program."""
+    leaves: list[Any] = list(entry.key[1:])
+    args, kwargs = unflatten(entry.treedef, list(range(len(leaves))))
+    assert entry.executable is not None
+    assert entry.tree is not None
+    is_flat = not kwargs and all(type(arg) is int for arg in args)
+    scope: dict[str, Any] = {
+        "ndarray": np.ndarray,
+        "Elsewhere": _Elsewhere,
+        "call": entry.executable.call,
+        "unflatten": functools.partial(unflatten, entry.tree),
+        "flatten": flatten,
+        "TREE": entry.treedef,
+    }
+    tests: list[str] = []
+    given: list[str] = []
+    for number, key in enumerate(leaves):
+        name = f"a{number}"
+        if key[0] != "array":
+            scope[f"K{number}"] = key
+            scope["leaf_key"] = _leaf_key
+            tests.append(f"leaf_key({name}, False) == K{number}")
+            continue
+        _, kind, shape, dtype, strides = key
+        scope[f"D{number}"] = dtype
+        scope[f"T{number}"] = kind
+        given.append(name)
+        tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
+        if kind is np.ndarray:
+            tests += [f"{name}.dtype is D{number}", f"{name}.shape == {shape!r}"]
+            order = "c_contiguous" if strides is None else ""
+            tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
+    for number, place in enumerate(entry.surroundings):
+        scope[f"P{number}"], scope[f"V{number}"] = place.holder, place.value
+        tests.append(place.test(number))
+    result = "call({})".format(", ".join(given))
+    ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
+    names = "".join(f"a{number}, " for number in range(len(leaves)))
+    lines = [f"def quick({names}/):" if names and is_flat else "def quick():"]
+    if not is_flat:
+        lines = [
+            "def quick(*args, **kwargs):",
+            "    leaves, tree = flatten((args, kwargs))",
+            "    if tree != TREE: raise Elsewhere",
+            f"    {names}= leaves" if names else "",
+        ]
+    lines += [
+        f"    if {' and '.join(tests) or 'True'}:",
+        f"        return {ending}",
+        "    raise Elsewhere",
+    ]
+    text = "\n".join(lines)
+    exec(text, scope)  # noqa: S102  written here
+    found: Callable[..., Any] = scope["quick"]
+    return found
+
+
+# Signatures ---------------------------------------------------------------------------------------
+
+
+def _leaf_key(leaf: Any, is_given: bool) -> Any:
+    """What stands for a leaf in the signature."""
+    if is_given:
+        strides = None
+        if isinstance(leaf, NDARRAY) and not leaf.flags.c_contiguous:
+            strides = leaf.strides
+        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides)
+    kind = type_of(leaf)
+    if kind is float:
+        return (kind, leaf.hex())
+    if kind is complex:
+        return (kind, leaf.real.hex(), leaf.imag.hex())
+    if isinstance(leaf, (NDARRAY, NUMBER)):
+        return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
+    try:
+        hash(leaf)
+    except TypeError:
+        return (kind, id(leaf), "unhashable")
+    return (kind, leaf)
+
+
+def _is_strange(leaf: Any) -> bool:
+    """Tell if a leaf is an array that is none of NumPy's, or cannot be known by value."""
+    kind: Any = type_of(leaf)
+    if isinstance(leaf, NDARRAY):
+        return kind is not NDARRAY or not is_input(leaf)
+    if isinstance(leaf, NUMBER):
+        return False
+    return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__") or kind.__hash__ is None
+
+
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
+    leaves: list[Any] = list(entry.key[1:])
+    names = iter(entry.names)
+    shown: list[tuple[str, str]] = []
+    for key in leaves:
+        if key[0] == "array":
+            shown.append((next(names, "?"), f"{key[3]}{key[2]}"))
+        else:
+            shown.append(("constant", repr(key[-1])))
+    return shown
+
+
+# What a function finds around itself --------------------------------------------------------------
+
+PLAIN = (bool, int, float, complex, str, type(None))
+
+
+class _Place:
+    """A variable of the function's closure or module, and what it held when it was traced."""
+
+    __slots__ = ("holder", "key", "name", "value")
+
+    def __init__(self, name: str, holder: Any, key: str | None) -> None:
+        self.name = name
+        self.holder = holder
+        self.key = key
+        self.value: Any = self.now()
+
+    def now(self) -> Any:
+        """What it holds."""
+        if self.key is None:
+            return self.holder.cell_contents
+        return self.holder.get(self.key)
+
+    def test(self, number: int) -> str:
+        """The test that it still holds that, as text."""
+        if self.key is None:
+            return f"P{number}.cell_contents is V{number}"
+        return f"P{number}.get({self.key!r}) is V{number}"
+
+
+def _is_current(entry: _Entry) -> bool:
+    return all(place.now() is place.value for place in entry.surroundings)
+
+
+def _changed(entry: _Entry | None) -> str:
+    """The name of a variable that has changed."""
+    places = () if entry is None else entry.surroundings
+    return next((place.name for place in places if place.now() is not place.value), "one")
+
+
+def _surroundings(function: Any) -> Iterable[_Place]:
+    """The numbers and arrays in the variables that a function, and those it calls, refer to."""
+    waiting: list[Any] = [function]
+    seen: set[int] = set()
+    found: set[tuple[int, str]] = set()
+    while waiting and len(seen) < MOST_PROGRAMS:
+        one = waiting.pop()
+        while isinstance(one, functools.partial):
+            one = one.func
+        one = getattr(one, "__func__", one)
+        if not isinstance(one, FunctionType) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        places: list[tuple[str, Any, str | None]] = [
+            (name, cell, None)
+            for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True)
+        ]
+        is_ours = (one.__module__ or "").startswith("gradwrap.")
+        if not is_ours:
+            places += [
+                (n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)
+            ]
+        for name, holder, key in places:
+            try:
+                place = _Place(name, holder, key)
+            except ValueError:  # an empty cell
+                continue
+            if isinstance(place.value, (NDARRAY, NUMBER, *PLAIN)):
+                if not is_ours and (id(holder), name) not in found:
+                    found.add((id(holder), name))
+                    yield place
+            elif callable(place.value):
+                waiting.append(place.value)
+
+
+def _global_names(code: Any, scope: dict[str, Any]) -> Iterable[str]:
+    yield from (name for name in code.co_names if name in scope)
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            yield from _global_names(constant, scope)
+
+
+def _named(constants: dict[int, Constant], surroundings: Sequence[_Place]) -> dict[int, Constant]:
+    """Constants with the names of the variables that hold them."""
+    names = {id(place.value): place.name for place in surroundings}
+    return {
+        index: constant._replace(name=names.get(id(constant.array), constant.name))
+        for index, constant in constants.items()
+    }
+
+
+# Comparing results --------------------------------------------------------------------------------
+
+
+def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:
+    """Say how a program's results differ from those of its trace; "" if they do not."""
+    try:
+        return _mismatch(wanted, executable.call(*given), exactly=executable.exact)
+    except Exception as error:  # noqa: BLE001  there is another engine
+        return f"{type(error).__name__}: {error}"
+
+
+TOLERANCE = 1 << 14
+"""How many units in the last place of its largest element an output may differ by."""
+
+
+def _mismatch(wanted: Sequence[Any], found: Sequence[Any], exactly: bool) -> str:
+    """Say how the leaves of results differ; "" if they do not."""
+    if len(wanted) != len(found):
+        return f"{len(found)} outputs in place of {len(wanted)}"
+    for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
+        if type(a) is not type(b):
+            return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
+        if not isinstance(a, (NDARRAY, NUMBER)):
+            if a != b and not (np.isnan(a) and np.isnan(b)):
+                return f"{b!r} in place of {a!r}, output {number}"
+            continue
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"{b.dtype}{b.shape} in place of {a.dtype}{a.shape}, output {number}"
+        if np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"):
+            continue
+        distance = _ulps(a, b)
+        if exactly or not distance <= TOLERANCE:
+            return f"other values, {distance:.3g} ulp away, output {number}"
+    return ""
+
+
+def _ulps(a: Any, b: Any) -> float:
+    """The largest difference, in units in the last place of the largest element."""
+    if a.dtype.kind not in "fc":
+        return 0.0 if np.array_equal(a, b) else float("inf")
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if np.all(same):
+        return 0.0
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.all(finite | same):
+        return float("inf")
+    with np.errstate(all="ignore"):
+        scale = np.max(np.abs(np.where(finite, a, 0)))
+        unit = np.spacing(scale.real.astype(np.abs(a).dtype))
+        return float(np.max(np.abs(np.where(finite, a - b, 0))) / unit)
+
+
+# The decorator ------------------------------------------------------------------------------------
+
+
+@overload
+def compile(
+    f: Callable[P, R], *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+) -> Compiled[P, R]: ...
+@overload
+def compile(
+    f: None = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+def compile(
+    f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+) -> Any:
+    """Compile a function of arrays: one run of it becomes a program in NumPy.
+
+    Parameters
+    ----------
+    f
+        A function of arrays or containers of them, mostly a derivative: `gw.grad(g)`,
+        `gw.vmap(...)`, `gw.hessian(g)`, a step of an optimiser. It is traced at the first call for
+        each signature: structure, shapes and dtypes, and the values of all other arguments.
+    engine
+        `"numpy"`, which needs nothing else; `"c"`: kernels made by the system's C compiler;
+        `"jax"`: the program under `jax.jit`.
+    static
+        Positions or names of arguments whose arrays are known by value too, and are no inputs.
+
+    Returns
+    -------
+    A function of the same parameters and results. `source` is its text, `save` writes that as a
+    module, `check` compares it with `f`, `explain` says what was compiled, `programs` lists the
+    programs. What cannot be compiled (random numbers, `x.item()`) runs as it is, with a
+    `CompileWarning` that says why.
+
+    Raises
+    ------
+    ValueError
+        There is no engine of this name.
+    TypeError
+        `f` is no function.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> gradient = gw.compile(gw.grad(lambda x: np.sum(np.sin(x) ** 2)))
+    >>> gradient(np.array([0.0, 1.0]))
+    array([0.        , 0.90929743])
+    >>> print(gradient.source)  # doctest: +ELLIPSIS
+    import numpy as np
+    ...
+    """
+    if f is None:
+        return functools.partial(compile, engine=engine, static=static)
+    if not callable(f):
+        raise TypeError(f"gradwrap.compile takes a function; it got {f!r}. Fix: gw.compile(f)(x)")
+    places = (static,) if isinstance(static, (int, str)) else tuple(static)
+    return Compiled(f, engine, places)

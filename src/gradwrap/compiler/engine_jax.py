@@ -1,0 +1,252 @@
+"""The jax engine: a program on `jax.numpy`, under `jax.jit`.
+
+Writes become `x.at[_key(key)].set`, loops become `jax.lax.scan`. Arguments and results are NumPy's.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.engines import Executable, Unsupported
+from gradwrap.compiler.program import (
+    UFUNC,
+    Attribute,
+    Cur,
+    Instr,
+    Loop,
+    Method,
+    Prev,
+    Program,
+    Ref,
+    Row,
+    Turn,
+    Value,
+    mapped,
+)
+from gradwrap.core.values.dynamic import LIST, TUPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REDUCTIONS = {
+    "add.reduce": "sum",
+    "multiply.reduce": "prod",
+    "maximum.reduce": "max",
+    "minimum.reduce": "min",
+    "logical_and.reduce": "all",
+    "logical_or.reduce": "any",
+}
+RENAMED = {"psi": "digamma"}
+
+
+def jax_engine(program: Program) -> Executable:
+    """Compile a program by JAX.
+
+    Raises
+    ------
+    Unsupported
+        JAX is not installed, or computes in single precision; the function branches on values, or
+        calls a function that JAX does not have.
+    """
+    try:
+        jax: Any = importlib.import_module("jax")
+    except ImportError:
+        raise Unsupported("jax is not installed. Fix: pip install jax") from None
+    wide = {"float64", "complex128", "int64", "uint64"}
+    is_wide = any(v.dtype is not None and v.dtype.name in wide for v in program.values)
+    if is_wide and not jax.config.jax_enable_x64:
+        raise Unsupported(
+            "it computes in double precision, and JAX is set to single. "
+            'Fix: jax.config.update("jax_enable_x64", True)'
+        )
+    if program.root.guard is not None:
+        raise Unsupported("the function branches on values. Fix: np.where, or engine='numpy'")
+    replay = _Replay(jax, program)
+    run: Any = jax.jit(replay.run)
+    result = program.root.result
+    assert result is not None
+    described = [program.values[leaf.index] for leaf in result.leaves if type(leaf) is Ref]
+
+    def call(*inputs: Any) -> tuple[Any, ...]:
+        constants = [constant.array for constant in program.constants.values()]
+        found = iter(
+            [_native(out, v) for out, v in zip(run(inputs, constants), described, strict=True)]
+        )
+        return tuple(next(found) if type(leaf) is Ref else leaf for leaf in result.leaves)
+
+    text = "\n".join(_line(step) for step in program.root.body)
+    return Executable(call, f"# replayed by jax.numpy\n{text}\n", ("engine: jax.jit",), exact=False)
+
+
+def _native(out: Any, value: Value) -> Any:
+    return np.array(out) if value.is_ndarray else value.dtype.type(out)
+
+
+def _line(step: Instr | Loop) -> str:
+    if isinstance(step, Loop):
+        return f"# scan of {step.turns} turns: {', '.join(row.name for row in step.rows)}"
+    return f"# t{step.out} = {step.name}{step.args!r}"
+
+
+class _Replay:
+    """Performs the instructions of a program on JAX's arrays."""
+
+    def __init__(self, jax: Any, program: Program) -> None:
+        self.jax = jax
+        self.jnp: Any = jax.numpy
+        self.program = program
+        for step in program.root.body:
+            for one in step.rows if isinstance(step, Loop) else (step,):
+                self.function(one)
+
+    def run(self, inputs: Any, constants: Any) -> list[Any]:
+        """Perform the program: the arrays of the result."""
+        known: dict[int, Any] = dict(zip(self.program.inputs, inputs, strict=True))
+        known.update(zip(self.program.constants, constants, strict=True))
+
+        def read(leaf: Any) -> Any:
+            return known[leaf.index] if type(leaf) is Ref else leaf
+
+        for step in self.program.root.body:
+            if isinstance(step, Loop):
+                self.scan(step, known, read)
+            else:
+                known[step.out] = self.perform(step, read)
+        result = self.program.root.result
+        assert result is not None
+        return [known[leaf.index] for leaf in result.leaves if type(leaf) is Ref]
+
+    def perform(self, step: Instr | Row, read: Callable[[Any], Any]) -> Any:
+        """Perform one operation."""
+        keywords = {name: mapped(value, read) for name, value in step.kw}
+        return self.function(step)(*mapped(step.args, read), **keywords)
+
+    def scan(self, loop: Loop, known: dict[int, Any], read: Callable[[Any], Any]) -> None:
+        """Perform a recurrence."""
+        inits: dict[int, Any] = {}
+        stacks: dict[int, Any] = {}
+
+        def find(leaf: Any) -> Any:
+            if type(leaf) is Prev:
+                inits[leaf.row] = leaf.init
+            elif type(leaf) is Turn:
+                stacks[leaf.stack.index] = known[leaf.stack.index]
+            return leaf
+
+        for row in loop.rows:
+            mapped((row.args, row.kw), find)
+        carried = sorted({*inits, *loop.finals})
+        dtypes = {row: loop.rows[row].value for row in carried}
+        first = [
+            self.jnp.asarray(read(inits[row]), dtypes[row].dtype)
+            if row in inits
+            else self.jnp.zeros(dtypes[row].shape, dtypes[row].dtype)
+            for row in carried
+        ]
+
+        def turn(carry: Any, parts: Any) -> tuple[Any, Any]:
+            before = dict(zip(carried, carry, strict=True))
+            current: list[Any] = []
+
+            def operand(leaf: Any) -> Any:
+                if type(leaf) is Cur:
+                    return current[leaf.row]
+                if type(leaf) is Prev:
+                    return before[leaf.row]
+                return parts[leaf.stack.index] if type(leaf) is Turn else read(leaf)
+
+            for row in loop.rows:
+                found = self.perform(row, operand)
+                current.append(self.jnp.asarray(found, row.value.dtype))
+            return [current[row] for row in carried], [current[row] for row in loop.stacks]
+
+        last, found = self.jax.lax.scan(turn, first, stacks, length=loop.turns)
+        known.update(zip(loop.stacks.values(), found, strict=True))
+        known.update({out: last[carried.index(row)] for row, out in loop.finals.items()})
+
+    def function(self, step: Instr | Row) -> Callable[..., Any]:
+        """The function of JAX that does what an instruction does."""
+        name, jnp = step.name, self.jnp
+        own: Any = OWN.get(name)
+        if own is not None:
+            return functools.partial(own, jnp)
+        if isinstance(step.fn, (Attribute, Method)):
+            return step.fn
+        if isinstance(step.fn, UFUNC) and getattr(np, name, None) is not step.fn:
+            return self.found(importlib.import_module("jax.scipy.special"), RENAMED.get(name, name))
+        return self.found(jnp, REDUCTIONS.get(name, name))
+
+    def found(self, module: Any, path: str) -> Callable[..., Any]:
+        """The function of a dotted name."""
+        found: Any = module
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is None or ".accumulate" in path or ".outer" in path:
+            raise Unsupported(f"JAX has no {path}. Fix: engine='numpy'")
+        return found  # type: ignore[no-any-return]  # looked up by name
+
+
+def _key(key: Any) -> Any:
+    """A key without lists, which JAX does not take."""
+    if isinstance(key, LIST):
+        return np.asarray(key)
+    return tuple(map(_key, key)) if isinstance(key, TUPLE) else key
+
+
+def _array(jnp: Any, nest: Any, dtype: Any) -> Any:
+    return jnp.array(nest, dtype)
+
+
+def _getitem(jnp: Any, x: Any, key: Any) -> Any:
+    return jnp.asarray(x)[_key(key)]
+
+
+def _setitem(jnp: Any, x: Any, key: Any, value: Any) -> Any:
+    return jnp.asarray(x).at[_key(key)].set(value)
+
+
+def _scatter_add(jnp: Any, x: Any, key: Any, value: Any) -> Any:
+    return jnp.asarray(x).at[_key(key)].add(value)
+
+
+def _item(_jnp: Any, whole: Any, index: int) -> Any:
+    return whole[index]
+
+
+def _zeros(jnp: Any, shape: Any, dtype: Any) -> Any:
+    return jnp.zeros(shape, dtype)
+
+
+def _full(jnp: Any, shape: Any, number: Any, dtype: Any) -> Any:
+    return jnp.full(shape, number, dtype)
+
+
+def _accumulate(jnp: Any, x: Any, axis: int = 0) -> Any:
+    return jnp.cumsum(x, axis)
+
+
+def _pow(_jnp: Any, x: Any, y: Any) -> Any:
+    return x**y
+
+
+def _unchanged(_jnp: Any, x: Any, *_order: Any) -> Any:
+    return x
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "getitem": _getitem,
+    "setitem": _setitem,
+    "scatter_add": _scatter_add,
+    "item": _item,
+    "zeros": _zeros,
+    "full": _full,
+    "array": _array,
+    "add.accumulate": _accumulate,
+    "pow": _pow,
+    **dict.fromkeys(("copy", ".copy", "ascontiguousarray"), _unchanged),
+}
+"""Operations that are written otherwise in JAX."""

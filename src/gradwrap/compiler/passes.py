@@ -1,0 +1,653 @@
+"""Programs made of traces, and the passes that make them shorter.
+
+`program_of` puts the traces of one signature together: they agree up to a guard, and go on in its
+branches. `simplified` replaces arrays of one number by the number, drops what changes nothing,
+merges equal instructions, and removes what nobody reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.program import (
+    NDARRAY,
+    UFUNC,
+    Block,
+    Constant,
+    Guard,
+    Instr,
+    Loop,
+    Prev,
+    Program,
+    Ref,
+    Result,
+    Turn,
+    Value,
+    copy,
+    full,
+    given,
+    mapped,
+    refs,
+    used,
+)
+from gradwrap.compiler.tracing import Traced, Unhandled, same_content
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    Roots: TypeAlias = dict[int, frozenset[int]]
+
+NUMBER: type[Any] = np.generic
+COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
+FRESH = frozenset({"copy", "zeros", "full", "empty"})
+"""New arrays, which are never merged: a write may go into them."""
+POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+"""The powers for which NumPy's `**` calls another ufunc."""
+FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
+KEYED = frozenset({"getitem", "setitem", "scatter_add"})
+
+
+# Comparing ----------------------------------------------------------------------------------------
+
+
+def token(nest: Any) -> Any:
+    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    kind: Any = type_of(nest)
+    if kind is Ref:
+        return nest
+    if kind is TUPLE or kind is LIST:
+        return (kind, *map(token, nest))
+    if kind is SLICE:
+        return (kind, token(nest.start), token(nest.stop), token(nest.step))
+    if kind is float:
+        return (kind, nest.hex())
+    if kind is complex:
+        return (kind, nest.real.hex(), nest.imag.hex())
+    if isinstance(nest, NUMBER):
+        return (kind, nest.tobytes())
+    return (kind, nest)
+
+
+def _same_step(one: Instr, other: Instr) -> bool:
+    return (
+        one.name == other.name
+        and one.out == other.out
+        and one.fn == other.fn
+        and _same_nest(one.args, other.args)
+        and _same_nest(one.kw, other.kw)
+    )
+
+
+def _same_nest(one: Any, other: Any) -> bool:
+    return bool(token(one) == token(other))
+
+
+def difference(one: Traced, other: Traced) -> str:
+    """Say where two traces of one function differ; "" if they do not."""
+    for a, b in zip(one.instrs, other.instrs, strict=False):
+        if not _same_step(a, b):
+            return f"{_shown(a)} and {_shown(b)}"
+    if len(one.instrs) != len(other.instrs):
+        return f"{len(one.instrs)} and {len(other.instrs)} operations"
+    if one.guards != other.guards:
+        return "the values that it branches on"
+    if one.constants.keys() != other.constants.keys() or any(
+        not same_content(array, other.constants[i]) for i, array in one.constants.items()
+    ):
+        return "the arrays that it makes or reads"
+    if one.tree != other.tree or not _same_nest(one.leaves, other.leaves):
+        return "what it returns"
+    return ""
+
+
+def _shown(instr: Instr) -> str:
+    return f"{instr.name}{instr.args!r}"
+
+
+# From traces to a program -------------------------------------------------------------------------
+
+
+def constants_of(one: Traced, other: Traced) -> dict[int, Constant]:
+    """Tell which arrays of the surroundings are the user's own, and which were made in the run."""
+    found: dict[int, Constant] = {}
+    for index, kept in one.constants.items():
+        mine, second = one.originals.get(index), other.originals.get(index)
+        own = mine is not None and second is not None and _same_memory(mine, second)
+        found[index] = Constant(mine if own else kept, own, "")
+    return found
+
+
+def _same_memory(one: Any, other: Any) -> bool:
+    """Tell if two arrays are one, or the same view of one array."""
+    if one is other:
+        return True
+    return (
+        one.base is not None
+        and one.base is other.base
+        and one.__array_interface__ == other.__array_interface__
+    )
+
+
+class _Path:
+    """A trace on its way into a program: where it is, and its values' numbers there."""
+
+    def __init__(self, trace: Traced, first: bool) -> None:
+        self.trace = trace
+        self.first = first
+        """The first trace's values keep their numbers."""
+        self.numbers: dict[int, int] = {}
+
+    def enter(self, lead: _Path, at: int) -> None:
+        """Share the values of another trace before an instruction, which are the same."""
+        trace = lead.trace
+        count = trace.instrs[at - 1].out + 1 if at else len(trace.inputs)
+        self.numbers = {i: i for i in range(count)} if lead.first else dict(lead.numbers)
+
+    def leaf(self, leaf: Any) -> Any:
+        return Ref(self.numbers[leaf.index]) if type(leaf) is Ref and not self.first else leaf
+
+
+def program_of(
+    traces: Sequence[Traced], constants: Sequence[dict[int, Constant]], names: tuple[str, ...]
+) -> Program:
+    """Put the traces of one signature together.
+
+    Raises
+    ------
+    Unhandled
+        They differ although the guards had the same outcomes.
+    """
+    first = traces[0]  # its values keep their numbers
+    program = Program(list(first.values), first.inputs, names, dict(constants[0]), Block())
+    paths = [_Path(t, t is first) for t in traces]
+    waiting: list[tuple[Block, list[int], int, int]] = [
+        (program.root, list(range(len(traces))), 0, 0)
+    ]
+    while waiting:
+        block, group, start, number = waiting.pop()
+        lead = paths[group[0]]
+        guards = lead.trace.guards
+        at, guard, _ = guards[number] if number < len(guards) else (len(lead.trace.instrs), None, 0)
+        for other in group[1:]:
+            _check_agreement(lead.trace, paths[other].trace, start, at, guard, number)
+        _enter(program, block, lead, constants[group[0]], start, at)
+        for other in group[1:]:
+            paths[other].enter(lead, at)
+        if guard is None:
+            leaves = lead.trace.leaves
+            _enter_constants(program, lead, constants[group[0]], leaves)
+            block.result = Result(tuple(map(lead.leaf, leaves)), lead.trace.tree)
+            continue
+        block.guard = Guard(guard.kind, lead.leaf(guard.value))
+        outcomes: dict[Any, list[int]] = {}
+        for member in group:
+            outcomes.setdefault(paths[member].trace.guards[number][2], []).append(member)
+        for found, members in outcomes.items():
+            block.branches[found] = Block()
+            waiting.append((block.branches[found], members, at, number + 1))
+    return program
+
+
+def _check_agreement(
+    one: Traced, other: Traced, start: int, end: int, guard: Guard | None, number: int
+) -> None:
+    same = (
+        len(other.instrs) >= end
+        and all(map(_same_step, one.instrs[start:end], other.instrs[start:end]))
+        and (
+            len(other.guards) == number
+            if guard is None
+            else len(other.guards) > number and other.guards[number][:2] == (end, guard)
+        )
+    )
+    if not same:
+        raise Unhandled("it does something else although its arguments are alike")
+
+
+def _enter_constants(
+    program: Program, path: _Path, constants: dict[int, Constant], nest: Any
+) -> None:
+    for index in () if path.first else refs(nest):
+        if index not in path.numbers and index in constants:
+            path.numbers[index] = program.new(path.trace.values[index]).index
+            program.constants[path.numbers[index]] = constants[index]
+
+
+def _enter(
+    program: Program,
+    block: Block,
+    path: _Path,
+    constants: dict[int, Constant],
+    start: int,
+    end: int,
+) -> None:
+    """Enter a stretch of a trace into a block."""
+    if path.first:
+        block.body.extend(path.trace.instrs[start:end])
+        return
+    for instr in path.trace.instrs[start:end]:
+        _enter_constants(program, path, constants, (instr.args, instr.kw))
+        path.numbers[instr.out] = program.new(path.trace.values[instr.out]).index
+        block.body.append(
+            instr._replace(
+                args=mapped(instr.args, path.leaf),
+                kw=mapped(instr.kw, path.leaf),
+                out=path.numbers[instr.out],
+            )
+        )
+
+
+# Simplifying --------------------------------------------------------------------------------------
+
+
+def simplified(program: Program, *, merge_keys: bool) -> None:
+    """Make a program shorter, in place.
+
+    With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. That is
+    left for after the search for loops: to merge what one turn reads with what the next reads, or
+    to drop one turn's factor, destroys their period.
+    """
+    for index, constant in list(program.constants.items()):
+        program.values[index] = program.values[index]._replace(is_ndarray=True)
+        assert isinstance(constant.array, NDARRAY)
+    _Walk(program, merge_keys).run()
+    remove_dead(program)
+
+
+class _Written:
+    """An array that is written to element by element, and what is known to lie where.
+
+    `root` is the array before the writes, `newest` the value after them. `known` says what was
+    written at a key, None if that cannot be said, and `added` what was added there since.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.newest: int = root.index
+        self.known: dict[Any, Any] = {}
+        self.added: dict[Any, list[Any]] = {}
+
+
+class _Walk:
+    """One forward walk through all blocks, with substitution."""
+
+    def __init__(self, program: Program, merge_keys: bool) -> None:
+        self.program = program
+        self.values = program.values
+        self.merge_keys = merge_keys
+        self.instead: dict[int, Any] = {}
+        self.made: dict[int, Instr] = {}
+        self.written: dict[int, _Written] = {}
+        self.extra: list[Instr] = []
+        self.looked_at = {b.guard.value.index for b in program.blocks() if b.guard is not None}
+
+    def run(self) -> None:
+        waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
+        while waiting:
+            block, known = waiting.pop()
+            body: list[Instr | Loop] = []
+            for step in block.body:
+                if isinstance(step, Loop):
+                    step.rows = tuple(
+                        row._replace(args=mapped(row.args, self.leaf), kw=mapped(row.kw, self.leaf))
+                        for row in step.rows
+                    )
+                    body.append(step)
+                    continue
+                kept = self.one(step, known)
+                body.extend(self.extra)
+                self.extra.clear()
+                if kept is not None:
+                    self.made[kept.out] = kept
+                    body.append(kept)
+            block.body = body
+            if block.guard is not None:
+                block.guard = Guard(block.guard.kind, self.leaf(block.guard.value))
+            if block.result is not None:
+                leaves = tuple(map(self.leaf, block.result.leaves))
+                block.result = Result(leaves, block.result.tree)
+            last = len(block.branches) == 1
+            waiting.extend((b, known if last else dict(known)) for b in block.branches.values())
+
+    def leaf(self, leaf: Any) -> Any:
+        kind: Any = type_of(leaf)
+        if kind is Ref:
+            return self.instead.get(leaf.index, leaf)
+        if kind is Prev:
+            return Prev(leaf.row, self.leaf(leaf.init))
+        return Turn(self.leaf(leaf.stack)) if kind is Turn else leaf
+
+    def one(self, instr: Instr, known: dict[Any, int]) -> Instr | None:
+        """The instruction as it stays; None if another value stands for its own."""
+        if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
+            args = mapped(instr.args, self.leaf)
+            kw = mapped(instr.kw, self.leaf) if instr.kw else ()
+            instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
+        instr = self.shorter(instr)
+        if instr.name in KEYED:
+            instr, same = self.forwarded(instr)
+        else:
+            same = self.same_as(instr)
+        if same is not None:
+            self.instead[instr.out] = same
+            return None
+        if instr.name in FRESH or (not self.merge_keys and _has_integer_key(instr)):
+            return instr
+        tokens = token(instr.args)
+        if instr.name in COMMUTATIVE and len(instr.args) == 2:
+            tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
+        key = (instr.name, tokens, token(instr.kw))
+        before = known.setdefault(key, instr.out)
+        if before == instr.out:
+            return instr
+        self.instead[instr.out] = Ref(before)
+        return None
+
+    # What was written is read without the array --------------------------------------------------
+
+    def forwarded(self, instr: Instr) -> tuple[Instr, Any]:
+        """An access to an array as it stays, and what it reads if that is known."""
+        source, key = instr.args[:2]
+        if type(source) is not Ref:
+            return instr, None
+        value = self.values[source.index]
+        place = _place(key, value.shape)
+        writes = self.written.get(source.index)
+        if instr.name == "getitem":
+            if writes is None or place is None or writes.newest != source.index:
+                return instr, None
+            return self.read(instr, writes, place)
+        if place is None or not value.is_ndarray:
+            return instr, None
+        if (
+            writes is None
+            or writes.newest != source.index
+            or _form(writes) not in (None, len(place))
+        ):
+            writes = _Written(source)
+        amount = self.element(instr.args[2], value, place)
+        if instr.name == "setitem":
+            writes.known[place] = amount
+            writes.added.pop(place, None)
+        elif place in writes.known and writes.known[place] is None:
+            pass
+        elif amount is None:
+            writes.known[place] = None
+        else:
+            writes.added.setdefault(place, []).append(amount)
+        writes.newest = instr.out
+        self.written[instr.out] = writes
+        return instr, None
+
+    def element(self, leaf: Any, value: Value, place: tuple[int, ...]) -> Any:
+        """What a leaf becomes as an element of an array; None if it is converted to that."""
+        shape = value.shape[len(place) :]
+        if type(leaf) is not Ref:
+            plain = isinstance(leaf, (int, float, NUMBER)) and not shape and value.dtype.kind == "f"
+            return value.dtype.type(leaf) if plain else None
+        described = self.values[leaf.index]
+        same = described.shape == shape and described.dtype == value.dtype
+        return leaf if same and described.is_ndarray == bool(shape) else None
+
+    def read(self, instr: Instr, writes: _Written, place: tuple[int, ...]) -> tuple[Instr, Any]:
+        """The element of an array of which it is known what was written to it."""
+        if _form(writes) != len(place) or self.values[instr.out].is_ndarray != bool(
+            self.values[instr.out].shape
+        ):
+            return instr, None
+        found = writes.known.get(place, writes)
+        if found is None or (instr.out in self.looked_at and type(found) is not Ref):
+            return instr, None
+        added = writes.added.pop(place, [])
+        if found is writes:
+            plain = instr._replace(args=(writes.root, instr.args[1]))
+            if not added:
+                return plain, None
+            first = self.new(instr, plain.fn, plain.name, plain.args, views=instr.views)
+            found = first
+        for amount in added:
+            found = self.new(instr, np.add, "add", (found, amount))
+        if added:
+            writes.known[place] = found
+        return instr, found
+
+    def new(
+        self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
+    ) -> Ref:
+        """Another instruction before the one at hand, with a result like its own."""
+        made = self.program.new(self.values[like.out])
+        self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
+        self.made[made.index] = self.extra[-1]
+        return made
+
+    def described(self, leaf: Any) -> Value:
+        """The description of a value that a leaf names."""
+        index: int = leaf.index
+        return self.values[index]
+
+    def shorter(self, instr: Instr) -> Instr:
+        """The same value by a quicker instruction."""
+        name, args = instr.name, instr.args
+        value = self.values[instr.out]
+        if name in ("broadcast_to", "reshape", ".reshape", ".copy", "copy", "ascontiguousarray"):
+            source = self.made.get(args[0].index) if type(args[0]) is Ref else None
+            if source is not None and source.name in ("full", "zeros") and value.is_ndarray:
+                arguments = (value.shape, *source.args[1:])
+                return Instr(source.fn, source.name, arguments, (), instr.out, line=instr.line)
+        if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
+            base = self.values[args[0].index]
+            quicker = POWERS.get(args[1])
+            if quicker and base.is_ndarray and base.dtype.kind == "f" and value == base:
+                return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
+        if not isinstance(instr.fn, UFUNC) or instr.kw:
+            return instr
+        folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
+        if folded is not None:
+            return folded
+        return instr._replace(args=self.weak(instr, args)) if len(args) == 2 else instr
+
+    def folded(self, instr: Instr) -> Instr | None:
+        """The array of one number that an operation on such arrays and numbers gives, or None."""
+        numbers: list[Any] = []
+        value = self.values[instr.out]
+        for arg in instr.args:
+            made = self.made.get(arg.index) if type(arg) is Ref else None
+            if made is None:
+                if type(arg) is Ref:
+                    return None
+                numbers.append(arg)
+                continue
+            number: Any = made.args[1] if made.name == "full" else 0
+            if made.name not in ("full", "zeros") or type(number) is Ref:
+                return None
+            numbers.append(np.full(1, number, made.args[-1]))
+        with np.errstate(all="ignore"):
+            result = instr.fn(*numbers)
+        if result.dtype != value.dtype or not np.all(np.isfinite(result)):
+            return None
+        arguments = (value.shape, result[0], value.dtype)
+        return Instr(full, "full", arguments, (), instr.out, line=instr.line)
+
+    def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put a number in the place of an array that holds it throughout."""
+        value = self.values[instr.out]
+        for mine, other in ((0, 1), (1, 0)):
+            made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
+            if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
+                continue
+            whole = self.described(args[other])
+            number: Any = made.args[1] if made.name == "full" else 0
+            if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
+                continue
+            if whole.order != value.order or whole.dtype.kind not in "fc":
+                continue
+            if made.args[-1] == whole.dtype:
+                found = _as_weak(number, whole.dtype)
+                if found is not None:
+                    return (found, args[1]) if mine == 0 else (args[0], found)
+        return args
+
+    def same_as(self, instr: Instr) -> Any:
+        """The value that an instruction only hands on; None if it does something."""
+        name, args = instr.name, instr.args
+        if not self.merge_keys and name in ("multiply", "divide", "pow"):
+            return None
+        if not args or type(args[0]) is not Ref:
+            if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
+                return self._alike(instr, args[1])
+            return args[0] if name == "copy" else None
+        if name in ("multiply", "divide", "true_divide", "pow"):
+            return self._alike(instr, args[0]) if _is_number(args[1], 1) else None
+        if name == ".astype":
+            return self._alike(instr, args[0])
+        if name in ("reshape", ".reshape", "broadcast_to", "ascontiguousarray"):
+            return self._alike(instr, args[0])
+        if name == "copy":
+            source = self.made.get(args[0].index)
+            is_view = source is None or source.views or source.name == "item"
+            return self._alike(instr, args[0]) if not is_view else None
+        return None
+
+    def _alike(self, instr: Instr, source: Any) -> Any:
+        """The source, if it is described as the result is."""
+        return source if self.values[source.index] == self.values[instr.out] else None
+
+
+def _place(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The integers of a key, counted from the front; None if it has other parts."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    if not parts or any(type(part) is not int for part in parts):
+        return None
+    return tuple(part % length for part, length in zip(parts, shape, strict=False))
+
+
+def _form(writes: _Written) -> int | None:
+    """How many integers the keys of writes have."""
+    for places in (writes.known, writes.added):
+        for place in places:
+            return len(place)
+    return None
+
+
+def _is_number(leaf: Any, number: int) -> bool:
+    return isinstance(leaf, (int, float, NUMBER)) and not isinstance(leaf, bool) and leaf == number
+
+
+def _as_weak(number: Any, dtype: Any) -> Any:
+    """A number of Python's that a dtype takes for the same; None if there is none."""
+    value = dtype.type(number).item()
+    return value if isinstance(value, (int, float, complex)) else None
+
+
+def _has_integer_key(instr: Instr) -> bool:
+    if instr.name not in KEYED:
+        return False
+    key = instr.args[1]
+    return any(type(part) is int for part in (key if isinstance(key, TUPLE) else (key,)))
+
+
+def remove_dead(program: Program) -> None:
+    """Remove what neither a result nor a guard needs."""
+    needed: dict[int, set[int]] = {}
+    for block in reversed(list(program.blocks())):
+        live: set[int] = set()
+        for branch in block.branches.values():
+            live |= needed.pop(id(branch))
+        if block.guard is not None:
+            live.add(block.guard.value.index)
+        if block.result is not None:
+            live.update(refs(block.result.leaves))
+        body: list[Instr | Loop] = []
+        for step in reversed(block.body):
+            if isinstance(step, Loop):
+                step.stacks = {j: out for j, out in step.stacks.items() if out in live}
+                step.finals = {j: out for j, out in step.finals.items() if out in live}
+            if live.isdisjoint(given(step)):
+                continue
+            body.append(step)
+            live.difference_update(given(step))
+            live.update(used(step))
+        block.body = body[::-1]
+        needed[id(block)] = live
+    live = needed[id(program.root)]
+    program.constants = {i: c for i, c in program.constants.items() if i in live}
+
+
+# Who owns the outputs -----------------------------------------------------------------------------
+
+
+def roots_of(program: Program) -> Roots:
+    """For each value, the values in whose buffers it may lie."""
+    roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
+    for block in program.blocks():
+        for step in block.body:
+            for out in given(step):
+                roots[out] = frozenset({out})
+            if isinstance(step, Instr) and step.views:
+                found = _roots_of_view(program, step, roots)
+                roots[step.out] = found or frozenset({step.out})
+    return roots
+
+
+def _roots_of_view(program: Program, instr: Instr, roots: Roots) -> frozenset[int]:
+    """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
+    nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
+    found: set[int] = set()
+    for index in refs(nest):
+        value = program.values[index]
+        if value.is_ndarray or value.is_tuple:
+            found |= roots[index]
+    return frozenset(found)
+
+
+def sharing(program: Program) -> list[list[frozenset[int]]]:
+    """For each result, by leaf, the inputs, constants and earlier leaves it shares memory with."""
+    roots = roots_of(program)
+    outside = frozenset({*program.inputs, *program.constants})
+    found: list[list[frozenset[int]]] = []
+    for block in program.blocks():
+        if block.result is None:
+            continue
+        of_leaves = [
+            roots[leaf.index] if type(leaf) is Ref else frozenset[int]()
+            for leaf in block.result.leaves
+        ]
+        shared: list[frozenset[int]] = []
+        for number, mine in enumerate(of_leaves):
+            partners = {-1 - i for i in range(number) if mine & of_leaves[i]}
+            shared.append(frozenset((mine & outside) | partners))
+        found.append(shared)
+    return found
+
+
+def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) -> None:
+    """Copy results that share memory with what they shared none with before the passes.
+
+    Results that are arrays made in the run become copies too: a call must not hand out what the
+    next one reads.
+    """
+    blocks = [block for block in program.blocks() if block.result is not None]
+    for block, then, now in zip(blocks, before, sharing(program), strict=True):
+        assert block.result is not None
+        leaves: list[Any] = list(block.result.leaves)
+        for number, leaf in enumerate(leaves):
+            if type(leaf) is not Ref or not program.values[leaf.index].is_ndarray:
+                continue
+            frozen = {
+                i for i in now[number] if i in program.constants and not program.constants[i][1]
+            }
+            if frozen or not now[number] <= then[number]:
+                made = program.new(program.values[leaf.index])
+                block.body.append(Instr(copy, "copy", (leaf,), (), made.index))
+                leaves[number] = made
+        block.result = Result(tuple(leaves), block.result.tree)
+
+
+def rewrite(program: Program, change: Callable[[Block], None]) -> None:
+    """Apply a change to every block."""
+    for block in list(program.blocks()):
+        change(block)

@@ -1,0 +1,936 @@
+"""Tracing: one run of a function on arrays that write down what is done to them.
+
+A `Tracer` stands below gradwrap's wrappers: a `Variable` holds it in the place of an array. So the
+rules, the engine, `vmap` and the code for writes run as they are, and what arrives here is a flat
+sequence of NumPy's operations. A tracer carries its real value; so shapes, dtypes and branches
+are those of an ordinary run.
+"""
+
+from __future__ import annotations
+
+import operator as operators
+import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from array_api_compat import numpy as compat
+
+from gradwrap.backends.numpy import SMALL, NumPyBackend
+from gradwrap.backends.numpy_sums import summed
+from gradwrap.compiler.program import (
+    NDARRAY,
+    UFUNC,
+    Attribute,
+    Guard,
+    Instr,
+    Method,
+    Ref,
+    Value,
+    array,
+    copy,
+    full,
+    getitem,
+    item,
+    mapped,
+    scatter_add,
+    setitem,
+    zeros,
+)
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.levels.levels import current_watch, differentiating
+from gradwrap.core.levels.modes import new_arrays
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.library.backend import backend_of, register_backend
+from gradwrap.core.library.buffers import PACKAGE
+from gradwrap.core.library.compat import module_like
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+from gradwrap.core.values.tree import TreeDef, flatten, unflatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from types import CodeType, FrameType
+
+operator: Any = operators
+NUMBER: type[Any] = np.generic
+LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
+"""The types, beside None and the ellipsis, that arguments of operations may have."""
+NUMERIC = "biufc"
+SHAPES: frozenset[Any] = frozenset(
+    {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type}
+    | {np.iscomplexobj, np.isrealobj, np.may_share_memory, np.shares_memory}
+)
+"""Functions that look at shapes and dtypes alone: they are no operations of the program."""
+WRITING: frozenset[Any] = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+)
+MEASURED = frozenset(
+    {"nonzero", "flatnonzero", "argwhere", "compress", "extract", "trim_zeros", "union1d"}
+    | {"unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "delete"}
+    | {"intersect1d", "setdiff1d", "setxor1d", ".nonzero", ".compress"}
+)
+"""Operations whose result may have another shape for other values."""
+METHODS = frozenset(
+    {"all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress"}
+    | {"conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "flatten", "max", "mean"}
+    | {"min", "nonzero", "prod", "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze"}
+    | {"std", "sum", "swapaxes", "take", "trace", "transpose", "var", "view"}
+)
+"""The methods of arrays that write to nothing and return arrays."""
+MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
+ADD_REDUCE: Any = np.add.reduce
+NO_VALUE: Any = getattr(np, "_NoValue", None)
+LIBRARIES = frozenset({"gradwrap", "numpy", "array_api_compat"})
+"""The packages whose code is not the user's."""
+MOST = 1 << 18
+"""The longest trace, in operations."""
+
+
+class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
+    """The function does what cannot be compiled. The message says what, and the remedy."""
+
+
+class Traced(NamedTuple):
+    """What one run has written down."""
+
+    instrs: list[Instr]
+    guards: list[tuple[int, Guard, Any]]
+    """Each with the number of instructions before it, and its outcome."""
+    values: list[Value]
+    inputs: tuple[int, ...]
+    constants: dict[int, Any]
+    """The arrays of the surroundings: copies of what they held at their use."""
+    originals: dict[int, Any]
+    """The array that each of them is a copy of, if it still has that content."""
+    leaves: tuple[Any, ...]
+    tree: TreeDef
+    results: tuple[Any, ...]
+    """The leaves of the result, as this run gave them."""
+
+
+class Tape:
+    """The program that is being written."""
+
+    def __init__(self) -> None:
+        self.instrs: list[Instr] = []
+        self.guards: list[tuple[int, Guard, Any]] = []
+        self.values: list[Value] = []
+        self.constants: dict[int, Any] = {}
+        self.refused: str = ""
+        self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
+        self._known: dict[Any, Value] = {}
+        self._user_code: dict[CodeType, bool] = {}
+
+    def refuse(self, reason: str) -> Unhandled:
+        """Note why the function cannot be compiled, even if it catches the error."""
+        self.refused = self.refused or reason
+        return Unhandled(reason)
+
+    # Values ---------------------------------------------------------------------------------------
+
+    def described(self, value: Any) -> Value:
+        """Describe a real value."""
+        if not isinstance(value, NDARRAY):
+            key = value.dtype
+        else:
+            flags = value.flags
+            order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
+            key = (value.shape, value.dtype, order)
+        known = self._known.get(key)
+        if known is None:
+            if value.dtype.kind not in NUMERIC:
+                raise self.refuse(f"an array of dtype {value.dtype} is computed")
+            is_array = isinstance(value, NDARRAY)
+            known = Value(value.shape, value.dtype, is_array, order=key[2] if is_array else "C")
+            self._known[key] = known
+        return known
+
+    def new(self, value: Any) -> Tracer:
+        """Number a real value."""
+        self.values.append(self.described(value))
+        return tracer_of(value, len(self.values) - 1, self)
+
+    def constant(self, found: Any) -> Ref:
+        """Number an array of the surroundings, as it is now."""
+        uses = self._uses.setdefault(id(found), [])
+        if uses and same_content(uses[-1][1], found):
+            return Ref(uses[-1][0])
+        if type(found) is not NDARRAY or found.dtype.kind not in NUMERIC:
+            raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
+        kept = np.array(found, order="K")
+        self.values.append(self.described(found))
+        index = len(self.values) - 1
+        uses.append((index, kept, found))
+        self.constants[index] = kept
+        return Ref(index)
+
+    def originals(self) -> dict[int, Any]:
+        """The arrays of the surroundings that have not changed since their first use."""
+        return {
+            index: found
+            for uses in self._uses.values()
+            for index, kept, found in uses
+            if len(uses) == 1 and same_content(kept, found)
+        }
+
+    # Operations -----------------------------------------------------------------------------------
+
+    def real(self, leaf: Any) -> Any:
+        """What stands for a leaf of arguments when the operation is performed."""
+        return leaf.value if isinstance(leaf, Tracer) else leaf
+
+    def recorded(self, leaf: Any) -> Any:
+        """What stands for a leaf of arguments in the program."""
+        if isinstance(leaf, Tracer):
+            if leaf.tape is not self:
+                raise self.refuse("an array of another trace is used")
+            return Ref(leaf.index)
+        if isinstance(leaf, NDARRAY):
+            return self.constant(leaf)
+        if leaf is None or leaf is Ellipsis or isinstance(leaf, LITERALS):
+            return leaf
+        if isinstance(leaf, AnyWrapper):
+            raise self.refuse("a gradwrap.Variable of the surroundings is used")
+        raise self.refuse(f"an operation is given a {type(leaf).__name__}")
+
+    def record(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        args: tuple[Any, ...],
+        kw: dict[str, Any] | None = None,
+    ) -> Any:
+        """Perform an operation and write it down: its result, as tracers."""
+        if self.refused:
+            raise Unhandled(self.refused)
+        recorded = mapped(args, self.recorded)
+        real = mapped(args, self.real)
+        if kw:
+            keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
+            result = fn(*real, **{key: mapped(v, self.real) for key, v in kw.items()})
+        else:
+            keywords = ()
+            result = fn(*real)
+        return self.enter(fn, name, recorded, keywords, result, args)
+
+    def enter(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        recorded: tuple[Any, ...],
+        keywords: tuple[tuple[str, Any], ...],
+        result: Any,
+        args: tuple[Any, ...] = (),
+    ) -> Any:
+        """Write down an operation that has been performed."""
+        if len(self.instrs) >= MOST:
+            raise self.refuse(f"it performs more than {MOST} operations")
+        views = name in MAY_VIEW
+        if isinstance(result, NDARRAY):
+            if type(result) is not NDARRAY:
+                raise self.refuse(f"{name} gives an array of type {type(result).__name__}")
+            for arg in args:
+                if isinstance(arg, Tracer) and arg.value is result:
+                    return tracer_of(result, arg.index, self)
+            views = views or (result.base is not None and _shares(result, args))
+        elif isinstance(result, (TUPLE, LIST)) and result:
+            return self._several(fn, name, recorded, keywords, result, args)
+        elif not isinstance(result, NUMBER):
+            raise self.refuse(f"{name} gives a {type(result).__name__}")
+        made = self.new(result)
+        line = self._line()
+        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, views, line))
+        return self._measured(made) if name in MEASURED else made
+
+    def _several(
+        self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
+    ) -> Any:
+        """Write down an operation of several outputs."""
+        if not all(isinstance(part, (NDARRAY, NUMBER)) for part in result):
+            raise self.refuse(f"{name} gives a nest of arrays")
+        self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
+        whole = Ref(len(self.values) - 1)
+        views = any(_shares(part, args) for part in result)
+        line = self._line()
+        self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
+        parts: list[Any] = []
+        for i, part in enumerate(result):
+            made = self.new(part)
+            self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
+            parts.append(self._measured(made) if name in MEASURED else made)
+        kind = type_of(result)
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+    def _measured(self, made: Tracer) -> Tracer:
+        self.look("shape", made, made.value.shape)
+        return made
+
+    def look(self, kind: str, at: Tracer, found: Any) -> Any:
+        """Write down that the function has looked at a value, and what it found."""
+        if self.refused:
+            raise Unhandled(self.refused)
+        self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
+        return found
+
+    def _line(self) -> int:
+        """The line of the user's code that is being run; 0 in a backward pass."""
+        frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        known = self._user_code
+        for _ in range(12):
+            if frame is None:
+                break
+            code = frame.f_code
+            is_users = known.get(code)
+            if is_users is None:
+                module: str = frame.f_globals.get("__name__") or ""
+                is_users = known[code] = module.partition(".")[0] not in LIBRARIES
+            if is_users:
+                return frame.f_lineno
+            if code.co_name == "backward_pass":
+                break
+            frame = frame.f_back
+        return 0
+
+
+def _shares(result: Any, args: Any) -> bool:
+    """Tell if a result may share memory with a tracer among nested arguments."""
+    if isinstance(args, (TUPLE, LIST)):
+        return any(_shares(result, arg) for arg in args)
+    real = args.value if isinstance(args, Tracer) else args
+    return (
+        isinstance(real, NDARRAY)
+        and isinstance(result, NDARRAY)
+        and bool(np.may_share_memory(result, real))
+    )
+
+
+def same_content(kept: Any, found: Any) -> bool:
+    """Tell if two arrays have the same elements bit by bit, and lie alike in memory."""
+    if kept.shape != found.shape or kept.dtype != found.dtype:
+        return False
+    if kept.dtype.kind in "fc":
+        size = f"u{kept.real.dtype.itemsize}"
+        if kept.real.dtype.itemsize <= 8:
+            kept, found = np.ascontiguousarray(kept), np.ascontiguousarray(found)
+            return bool(np.array_equal(kept.view(size), found.view(size)))
+    return bool(np.array_equal(kept, found))
+
+
+def _path_of(function: Any) -> str:
+    """The dotted name of a function below `numpy`; "" if it has none."""
+    module: str = getattr(function, "__module__", "") or ""
+    name: str = getattr(function, "__name__", "")
+    for start in (module.removeprefix("numpy").lstrip("."), ""):
+        path = f"{start}.{name}" if start else name
+        found: Any = np
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is function:
+            return path
+    return ""
+
+
+def _is_default(name: str, value: Any) -> bool:
+    if value is None and name not in ("axis", "initial"):
+        return True
+    if value is NO_VALUE or (name, value) in ((("keepdims"), False), ("subok", True)):
+        return True
+    return (name == "where" and value is True) or (
+        name in ("casting", "order") and value in ("same_kind", "K")
+    )
+
+
+# The tracer ---------------------------------------------------------------------------------------
+
+
+def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False) -> Any:
+    """Make the method of an operator."""
+    name = "pow" if ufunc is np.power else ufunc.__name__
+    fn = operator.pow if name == "pow" else ufunc
+
+    def operate(self: Any, other: Any) -> Any:
+        if isinstance(other, AnyWrapper):
+            return NotImplemented
+        tape = self.tape
+        if tape.refused:
+            raise Unhandled(tape.refused)
+        args = (other, self) if swapped else (self, other)
+        recorded = (tape.recorded(args[0]), tape.recorded(args[1]))
+        return tape.enter(fn, name, recorded, (), perform(tape.real(args[0]), tape.real(args[1])))
+
+    return operate
+
+
+def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
+    name = ufunc.__name__
+
+    def operate(self: Any) -> Any:
+        return self.tape.enter(ufunc, name, (Ref(self.index),), (), perform(self.value))
+
+    return operate
+
+
+def _refusing(what: str, fix: str) -> Any:
+    def refuse(self: Any, *_args: Any, **_kwargs: Any) -> Any:
+        raise self.tape.refuse(f"it calls {what}. Fix: {fix}")
+
+    return refuse
+
+
+KEEP = "leave the value in an array; np.where chooses for each element"
+
+
+class Tracer:
+    """A real array or number, and its number in the program."""
+
+    __slots__ = ("__weakref__", "index", "tape", "value")
+    __array_priority__ = 500.0
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
+
+    base = None
+
+    def __init__(self, value: Any, index: int, tape: Tape) -> None:
+        self.value: Any = value
+        self.index = index
+        self.tape = tape
+
+    shape: Any = property(lambda self: self.value.shape)
+    dtype: Any = property(lambda self: self.value.dtype)
+    ndim: Any = property(lambda self: self.value.ndim)
+    size: Any = property(lambda self: self.value.size)
+    itemsize: Any = property(lambda self: self.value.itemsize)
+    nbytes: Any = property(lambda self: self.value.nbytes)
+    strides: Any = property(lambda self: self.value.strides)
+    flags: Any = property(lambda self: self.value.flags)
+    device: Any = property(lambda _: "cpu")
+
+    def _attribute(self, name: str) -> Any:
+        return self.tape.record(Attribute(name), name, (self,))
+
+    T: Any = property(lambda self: self._attribute("T"))
+    mT: Any = property(lambda self: self._attribute("mT"))  # noqa: N815  NumPy's name
+    real: Any = property(lambda self: self._attribute("real"))
+    imag: Any = property(lambda self: self._attribute("imag"))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Any:
+        return iter([self[i] for i in range(len(self.value))])
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return NAMESPACE
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, AnyWrapper) for x in inputs):
+            return NotImplemented
+        tape = self.tape
+        out = kwargs.pop("out", None)
+        if out is not None and out != (None,):
+            raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
+        kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
+        if "where" in kw or not _is_public(ufunc):
+            raise tape.refuse(f"np.{ufunc.__name__} is called with where=. Fix: use np.where")
+        if method == "__call__":
+            return tape.record(ufunc, ufunc.__name__, inputs, kw)
+        if method not in ("reduce", "accumulate", "outer", "reduceat"):
+            raise tape.refuse(f"it calls np.{ufunc.__name__}.{method}. Fix: y[i] += x in a loop")
+        return tape.record(getattr(ufunc, method), f"{ufunc.__name__}.{method}", inputs, kw)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        tape = self.tape
+        if any(issubclass(kind, AnyWrapper) for kind in types):
+            return NotImplemented
+        if function in SHAPES:
+            real = mapped(args, tape.real)
+            return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
+        make = CREATION.get(function)
+        if make is not None:
+            return make(*args, **kwargs)
+        path = _path_of(function)
+        if function in WRITING or not path or kwargs.get("out") is not None:
+            raise tape.refuse(f"it calls np.{path or function.__name__}, which writes in place")
+        kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
+        name = "flatnonzero" if path == "where" and len(args) == 1 else path
+        if name == "flatnonzero":
+            return tape.record(np.nonzero, "nonzero", args)
+        return tape.record(function, path, args, kw)
+
+    def __getitem__(self, key: Any) -> Any:
+        made = self.tape.record(getitem, "getitem", (self, key))
+        if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
+            parts: Any = key if isinstance(key, TUPLE) else (key,)
+            if any(_is_traced_mask(part) for part in parts):
+                self.tape.look("shape", made, made.value.shape)
+        return made
+
+    def __bool__(self) -> bool:
+        return bool(self.tape.look("bool", self, bool(self.value)))
+
+    def __int__(self) -> int:
+        return int(self.tape.look("int", self, int(self.value)))
+
+    def __index__(self) -> int:
+        operator.index(self.value)
+        return int(self.tape.look("int", self, int(self.value)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __copy__(self) -> Any:
+        return self.tape.record(copy, "copy", (self,))
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.tape.record(copy, "copy", (self,))
+
+    __float__ = _refusing("float(x) on an array", KEEP)
+    __complex__ = _refusing("complex(x) on an array", KEEP)
+    __array__ = _refusing("a function that needs a plain array", KEEP)
+    __repr__ = _refusing("print, repr or str on an array", "print the results of the function")
+    __str__ = __repr__
+    __format__: Any = __repr__
+    __reduce_ex__ = _refusing("pickle on an array", KEEP)
+    item = _refusing("x.item()", KEEP)
+    tolist = _refusing("x.tolist()", KEEP)
+    tobytes = _refusing("x.tobytes()", KEEP)
+
+    def copy(self, order: str = "C") -> Any:
+        """Return a new array."""
+        if order in ("K", "A") or self.value.flags.c_contiguous:
+            return self.tape.record(copy, "copy", (self,))
+        return self.tape.record(Method("copy"), ".copy", (self, order))
+
+    def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
+        """Return the elements in another dtype."""
+        dtype = np.dtype(dtype)
+        if dtype == self.value.dtype and not args and not kwargs:
+            return self.copy("K") if copy else self
+        return self.tape.record(Method("astype"), ".astype", (self, dtype, *args), kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in METHODS:
+            if hasattr(NDARRAY, name) and not name.startswith("__"):
+                raise self.tape.refuse(f"it uses the attribute {name} of arrays. Fix: {KEEP}")
+            raise AttributeError(f"a traced array has no attribute {name!r}")
+        return partial(self._call, name)
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            raise self.tape.refuse(f"x.{name} writes to out=. Fix: y = x.{name}()")
+        if name == "sum":
+            names = ("axis", "dtype", "out", "keepdims")
+            kw = {**dict(zip(names, args, strict=False)), **kwargs}
+            kw.setdefault("axis", None)
+            kw = {key: value for key, value in kw.items() if not _is_default(key, value)}
+            return self.tape.record(np.add.reduce, "add.reduce", (self,), kw)
+        return self.tape.record(Method(name), f".{name}", (self, *args), kwargs)
+
+
+class ArrayTracer(Tracer):
+    """A tracer of an array, which can be written to; numbers cannot."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, AnyWrapper):
+            raise self.tape.refuse("a tracked value is written to a plain array")
+        self.index = self._written(setitem, "setitem", key, value)
+
+    def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
+        """Write to the value of this tracer; return the number of what it is now."""
+        made = self.tape.record(fn, name, (self, key, value))
+        self.value = made.value
+        return int(made.index)
+
+
+def tracer_of(value: Any, index: int, tape: Tape) -> Tracer:
+    """Make the tracer of a real value."""
+    return (ArrayTracer if isinstance(value, NDARRAY) else Tracer)(value, index, tape)
+
+
+_BINARY: dict[str, tuple[Any, Any]] = {
+    "add": (np.add, operator.add),
+    "sub": (np.subtract, operator.sub),
+    "mul": (np.multiply, operator.mul),
+    "truediv": (np.true_divide, operator.truediv),
+    "floordiv": (np.floor_divide, operator.floordiv),
+    "mod": (np.remainder, operator.mod),
+    "pow": (np.power, operator.pow),
+    "matmul": (np.matmul, operator.matmul),
+    "and": (np.bitwise_and, operator.and_),
+    "or": (np.bitwise_or, operator.or_),
+    "xor": (np.bitwise_xor, operator.xor),
+    "lshift": (np.left_shift, operator.lshift),
+    "rshift": (np.right_shift, operator.rshift),
+}
+_COMPARED: dict[str, tuple[Any, Any]] = {
+    "eq": (np.equal, operator.eq),
+    "ne": (np.not_equal, operator.ne),
+    "lt": (np.less, operator.lt),
+    "le": (np.less_equal, operator.le),
+    "gt": (np.greater, operator.gt),
+    "ge": (np.greater_equal, operator.ge),
+}
+for _word, (_ufunc, _perform) in _BINARY.items():
+    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
+    setattr(Tracer, f"__r{_word}__", _operator(_ufunc, _perform, swapped=True))
+for _word, (_ufunc, _perform) in _COMPARED.items():
+    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
+for _word, _ufunc, _perform in (
+    ("neg", np.negative, operator.neg),
+    ("pos", np.positive, operator.pos),
+    ("abs", np.absolute, operator.abs),
+    ("invert", np.invert, operator.invert),
+):
+    setattr(Tracer, f"__{_word}__", _unary(_ufunc, _perform))
+
+
+def _is_traced_mask(part: Any) -> bool:
+    return isinstance(part, Tracer) and part.value.dtype == np.bool_
+
+
+def _is_public(ufunc: Any) -> bool:
+    """Tell if a ufunc can be named in source: it is NumPy's, or of scipy.special."""
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        return True
+    special: Any = sys.modules.get("scipy.special")
+    return getattr(special, name, None) is ufunc
+
+
+# The library of tracers ---------------------------------------------------------------------------
+
+current: ContextVar[Tape | None] = ContextVar("gradwrap_compiler_tape", default=None)
+
+
+def _tape() -> Tape:
+    tape = current.get()
+    if tape is None:
+        raise Unhandled("an array of a trace is used after the trace has ended")
+    return tape
+
+
+def _created(shape: Any, number: Any, dtype: Any) -> Any:
+    """Write down a new array of one number."""
+    tape = _tape()
+    shape = _lengths(shape)
+    if isinstance(number, (Tracer, NDARRAY)):
+        return tape.record(np.full, "full", (shape, number, dtype))
+    dtype = np.dtype(np.full((), number).dtype if dtype is None else dtype)
+    if not number and not np.signbit(np.real(number)):
+        return tape.record(zeros, "zeros", (shape, dtype))
+    return tape.record(full, "full", (shape, number, dtype))
+
+
+def _lengths(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, (TUPLE, LIST)):
+        return tuple(operators.index(length) for length in shape)
+    return (operators.index(shape),)
+
+
+def _like(number: Any) -> Any:
+    def make(x: Any, /, dtype: Any = None, **options: Any) -> Any:
+        shape = options.get("shape")
+        return _created(x.shape if shape is None else shape, number, dtype or x.dtype)
+
+    return make
+
+
+def _filled(number: Any) -> Any:
+    def make(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
+        return _created(shape, number, np.float64 if dtype is None else dtype)
+
+    return make
+
+
+def _full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
+    return _created(x.shape, fill_value, dtype or x.dtype)
+
+
+def _full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    return _created(shape, fill_value, dtype)
+
+
+def _constant(function: Any) -> Any:
+    """Let a function that makes an array of numbers make a tracer of a constant."""
+
+    def make(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        made = function(*args, **kwargs)
+        return tracer_of(made, _tape().constant(made).index, _tape())
+
+    return make
+
+
+def _asarray(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any = None) -> Any:
+    tape = _tape()
+    if isinstance(value, Tracer):
+        if dtype is not None and np.dtype(dtype) != value.dtype:
+            return value.astype(dtype)
+        return value.__copy__() if copy else value
+    if isinstance(value, NDARRAY) and not copy:
+        return value if dtype is None else value.astype(dtype, copy=False)
+    if _holds_tracer(value):
+        kind = np.result_type(*_leaf_dtypes(value)) if dtype is None else np.dtype(dtype)
+        return tape.record(array, "array", (value, kind))
+    made = np.array(value, dtype)
+    return tracer_of(made, tape.constant(made).index, tape)
+
+
+def _holds_tracer(value: Any) -> bool:
+    if isinstance(value, (TUPLE, LIST)):
+        return any(map(_holds_tracer, value))
+    return isinstance(value, Tracer)
+
+
+def _leaf_dtypes(value: Any) -> Any:
+    if isinstance(value, (TUPLE, LIST)):
+        for part in value:
+            yield from _leaf_dtypes(part)
+    else:
+        yield value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
+
+
+def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    if isinstance(x, Tracer):
+        return x.sum(axis=axis, dtype=dtype, keepdims=keepdims)
+    return ADD_REDUCE(x, axis, dtype, None, keepdims)
+
+
+def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
+    """Repeat values, in a new array where that is what the backend of NumPy makes."""
+    if isinstance(x, NUMBER):
+        return _created(shape, x, x.dtype)
+    view: Any = np.broadcast_to(x, shape)
+    return view if view.size > SMALL or not isinstance(view, Tracer) else view.copy()
+
+
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x.astype(dtype, copy=copy)
+
+
+CREATION: dict[Any, Any] = {
+    np.zeros_like: _like(0),
+    np.ones_like: _like(1),
+    np.empty_like: _like(0),
+    np.full_like: _full_like,
+}
+OWN: dict[str, Any] = {
+    "asarray": _asarray,
+    "astype": _astype,
+    "sum": _sum,
+    "linalg": module_like(
+        compat.linalg, solve=np.linalg.solve
+    ),  # its own converts what it is given
+    "matmul": np.matmul,
+    "matrix_transpose": operator.attrgetter("mT"),
+    "mean": np.mean,
+    "zeros": _filled(0),
+    "ones": _filled(1),
+    "empty": _filled(0),
+    "full": _full,
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "empty_like": _like(0),
+    "full_like": _full_like,
+    "arange": _constant(np.arange),
+    "linspace": _constant(np.linspace),
+    "eye": _constant(np.eye),
+}
+"""Functions of the namespace that make tracers, or take them as they are."""
+NAMESPACE: Any = module_like(compat, **OWN)
+NAMESPACE.__name__ = "gradwrap_tracers"
+
+
+class TraceBackend(NumPyBackend):
+    """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
+
+    def for_formulas(self, xp: Any) -> Any:
+        direct = super().for_formulas(xp)
+        direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})
+        return direct
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, Tracer) or super().is_array(value)
+
+    def asarray(self, value: Any, like: Any = None) -> Any:
+        return _asarray(value)
+
+    def ones_like(self, array: Any) -> Any:
+        if array.ndim:
+            return _created(array.shape, 1, array.dtype)
+        return array.dtype.type(1)
+
+    def copy(self, array: Any, order: Any = None) -> Any:
+        if not isinstance(array, Tracer):
+            return super().copy(array, order)
+        return array.copy("K" if order is None else order)
+
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
+        tape = current.get()
+        if isinstance(array, Tracer) or not isinstance(array, NDARRAY) or tape is None:
+            return array
+        index = tape.constant(array).index
+        return tracer_of(tape.constants[index], index, tape)
+
+    def owns_buffer(self, array: Any) -> bool:
+        return False
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        mine, other = _real(array), _real(source)
+        if not isinstance(mine, NDARRAY) or not isinstance(other, NDARRAY):
+            return False
+        return mine is other or bool(np.may_share_memory(mine, other))
+
+    def read_part(self, view: Any) -> Any:
+        return view
+
+    def is_writeable(self, view: Any) -> bool:
+        real = _real(view)
+        return not isinstance(real, NDARRAY) or bool(real.flags.writeable)
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        return np.ascontiguousarray(np.moveaxis(array, axis, 0))
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        if not isinstance(array, Tracer):
+            return super().laid_out(array, like)
+        if like is None and not array.flags.c_contiguous:
+            return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
+        return array
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        return matrix + self.diagonal_matrix(diagonal)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if not isinstance(buffer, Tracer):
+            buffer = _asarray(buffer, copy=True)
+        return buffer.tape.record(scatter_add, "scatter_add", (buffer, key, values))
+
+
+def _real(value: Any) -> Any:
+    return value.value if isinstance(value, Tracer) else value
+
+
+def _make(xp: Any, kind: type) -> TraceBackend:
+    backend = TraceBackend(NAMESPACE, kind)
+    backend.array_types = frozenset({kind})  # the others are entered below: they are NumPy's
+    return backend
+
+
+register_backend(NAMESPACE.__name__, _make)
+BACKEND: Any = backend_of(ArrayTracer(np.zeros(1), 0, Tape()))
+assert backend_of(Tracer(np.float64(0.0), 0, Tape())) is BACKEND
+NATIVE = NumPyBackend(np, NDARRAY).array_types
+BACKEND.array_types = BACKEND.native_types = frozenset({Tracer, ArrayTracer}) | NATIVE
+BACKEND.plain_types = BACKEND.plain_types | BACKEND.array_types
+
+
+# One run ------------------------------------------------------------------------------------------
+
+
+def is_input(leaf: Any) -> bool:
+    """Tell if a leaf of the arguments is an input of the program: a numeric array or number."""
+    return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
+
+
+def is_transform(function: Any) -> bool:
+    """Tell if a function was made by a transform, which wraps its arguments itself."""
+    while isinstance(function, partial):
+        function = function.func
+    code: Any = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(f"{PACKAGE}/transforms/")
+
+
+@contextmanager
+def _tracing(tape: Tape) -> Generator[None]:
+    def enter(array: Any) -> Any:
+        """A new array of floats, which the function may fill with tracked values."""
+        constant = tracer_of(array, tape.constant(array).index, tape)
+        return constant.__copy__()
+
+    token = current.set(tape)
+    outside = new_arrays.set(enter)
+    try:
+        yield
+    finally:
+        new_arrays.reset(outside)
+        current.reset(token)
+
+
+def trace(
+    function: Callable[..., Any],
+    leaves: Sequence[Any],
+    treedef: TreeDef,
+    is_given: Callable[[Any], bool] = is_input,
+) -> Traced:
+    """Run a function on tracers in place of its arrays, those leaves that are inputs.
+
+    Raises
+    ------
+    Unhandled
+        The function does what cannot be compiled.
+    """
+    if current_watch() is not None:
+        raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
+    tape = Tape()
+    wraps = not is_transform(function)
+    tracers: list[Tracer] = []
+    entered: list[Any] = []
+    for leaf in leaves:
+        if not is_given(leaf):
+            entered.append(leaf)
+            continue
+        tracer = tape.new(leaf)
+        tracers.append(tracer)
+        entered.append(variable_class(BACKEND)(tracer) if wraps else tracer)
+    inputs = tuple(tracer.index for tracer in tracers)
+    args, kwargs = unflatten(treedef, entered)
+    with _tracing(tape):
+        try:
+            with differentiating(wraps):
+                out = function(*args, **kwargs)
+            handed, tree = flatten(out)
+            found = tuple(_handed_out(leaf, tape) for leaf in handed)
+        except Exception as error:
+            if tape.refused:
+                raise Unhandled(tape.refused) from error
+            raise
+    if tape.refused:
+        raise Unhandled(tape.refused)
+    for tracer, index, leaf in zip(tracers, inputs, filter(is_given, leaves), strict=True):
+        if tracer.index != index or tracer.value is not leaf:
+            raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    for wrapper in entered:
+        if isinstance(wrapper, AnyWrapper) and (
+            not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
+        ):
+            raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    return Traced(
+        tape.instrs,
+        tape.guards,
+        tape.values,
+        inputs,
+        tape.constants,
+        tape.originals(),
+        tuple(leaf for leaf, _ in found),
+        tree,
+        tuple(real for _, real in found),
+    )
+
+
+def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
+    """A leaf of the result, as the program has it, and what it is in this run."""
+    while isinstance(leaf, AnyWrapper):
+        leaf = leaf._value
+    if isinstance(leaf, Tracer) and leaf.tape is not tape:
+        raise tape.refuse("an array of another trace is returned")
+    if isinstance(leaf, (Tracer, NDARRAY)):
+        return tape.recorded(leaf), tape.real(leaf)
+    if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER)):
+        return leaf, leaf
+    raise tape.refuse(f"it returns a {type(leaf).__name__}")
+
+
+__all__ = ["SLICE", "UFUNC", "Tape", "Traced", "Tracer", "Unhandled", "is_input", "trace"]

@@ -1,0 +1,48 @@
+"""Tracebacks that show the user's own lines: gradwrap's frames between them are left out."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from gradwrap.errors import GradwrapError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLE = "GRADWRAP_TRACEBACK"
+"""The environment variable that keeps all frames if it is `full`."""
+
+
+def shorten(error: BaseException) -> None:
+    """Leave gradwrap's frames before the user's last one out of an error's traceback.
+
+    Frames after that one are left out too if gradwrap raised the error itself, since its message
+    names the operation.
+    """
+    if os.environ.get(VARIABLE) == "full":
+        return
+    entries = list(_entries(error.__traceback__))
+    ours = [_is_gradwraps(entry) for entry in entries]
+    if all(ours):
+        return
+    last = len(ours) - 1 - ours[::-1].index(False)
+    ends = last + 1 if isinstance(error, GradwrapError) else len(entries)
+    kept: TracebackType | None = None
+    for k in reversed(range(ends)):
+        if k > last or not ours[k]:
+            entry = entries[k]
+            kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    error.__traceback__ = kept
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _is_gradwraps(entry: TracebackType) -> bool:
+    module = str(entry.tb_frame.f_globals.get("__name__", ""))
+    return module.partition(".")[0] == "gradwrap"

@@ -1,0 +1,63 @@
+"""What SciPy's optimisers return and call back, in the form of the caller's container."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class OptimizeResult(Protocol[T]):
+    """The type of what `minimize` and `least_squares` return: `scipy.optimize.OptimizeResult`.
+
+    `x` is a container like the one that was given, and so is `jac` of `minimize`, its gradient.
+    What else a method reports has SciPy's form, for the vector that `gw.ravel_pytree` makes.
+
+    Examples
+    --------
+    >>> import gradwrap as gw
+    >>> result = gw.optimize.minimize(lambda p: (p["a"] - 3.0) ** 2, {"a": 1.0})
+    >>> round(float(result.x["a"]), 4), result.success
+    (3.0, True)
+    """
+
+    x: T
+    fun: Any
+    jac: Any
+    success: bool
+    status: int
+    message: str
+    nfev: int
+    njev: int
+    nit: int
+    cost: float
+    """Of `least_squares`, as are the next two: half the sum of the squares of the residuals."""
+    optimality: float
+    grad: Any
+    hess_inv: Any
+    """Of some methods of `minimize`, for the vector."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return an entry by its name."""
+        ...
+
+
+def caller(callback: Callable[..., Any] | None) -> Callable[[Any], Any]:
+    """Return a function of a result that calls the caller's as SciPy would.
+
+    That is with the whole result if its one parameter is named `intermediate_result`, otherwise
+    with `x`.
+    """
+    if callback is None:
+        return lambda _: None
+    try:
+        names = set(inspect.signature(callback).parameters)
+    except (TypeError, ValueError):
+        names = set[str]()
+    if names == {"intermediate_result"}:
+        return lambda result: callback(intermediate_result=result)
+    return lambda result: callback(result.x)

@@ -1,0 +1,176 @@
+"""Containers of arrays as one vector, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import array_api_compat
+import numpy as np
+
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.values.comparing import described, kind_of, namespace_of
+from gradwrap.core.values.space import cast_to, size_of
+from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
+from gradwrap.errors import MixedLibrariesError, NotAnArrayError, PytreeError, TrackedValueError
+from gradwrap.transforms.arguments import (
+    as_original,
+    differentiable,
+    passes_through,
+    stays_fixed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Raveling:
+    """The places of a container's arrays in one vector.
+
+    Integers, None, and what is neither an array nor a number, are no parts of it.
+    """
+
+    def __init__(self, tree: Any, name: str = "tree") -> None:
+        pairs, self.treedef = flatten_with_paths(tree, name)
+        self.originals: list[Any] = [leaf for _, leaf in pairs]
+        is_fixed = passes_through if self.treedef.is_lone else stays_fixed
+        self.places: list[int] = [
+            index for index, (_, leaf) in enumerate(pairs) if not is_fixed(leaf)
+        ]
+        if not self.places:
+            raise NotAnArrayError(
+                f"{name} holds no floating-point array or number. Fix: pass one, or a container "
+                "of them."
+            )
+        numbers = [i for i in self.places if not is_array(self.originals[i])]
+        arrays = [
+            differentiable(self.originals[i], pairs[i][0])[0]
+            for i in self.places
+            if i not in numbers
+        ]
+        libraries = sorted({backend_of(array).name for array in arrays})
+        if len(libraries) > 1:
+            raise MixedLibrariesError(
+                f"{name} holds arrays of {' and '.join(libraries)}, which make no one "
+                "vector. Fix: convert them to one library."
+            )
+        like = arrays[0] if arrays else None
+        values = [self._as_array(self.originals[i], pairs[i][0], like) for i in self.places]
+        self.shapes: list[tuple[int, ...]] = [tuple(value.shape) for value in values]
+        self.sizes: list[int] = [size_of(shape) for shape in self.shapes]
+        self.dtypes: list[Any] = [value.dtype for value in values]
+        self.size: int = sum(self.sizes)
+        xp = namespace_of(values)
+        self.dtype: Any = xp.result_type(*self.dtypes)
+        self.flat: Any = self._joined(values)
+
+    @staticmethod
+    def _as_array(leaf: Any, path: str, like: Any) -> Any:
+        if is_array(leaf) or like is None:
+            return differentiable(leaf, path)[0]
+        return backend_of(like).asarray(leaf, like)
+
+    def _joined(self, values: list[Any]) -> Any:
+        """One vector of arrays, in a buffer of its own."""
+        xp = namespace_of(values)
+        return xp.concat(
+            [cast_to(xp, xp.reshape(value, (-1,)), self.dtype) for value in values], axis=0
+        )
+
+    def ravelled(self, tree: Any) -> Any:
+        """The vector of another container of the same structure and shapes."""
+        leaves, treedef = flatten(tree)
+        if treedef != self.treedef:
+            raise PytreeError(f"the structure is {treedef}, not {self.treedef}.")
+        return self._joined([self._as_array(leaves[i], "", self.flat) for i in self.places])
+
+    def tree(self, flat: Any, *, is_gradient: bool = False) -> Any:
+        """The container whose arrays are the parts of a vector, of their shapes and dtypes.
+
+        What is no part of it stays as it was, or is None in a gradient.
+        """
+        shape = tuple(flat.shape) if is_array(flat) else None
+        if shape != (self.size,):
+            got = kind_of(flat) if shape is None else described(flat)
+            raise PytreeError(
+                f"unravel takes a vector of {self.size} elements; it got {got}. "
+                "Fix: pass one of the shape that ravel_pytree has returned."
+            )
+        xp = backend_of(flat).xp
+        leaves = [None] * len(self.originals) if is_gradient else list(self.originals)
+        start = 0
+        for place, shape, size, dtype in zip(
+            self.places, self.shapes, self.sizes, self.dtypes, strict=True
+        ):
+            part = cast_to(xp, xp.reshape(flat[start : start + size], shape), dtype)
+            leaves[place] = as_original(part, self.originals[place])
+            start += size
+        return unflatten(self.treedef, leaves)
+
+
+def to_host(value: Any) -> Any:
+    """Return an array of any library as one of NumPy's; an untracked wrapper as it is.
+
+    Raises
+    ------
+    TrackedValueError
+        The value is tracked: NumPy's arrays, and what SciPy makes of them, cannot hold it.
+    """
+    if isinstance(value, AnyWrapper):
+        if is_recorded(value):
+            raise TrackedValueError(
+                "arrays and sparse arrays of NumPy and SciPy cannot hold a tracked value. Fix: "
+                "leave sparsity= out, which gives an array that can; or .detach() what is tracked."
+            )
+        return value
+    try:
+        return np.asarray(value)
+    except TypeError:  # it is on another device
+        return np.asarray(array_api_compat.to_device(value, "cpu"))
+
+
+def ravel_pytree(tree: T) -> tuple[Any, Callable[[Any], T]]:
+    """Join the arrays of a container into one vector; return it, and the way back.
+
+    Parameters
+    ----------
+    tree
+        An array, a number, or a container of them, of one library. Integers, None, strings and
+        the like in a container are left out of the vector.
+
+    Returns
+    -------
+    `flat` and `unravel`. `flat` is a vector of the library, of the dtype that all the arrays can be
+    cast to, in a buffer of its own. `unravel(flat)` makes a container like `tree` of a vector of
+    the same length: with its shapes and dtypes, and what was left out as it was. Its arrays are
+    parts of the vector, which are views where the library has views. Both can be differentiated.
+
+    Raises
+    ------
+    NotAnArrayError
+        There is nothing to join.
+    NonDifferentiableInputError
+        An array has an integer, bool or object dtype.
+    MixedLibrariesError
+        The arrays are of two libraries.
+    PytreeError
+        `unravel` was given something else than a vector of that length.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> flat, unravel = gw.ravel_pytree({"w": np.eye(2), "b": 5.0})
+    >>> flat
+    array([5., 1., 0., 0., 1.])
+    >>> unravel(2 * flat)
+    {'w': array([[2., 0.],
+           [0., 2.]]), 'b': np.float64(10.0)}
+    """
+    raveling = Raveling(tree)
+
+    def unravel(flat: Any) -> T:
+        return raveling.tree(flat)  # type: ignore[no-any-return]  # of the type of the tree
+
+    return raveling.flat, unravel

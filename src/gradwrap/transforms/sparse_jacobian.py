@@ -1,0 +1,187 @@
+"""Sparse Jacobians: many columns, or rows, in one pass, where no two of them share a nonzero.
+
+Columns without a common row can be added up: one pass along their sum gives all of them, and each
+row says to which it belongs. So the columns are coloured, such that those of one colour have no
+common row, and there is one pass for each colour (Curtis, Powell and Reid, "On the estimation of
+sparse Jacobian matrices", 1974). Rows are coloured likewise for reverse mode.
+
+One more pass, along random numbers, checks the pattern: an entry that it lacks would be added to
+another one without notice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from gradwrap.core.levels.levels import new_level
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.space import size_of
+from gradwrap.errors import ArgnumsError, MissingToolError, SparsityError
+from gradwrap.transforms.batch import batch_of
+from gradwrap.transforms.jacobian_blocks import check_output, leaves_of
+from gradwrap.transforms.jacobian_space import rows_of
+from gradwrap.transforms.raveling import to_host
+from gradwrap.transforms.stretches import chunks_of, one_by_one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gradwrap.core.graph.linear import LinearMap
+    from gradwrap.transforms.recording import Recording
+    from gradwrap.typing.signatures import Argnums
+
+    Ints = NDArray[np.int64]
+    Mode = Literal["rows", "columns", "fewer"]
+
+
+class Pattern:
+    """Where a matrix may differ from zero, and the colours of its rows or columns."""
+
+    def __init__(self, sparsity: Any, mode: Mode) -> None:
+        try:
+            self.sparse: Any = import_module("scipy.sparse")
+        except ModuleNotFoundError as error:
+            raise MissingToolError(
+                "sparsity= needs SciPy, which is not installed. Fix: pip install scipy."
+            ) from error
+        if not self.sparse.issparse(sparsity):
+            sparsity = np.asarray(sparsity) != 0
+        if len(sparsity.shape) != 2:
+            raise SparsityError(
+                f"sparsity has the shape {tuple(sparsity.shape)}. Fix: pass a matrix with a row "
+                "for each element of the output and a column for each of the argument."
+            )
+        matrix = self.sparse.csr_array(sparsity, copy=True)
+        matrix.sum_duplicates()
+        self.shape: tuple[int, int] = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.indices: Ints = matrix.indices
+        self.starts: Ints = matrix.indptr
+        self.rows: Ints = np.repeat(np.arange(self.shape[0]), np.diff(self.starts))
+        found: dict[str, tuple[Ints, int]] = {}
+        if mode != "columns":
+            found["rows"] = coloured(self.starts, self.indices, self.shape[1])
+        if mode != "rows":
+            by_column = matrix.tocsc()
+            found["columns"] = coloured(by_column.indptr, by_column.indices, self.shape[0])
+        self.mode: str = min(found, key=lambda name: found[name][1])
+        self.colours, self.count = found[self.mode]
+
+    def seeds(self) -> NDArray[np.float64]:
+        """Return a direction for each colour, and one of random numbers."""
+        made = np.zeros((self.count + 1, self.colours.size))
+        made[self.colours, np.arange(self.colours.size)] = 1.0
+        made[-1] = np.random.default_rng(0).uniform(0.5, 1.5, self.colours.size)
+        return made
+
+    def matrix(self, passes: Any, directions: Any, name: str) -> Any:
+        """Return the Jacobian of what the passes along the directions gave, checked by the last."""
+        own, across = self.rows, self.indices
+        if self.mode == "columns":
+            own, across = across, own
+        values = passes[self.colours[own], across]
+        found = self.sparse.csr_array((values, self.indices, self.starts), shape=self.shape)
+        product = found if self.mode == "columns" else found.T
+        expected, along = passes[-1], directions[-1]
+        tolerance = np.finfo(values.dtype).eps ** 0.5 * (abs(product) @ np.abs(along))
+        wrong = np.flatnonzero(np.abs(product @ along - expected) > tolerance)
+        if wrong.size:
+            where, line = ("output", "row") if self.mode == "columns" else ("argument", "column")
+            raise SparsityError(
+                f"sparsity lacks a derivative of {name} that is not zero: in {line} {wrong[0]}, "
+                f"of element {wrong[0]} of the {where}. Fix: add the entries of that {line}, or "
+                "leave sparsity out."
+            )
+        return found
+
+
+def coloured(starts: Any, indices: Any, others: int) -> tuple[Ints, int]:
+    """Return a colour for each line such that no two of a colour have a common index; their number.
+
+    Each line in turn gets the first colour that none of its indices has met.
+    """
+    ends: list[int] = starts.tolist()
+    places: list[int] = indices.tolist()
+    met: list[int] = [0] * others  # the colours of an index, as the bits of a number
+    colours: list[int] = []
+    for start, end in itertools.pairwise(ends):
+        taken = 0
+        for index in places[start:end]:
+            taken |= met[index]
+        bit = ~taken & (taken + 1)
+        for index in places[start:end]:
+            met[index] |= bit
+        colours.append(bit.bit_length() - 1)
+    return np.array(colours, dtype=np.int64), max(colours, default=-1) + 1
+
+
+def check_options(argnums: Argnums, holomorphic: bool) -> None:
+    """Refuse what a sparse Jacobian cannot have."""
+    if not isinstance(argnums, (int, str)):
+        raise ArgnumsError(
+            f"argnums={argnums!r} with sparsity, which is the pattern of one matrix. Fix: give one "
+            "position or name; put several arguments into one container."
+        )
+    if holomorphic:
+        raise ArgnumsError("holomorphic=True with sparsity is not known. Fix: leave one out.")
+
+
+def sparse_matrix(
+    recording: Recording, outputs: Sequence[Any], pattern: Pattern, chunk_size: int | None
+) -> Any:
+    """The Jacobian of outputs with respect to the one argument of a recording."""
+    for out in outputs:
+        check_output(recording.name, out, holomorphic=False)
+    arguments = [original for _, original in leaves_of(recording)]
+    values = [out._value if recording.is_tracked(out) else out for out in outputs]
+    shape = (_size(values), _size(arguments))
+    if shape != pattern.shape:
+        raise SparsityError(
+            f"sparsity has the shape {pattern.shape}; the Jacobian of {recording.name} has "
+            f"{shape}. Fix: pass a matrix with a row for each element of the output and a column "
+            "for each of the argument."
+        )
+    linear = recording.linear_map(outputs)
+    sources, targets = values, arguments
+    if pattern.mode == "columns":
+        linear, sources, targets = linear.transposed(), arguments, values
+    seeds = pattern.seeds()
+    parts = [
+        _passes(linear, seeds[first:last], sources, targets)
+        for first, last in one_by_one(chunks_of(len(seeds), chunk_size))
+    ]
+    return pattern.matrix(np.concatenate(parts), seeds, recording.name)
+
+
+def _size(arrays: Sequence[Any]) -> int:
+    return sum(0 if array is None else size_of(tuple(array.shape)) for array in arrays)
+
+
+def _passes(linear: LinearMap, seeds: Any, sources: Sequence[Any], targets: Sequence[Any]) -> Any:
+    """One batched pass through a linear map: what it makes of each of the seeds, in a row."""
+    level = new_level()
+    starts: list[Any] = []
+    first = 0
+    for source in sources:
+        if source is None:
+            starts.append(None)
+            continue
+        backend = backend_of(source)
+        size = size_of(tuple(source.shape))
+        part = backend.asarray(seeds[:, first : first + size], source)
+        part = backend.xp.astype(part, source.dtype)
+        shaped = backend.xp.reshape(part, (len(seeds), *source.shape))
+        starts.append(batch_of(shaped, level))
+        first += size
+    found = linear.pull(starts)
+    rows = [
+        to_host(rows_of(one, target, len(seeds), level)).reshape(len(seeds), -1)
+        for one, target in zip(found, targets, strict=True)
+        if target is not None
+    ]
+    return np.concatenate(rows, axis=1)

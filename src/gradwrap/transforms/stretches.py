@@ -1,0 +1,70 @@
+"""The stretches in which a Jacobian is computed, and the line that shows how many are done."""
+
+from __future__ import annotations
+
+import functools
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.observing.progress import Progress
+from gradwrap.transforms.argnums import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Stretches = list[tuple[int, int]]
+
+STEPS = 20
+"""The number of stretches that are shown if no `chunk_size` is given."""
+
+_shown: ContextVar[str] = ContextVar("shown", default="")
+"""The beginning of the line in this context; empty if there is none."""
+
+
+def with_line(
+    fun: Callable[..., Any], transform: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return the transform of a function, which shows a line while its stretches are computed."""
+    name = f"{getattr(transform, 'func', transform).__name__} of {name_of(fun)}"
+    jacobian_of = transform(_under(fun, ""))  # what the function computes itself shows none
+    return _under(jacobian_of, name)
+
+
+def _under(fun: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """Return a function that runs while `_shown` has a value."""
+
+    @functools.wraps(fun)
+    def running(*args: Any, **kwargs: Any) -> Any:
+        token = _shown.set(what)
+        try:
+            return fun(*args, **kwargs)
+        finally:
+            _shown.reset(token)
+
+    return running
+
+
+def chunks_of(total: int, chunk_size: int | None) -> Stretches:
+    """The stretches of so many rows, each from one number to another."""
+    if chunk_size is None:
+        if not _shown.get():
+            return [(0, total)]
+        chunk_size = max(1, -(-total // STEPS))
+    if chunk_size < 1:
+        raise ValueError(f"chunk_size={chunk_size}. Fix: give a positive number of rows, or None.")
+    return [
+        (first, min(first + chunk_size, total)) for first in range(0, max(total, 1), chunk_size)
+    ]
+
+
+def one_by_one(stretches: Stretches) -> Iterator[tuple[int, int]]:
+    """Yield stretches, and show how many are done; what is computed meanwhile shows nothing."""
+    what = _shown.get()
+    if not what:
+        yield from stretches
+        return
+    total = stretches[-1][1]
+    with Progress(True, what, len(stretches)) as line:
+        for step, (first, last) in enumerate(stretches, 1):
+            yield first, last
+            line.show(step, f"{last} of {total} rows or columns".__str__)

@@ -1,0 +1,286 @@
+"""Loops of the trace are found again: what becomes of them, and that the results are right."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+from gradwrap.compiler.program import Instr, Loop, Program, evaluated
+from gradwrap.core.values.tree import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RNG = np.random.default_rng(1)
+X = RNG.uniform(0.5, 1.0, 30)
+
+
+def compiled_to(function: Callable[..., Any], *args: Any, roll: bool = True) -> Program:
+    """Compile a function, compare it with eager at two points, and return its program."""
+    compiled: Any = gw.compile(function)
+    others = tuple(a * a.dtype.type(0.9) for a in args)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = [compiled(*at) for at in (args, others, args)]
+    for at, found in zip((args, others, args), results, strict=True):
+        wanted = flatten(function(*at))[0]
+        for a, b in zip(wanted, flatten(found)[0], strict=True):
+            assert type(a) is type(b)
+            assert a.dtype == b.dtype
+            tolerance = 1e-11 if a.dtype.itemsize == 8 else 1e-4
+            np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance * np.max(np.abs(a)))
+    program: Program = compiled.programs[0]
+    assert any(note.startswith("loop") for note in program.notes) == roll, program.notes
+    by_steps = evaluated(program, args)
+    for a, b in zip(by_steps, flatten(results[0])[0], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12 if b.dtype.itemsize == 8 else 1e-5)
+    return program
+
+
+def steps(program: Program) -> list[Instr | Loop]:
+    return program.root.body
+
+
+def loops(program: Program) -> list[Loop]:
+    return [step for step in steps(program) if isinstance(step, Loop)]
+
+
+def names(program: Program) -> list[str]:
+    return [step.name for step in steps(program) if isinstance(step, Instr)]
+
+
+def test_a_recurrence_becomes_a_loop_and_the_rest_is_vectorised() -> None:
+    def f(x: Any) -> Any:
+        s = x[0]
+        for i in range(1, len(x)):
+            s = np.sin(s) * x[i]
+        return s
+
+    program = compiled_to(gw.grad(f), X)
+    forward, backward = loops(program)
+    assert [row.name for row in forward.rows] == ["sin", "multiply"]
+    assert [row.name for row in backward.rows] == ["multiply", "multiply"]
+    assert names(program).count("cos") == 2  # of all turns at once, and of the first
+
+
+def test_what_is_no_recurrence_has_no_loop() -> None:
+    def f(x: Any) -> Any:
+        s = 0.0
+        for i in range(len(x) - 1):
+            s = s + 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
+        return s
+
+    for function in (f, gw.grad(f), gw.value_and_grad(f)):
+        program = compiled_to(function, X)
+        assert loops(program) == []
+        assert len(steps(program)) < 60
+
+
+def test_negative_indices_are_counted_from_the_front() -> None:
+    def f(x: Any) -> Any:
+        s = 0.0
+        for i in range(20):
+            s = s + np.sin(x[-1 - i]) * x[i - 20]
+        return s
+
+    assert loops(compiled_to(gw.grad(f), X[:20])) == []
+
+
+def test_numbers_that_vary_have_the_dtype_of_their_operation() -> None:
+    def f(x: Any) -> Any:
+        return [np.sin(x[i]) * (0.1 * i + 0.3) for i in range(20)]
+
+    compiled_to(f, X.astype(np.float32))
+
+
+def test_a_state_of_vectors_is_kept_in_rows() -> None:
+    def f(w: Any, u: Any, b: Any, x: Any) -> Any:
+        h = np.zeros(4)
+        for t in range(30):
+            h = np.tanh(h @ w + x[t] @ u + b)
+        return np.sum(h * h)
+
+    args = (RNG.standard_normal((4, 4)), RNG.standard_normal((3, 4)), RNG.standard_normal(4))
+    program = compiled_to(gw.grad(f, (0, 1, 2)), *args, RNG.standard_normal((30, 3)))
+    assert len(loops(program)) == 2
+
+
+def test_all_results_of_a_loop_are_handed_out_as_arrays_of_their_own() -> None:
+    def f(x: Any, a: Any) -> Any:
+        h, found = a, []
+        for t in range(20):
+            h = np.tanh(h * a + x[t])
+            found.append(h)
+        return found
+
+    x, a = RNG.standard_normal((20, 5)), RNG.standard_normal(5)
+    compiled_to(f, x, a)
+    compiled = gw.compile(f)
+    found = compiled(x, a)
+    found = compiled(x, a)
+    found[3][:] = 7.0
+    np.testing.assert_allclose(found[4], f(x, a)[4])
+
+
+def test_an_addend_that_is_broadcast_is_no_stack_of_rows() -> None:
+    def f(x: Any, c: Any) -> Any:
+        for i in range(20):
+            c = x[i] * 0.5 + c
+        return c
+
+    compiled_to(f, X[:20], X[:3])
+
+
+def test_a_running_sum_is_accumulated() -> None:
+    def f(x: Any) -> Any:
+        s, found = x[0], []
+        for i in range(1, 25):
+            s = s + np.sin(x[i])
+            found.append(s * x[i])
+        return found
+
+    assert "add.accumulate" in names(compiled_to(f, X))
+
+
+def test_an_array_that_is_filled_in_order_is_written_at_once() -> None:
+    def f(x: Any) -> Any:
+        b = gnp.zeros(30)
+        for i in range(30):
+            b[i] = np.sin(x[i]) * x[i - 1]
+        return np.sum(b * b)
+
+    assert names(compiled_to(gw.grad(f), X)).count("setitem") <= 6
+
+
+def test_stencils_in_place_are_loops() -> None:
+    def f(x: Any) -> Any:
+        u = x * 1.0
+        for _ in range(12):
+            u[1:-1] += 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        return np.sum(u * u)
+
+    assert loops(compiled_to(gw.grad(f), X))
+
+
+def test_matrices_are_multiplied_for_all_turns() -> None:
+    def f(a: Any, m: Any) -> Any:
+        s = 0.0
+        for i in range(12):
+            s = s + np.sum((a[i] @ m) @ a[i])
+        return s
+
+    compiled_to(gw.grad(f, (0, 1)), RNG.standard_normal((12, 3, 3)), RNG.standard_normal((3, 3)))
+
+
+def test_steps_over_an_axis_and_gathers() -> None:
+    order = RNG.permutation(20)
+
+    def f(x: Any, m: Any) -> Any:
+        s = 0.0
+        for i in range(12):
+            s = s + x[2 * i] * m[0, i] + np.sum(m[:, i] * x[int(order[i])])
+        return s
+
+    compiled_to(gw.grad(f, (0, 1)), X, RNG.standard_normal((3, 12)))
+
+
+def test_buffers_of_the_surroundings_that_change_are_read_as_they_were() -> None:
+    def f(x: Any) -> Any:
+        m, s = np.zeros(20), 0.0
+        for i in range(20):
+            m[i] = i + 1.0
+            s = s + np.sum(x * m)
+        return s
+
+    compiled_to(gw.grad(f), X[:20], roll=False)
+
+
+def test_branches_are_kept_between_loops() -> None:
+    def f(x: Any) -> Any:
+        s = x[0]
+        for i in range(1, 20):
+            s = np.sin(s) * x[i]
+        if s > 10.0:
+            s = s * 2.0
+        for i in range(1, 20):
+            s = np.cos(s) + x[i]
+        return s
+
+    compiled: Any = gw.compile(gw.grad(f))
+    compiled(X)
+    np.testing.assert_allclose(compiled(X * 0.9), gw.grad(f)(X * 0.9), rtol=1e-12)
+    blocks = list(compiled.programs[0].blocks())
+    assert len(blocks) == 2
+    assert all(any(isinstance(step, Loop) for step in block.body) for block in blocks)
+
+
+def test_short_loops_and_large_rows_stay_as_they_are() -> None:
+    def f(x: Any) -> Any:
+        for _ in range(12):
+            x = np.sin(x) * 0.5 + np.cos(x)
+        return np.sum(x)
+
+    compiled_to(gw.grad(f), RNG.standard_normal(20_000), roll=False)
+    compiled_to(lambda x: np.sin(np.sin(x)), X, roll=False)
+
+
+@pytest.mark.parametrize("shape", [(50_001,), (250, 300)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_long_arrays_are_computed_in_chunks(shape: tuple[int, ...], dtype: Any) -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = np.where(x > 0, np.exp(-x * x), np.sin(y)) * y
+        return np.sum(z * z) + np.sum(z[1:] * z[:-1])
+
+    x, y = (RNG.standard_normal(shape).astype(dtype) for _ in range(2))
+    for function in (f, gw.grad(f, (0, 1)), lambda x, y: (np.sin(x) * y + 1, x * y * 2 > 1)):
+        compiled: Any = gw.compile(function)
+        compiled(x, y)
+        assert "chunks of" in compiled.explain()
+        found = flatten(compiled(y, x))[0]
+        for a, b in zip(flatten(function(y, x))[0], found, strict=True):
+            assert a.dtype == b.dtype
+            assert a.shape == b.shape
+            np.testing.assert_allclose(a, b, rtol=1e-4 if dtype == np.float32 else 1e-12)
+
+
+def test_what_is_added_to_slices_of_zeros_is_added_in_chunks() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+    x = RNG.standard_normal(100_001)
+    compiled: Any = gw.compile(gw.grad(f))
+    compiled(x)
+    np.testing.assert_allclose(compiled(x + 1), gw.grad(f)(x + 1), rtol=1e-12, atol=1e-9)
+    assert "+= " in compiled.source
+    assert "chunks of" in compiled.explain()
+
+
+@pytest.mark.peers
+def test_jax_runs_the_programs_under_jit() -> None:
+    jax: Any = pytest.importorskip("jax")
+    before = jax.config.jax_enable_x64
+
+    def f(x: Any) -> Any:
+        s = x[0]
+        for i in range(1, 30):
+            s = np.sin(s) * x[i] + 0.1
+        return s
+
+    try:
+        jax.config.update("jax_enable_x64", True)
+        compiled: Any = gw.compile(gw.grad(f), engine="jax")
+        compiled(X)
+        np.testing.assert_allclose(compiled(X * 0.9), gw.grad(f)(X * 0.9), rtol=1e-12)
+        assert "scan of" in compiled.source
+        jax.config.update("jax_enable_x64", False)
+        single: Any = gw.compile(gw.grad(f), engine="jax")
+        with pytest.warns(gw.errors.CompileWarning, match="jax_enable_x64"):
+            single(X)
+        assert "import numpy" in single.source
+    finally:
+        jax.config.update("jax_enable_x64", before)

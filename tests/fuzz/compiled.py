@@ -1,0 +1,293 @@
+"""Random programs with loops, compiled and compared with eager.
+
+    python -m tests.fuzz.compiled --count 10000 --seed 0
+
+Each program is a function with one or two loops: recurrences of scalars and vectors, sums, arrays
+filled in place, buffers of the closure that change, negative indices, branches on values, several
+outputs, in double and single precision, plain or under a transform. It is called with two sets of
+arguments, each twice. Values, types and dtypes are compared with eager, and the first results have
+to stay as they were. Values may differ by rounding, measured against the largest element.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+from gradwrap.core.values.tree import flatten
+from gradwrap.errors import CompileWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROUNDING = 1 << 14
+"""How many units in the last place of its largest element an output may be away."""
+UNARY = ("np.sin", "np.tanh", "np.cos", "np.arctan", "np.square", "-")
+
+
+class Writer:
+    """Writes the text of one program."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        self.turns = self.random.randint(8, 20)
+        self.scalars = ["s"]
+        self.vectors = ["h", "y"]
+        self.after: list[str] = []
+
+    def pick(self, *choices: str) -> str:
+        return self.random.choice(choices)
+
+    def number(self) -> str:
+        return self.pick("0.5", "0.25", "-0.3", "0.1 * i + 0.3", "1.5", "0.7", "i", "2")
+
+    def index(self) -> str:
+        last = self.turns + 3
+        return self.pick("i", "i + 1", "i + 2", "-1 - i", "-2 - i", f"{last - 1} - i", "3", "-1")
+
+    def scalar(self, depth: int = 0) -> str:  # noqa: PLR0911  one for each kind
+        kind = self.random.randrange(9 if depth < 2 else 4)
+        if kind == 0:
+            return self.random.choice(self.scalars)
+        if kind == 1:
+            return f"x[{self.index()}]"
+        if kind == 2:
+            return f"m[{self.index()}, {self.pick('0', '1', '-1')}]"
+        if kind == 3:
+            return f"{self.random.choice(self.vectors)}[{self.pick('0', '1', '-1')}]"
+        if kind == 4:
+            return f"np.sum({self.vector(depth + 1)})"
+        if kind == 5:
+            return f"{self.pick(*UNARY)}({self.scalar(depth + 1)})"
+        if kind == 6:
+            return f"({self.scalar(depth + 1)} * {self.number()})"
+        operator = self.pick("+", "*", "-", "+")
+        return f"({self.scalar(depth + 1)} {operator} {self.scalar(depth + 1)})"
+
+    def vector(self, depth: int = 0) -> str:  # noqa: PLR0911  one for each kind
+        kind = self.random.randrange(10 if depth < 2 else 3)
+        if kind == 0:
+            return self.random.choice(self.vectors)
+        if kind == 1:
+            return f"m[{self.index()}]"
+        if kind == 2:
+            return f"n[:, {self.index()}]"
+        if kind == 3:
+            return f"({self.vector(depth + 1)} @ w)"
+        if kind == 4:
+            return f"{self.pick(*UNARY)}({self.vector(depth + 1)})"
+        if kind == 5:
+            return f"({self.vector(depth + 1)} * {self.scalar(depth + 1)})"
+        if kind == 6:
+            return f"({self.vector(depth + 1)} * {self.number()})"
+        if kind == 7:
+            return f"np.where({self.vector(depth + 1)} > 0, {self.vector(depth + 1)}, 0.5)"
+        if kind == 8:
+            return f"(w @ {self.vector(depth + 1)})"
+        operator = self.pick("+", "*", "-")
+        return f"({self.vector(depth + 1)} {operator} {self.vector(depth + 1)})"
+
+    def statement(self) -> list[str]:  # noqa: C901, PLR0911  one for each kind
+        """One statement of a loop."""
+        kind = self.random.randrange(13)
+        if kind == 0:
+            return [f"s = np.tanh({self.scalar()})"]
+        if kind == 1:
+            return [f"h = np.tanh({self.vector()})"]
+        if kind == 2:
+            return [f"s = s + {self.scalar()}"]
+        if kind == 3:
+            return [f"h = {self.vector()} * 0.25 + h * 0.5"]
+        if kind == 4:
+            self.after.append("np.sum(b)")
+            return [f"b[{self.pick('i', '-1 - i', 'i + 1')}] = {self.scalar()}"]
+        if kind == 5:
+            self.after.append("b[2]")
+            return [f"b[{self.pick('i', 'i + 1', '3')}] += {self.scalar()}"]
+        if kind == 6:
+            self.after.append("*found")
+            return [f"found.append({self.pick(self.scalar(), self.vector(), 's', 'h')})"]
+        if kind == 7:
+            return [f"k[i] = i + {self.number()}", "s = s + np.sum(k * x)"]
+        if kind == 8:
+            return [f"b[i + 1] = b[i] * 0.5 + {self.scalar()}"]
+        if kind == 9:
+            self.after.append("c")
+            return [f"c = {self.scalar()} * 0.5 + c"]
+        if kind == 10:
+            self.after.append("np.sum(q)")
+            return [f"q[i] = {self.vector()}"]
+        if kind == 11:
+            self.after.append("q[1]")
+            return ["q[1:-1] += 0.1 * (q[2:] - q[:-2])", f"q[0] = {self.vector()}"]
+        return [f"h = h + {self.vector()}"]
+
+    def write(self) -> str:
+        """The text of `function`, which returns an expression `one`, or `many`."""
+        size = self.turns + 3
+        lines = [
+            "def function(x, y, m, n, w):",
+            "    k = plain.zeros(len(x), x.dtype)",
+            f"    b = np.zeros({size}, x.dtype)",
+            f"    q = np.zeros(({size}, 3), x.dtype)",
+            "    s, h, c = x[0], y, y * 0.5",
+            "    found = []",
+        ]
+        for _ in range(self.random.choice((1, 1, 2))):
+            lines.append(f"    for i in range({self.turns}):")
+            for _ in range(self.random.randint(1, 3)):
+                lines += [f"        {line}" for line in self.statement()]
+            if self.random.random() < 0.12:
+                lines += ["        if s > 0.5:", "            s = s * 0.5"]
+        if self.random.random() < 0.15:
+            lines += ["    if np.sum(h) > 0:", "        h = h * 2.0"]
+        parts = [*dict.fromkeys(self.after), "s", "h"]
+        ones = ", ".join(f"*({part[1:]})" if part[0] == "*" else part for part in parts)
+        lines.append("    many = [" + ones + "]")
+        lines.append("    return many if several else sum(np.sum(one) for one in many)")
+        return "\n".join(lines)
+
+
+def _plain(f: Any) -> Any:
+    return f
+
+
+def _grad(f: Any) -> Any:
+    return gw.grad(f, (0, 1, 2, 4))
+
+
+def _jvp(f: Any) -> Any:
+    def along_the_first(x: Any, *others: Any) -> Any:
+        def of_the_first(x: Any) -> Any:
+            return f(x, *others)
+
+        return gw.jvp(of_the_first, (x,), (x,))
+
+    return along_the_first
+
+
+def _vmap(f: Any) -> Any:
+    return gw.vmap(f, (0, None, None, None, None))
+
+
+def _value_and_grad(f: Any) -> Any:
+    return gw.value_and_grad(f)
+
+
+TRANSFORMS: dict[str, tuple[Callable[[Any], Any], bool]] = {
+    "plain": (_plain, True),
+    "grad": (_grad, False),
+    "value_and_grad": (_value_and_grad, False),
+    "jvp": (_jvp, False),
+    "vmap": (_vmap, True),
+}
+"""What is done to a program, and whether it returns several outputs."""
+
+
+def arguments(seed: int, turns: int, dtype: Any, batch: bool) -> tuple[Any, ...]:
+    """Arguments of a program, of moderate size."""
+    rng = np.random.default_rng(seed)
+    size = turns + 3
+    shape = (2, size) if batch else (size,)
+    shapes = (shape, (3,), (size, 3), (3, size), (3, 3))
+    return tuple((rng.standard_normal(shape) * 0.5).astype(dtype) for shape in shapes)
+
+
+def difference(wanted: Any, found: Any) -> str:
+    """Say how two results differ; "" if they do not."""
+    one, tree = flatten(wanted)
+    two, other = flatten(found)
+    if tree != other:
+        return f"structure {other!r} in place of {tree!r}"
+    for number, (a, b) in enumerate(zip(one, two, strict=True)):
+        if type(a) is not type(b):
+            return f"{type(b).__name__} in place of {type(a).__name__}, output {number}"
+        if isinstance(a, (int, float)) and not isinstance(a, np.generic):
+            if a != b:
+                return f"{b} in place of {a}, output {number}"
+            continue
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return f"{b.dtype}{b.shape} in place of {a.dtype}{a.shape}, output {number}"
+        with np.errstate(all="ignore"):
+            scale = np.max(np.abs(a), initial=0.0)
+            away = np.max(np.abs(a - b), initial=0.0)
+            if not np.isfinite(scale):
+                continue
+            if not away <= ROUNDING * np.spacing(max(scale, a.dtype.type(1.0))):
+                return f"{away} away of {scale}, output {number}"
+    return ""
+
+
+def run(seed: int) -> tuple[str, str]:
+    """Run one program: what went wrong ("" if nothing), and its fate."""
+    writer = Writer(seed)
+    text = writer.write()
+    name = writer.random.choice(list(TRANSFORMS))
+    transform, several = TRANSFORMS[name]
+    dtype = writer.random.choice((np.float64, np.float32))
+    scope: dict[str, Any] = {"np": gnp, "plain": np, "several": several}
+    exec(text, scope)
+    function: Any = transform(scope["function"])
+    batch = name == "vmap"
+    first = arguments(seed, writer.turns, dtype, batch)
+    second = arguments(seed + 1, writer.turns, dtype, batch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            wanted, other = function(*first), function(*second)
+        except Exception as error:
+            return "", f"eager raises {type(error).__name__}"
+    compiled: Any = gw.compile(function)
+    fate = "compiled"
+    described = f"{name}, {dtype.__name__}\n{text}"
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            results = [compiled(*args) for args in (first, first, second, second)]
+        for warning in caught:
+            if issubclass(warning.category, CompileWarning):
+                if "defect" in str(warning.message) or "tracing it raised" in str(warning.message):
+                    return f"{warning.message}\n{described}", "defect"
+                fate = "eager"
+        for result, expected in zip(results, (wanted, wanted, other, other), strict=True):
+            problem = difference(expected, result)
+            if problem:
+                return f"seed {seed}: {problem}\n{described}", "wrong"
+    except Exception as error:
+        return f"seed {seed}: {type(error).__name__}: {error}\n{described}", "raised"
+    if fate == "compiled":
+        notes = compiled.explain()
+        if "loops were not rolled" in notes:
+            return f"seed {seed}: {notes}\n{described}", "rolled differently"
+        fate = "rolled" if "\nloop: " in notes else "compiled"
+    return "", fate
+
+
+def main() -> int:
+    """Run many programs, print those that fail, and count what became of all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    fates: dict[str, int] = {}
+    failures = 0
+    for seed in range(options.seed, options.seed + options.count):
+        problem, fate = run(seed)
+        fates[fate] = fates.get(fate, 0) + 1
+        if problem:
+            failures += 1
+            print(f"--- {seed}\n{problem}", flush=True)
+    print(", ".join(f"{count} {fate}" for fate, count in sorted(fates.items())))
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

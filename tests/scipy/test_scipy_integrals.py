@@ -1,0 +1,161 @@
+"""Integrals and equations that call the caller's function, and that no sample of a row covers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy import integrate, optimize, stats
+
+new: Any = integrate
+minima: Any = optimize
+qmc: Any = stats.qmc
+native: Any = import_module("scipy.integrate")
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
+def test_decay_is_differentiated_by_every_method(method: str) -> None:
+    def final(start: Any, rate: Any) -> Any:
+        return new.solve_ivp(
+            lambda t, y: -rate * y, (0.0, 1.5), start, method, rtol=1e-9, atol=1e-11
+        ).y[0, -1]
+
+    of_start, of_rate = gw.grad(final, (0, 1))(np.array([2.0]), 0.7)
+
+    np.testing.assert_allclose(of_start, [np.exp(-1.05)], rtol=1e-6)
+    np.testing.assert_allclose(of_rate, -3.0 * np.exp(-1.05), rtol=1e-6)
+    value = native.solve_ivp(
+        lambda t, y: -0.7 * y, (0.0, 1.5), [2.0], method, rtol=1e-9, atol=1e-11
+    )
+    assert gw.vjp(final, np.array([2.0]), 0.7)[0] == value.y[0, -1]
+
+
+def test_triple_integral_is_differentiated_in_limits_and_parameters() -> None:
+    def integral(a: Any, k: Any) -> Any:
+        return new.tplquad(lambda z, y, x: k * x * y * z, 0, a, 0, 1, 0, lambda x, y: x)[0]
+
+    # k a^4 / 16
+    found = gw.grad(integral, (0, 1))(1.2, 0.7)
+
+    np.testing.assert_allclose(found, [0.7 * 1.2**3 / 4, 1.2**4 / 16], rtol=1e-10)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("top", [1.5, -0.4])
+def test_quasi_monte_carlo_is_differentiated_at_scipys_points(count: int, top: float) -> None:
+    def integral(k: Any, b: Any, module: Any = new) -> Any:
+        return module.qmc_quad(
+            lambda x: np.exp(-k * x[0]) * x[1] ** 2,
+            [0.1, 0.2],
+            b,
+            n_points=64,
+            n_estimates=count,
+            qrng=qmc.Halton(2, rng=np.random.default_rng(3)),
+        ).integral
+
+    args = (0.7, np.array([1.0, top]))
+    gw.testing.check_grads(integral, args, order=1)
+    assert gw.vjp(integral, *args)[0] == integral(*args, module=native)
+
+
+def oscillator(frequency: Any, height: Any) -> Any:
+    """The solution of y'' = -w² y with y(0) = 0 and y(1) = h."""
+    return new.solve_bvp(
+        lambda x, y: np.stack([y[1], -(frequency**2) * y[0]]),
+        lambda left, right: np.stack([left[0], right[0] - height]),
+        np.linspace(0, 1, 5),
+        np.ones((2, 5)),
+        tol=1e-8,
+    )
+
+
+def test_boundary_value_problem_is_differentiated_in_what_it_closes_over() -> None:
+    at = np.array([0.3, 0.8])
+
+    for function in (lambda w, h: oscillator(w, h).sol(at)[0], lambda w, h: oscillator(w, h).y[1]):
+        gw.testing.check_grads(function, (1.3, 0.8), order=1, rtol=1e-5)
+    of_height = gw.jacobian(lambda h: oscillator(1.3, h).sol(at)[0])(0.8)
+    np.testing.assert_allclose(of_height, np.sin(1.3 * at) / np.sin(1.3), rtol=1e-6)
+
+
+def test_eigenvalue_of_a_boundary_value_problem_moves_with_the_length() -> None:
+    def eigenvalue(length: Any) -> Any:
+        x = np.linspace(0, 1, 11)
+        return new.solve_bvp(
+            lambda x, y, p: np.stack([length * y[1], -length * p[0] ** 2 * y[0]]),
+            lambda a, b, p: np.stack([a[0], b[0], a[1] - p[0]]),
+            x,
+            np.stack([np.sin(np.pi * x), np.pi * np.cos(np.pi * x)]),
+            p=[3.0],
+            tol=1e-8,
+        ).p[0]
+
+    # the eigenvalue is pi / length
+    np.testing.assert_allclose(gw.grad(eigenvalue)(1.1), -np.pi / 1.1**2, rtol=1e-6)
+
+
+def test_boundary_value_problem_refuses_what_it_has_no_derivative_for() -> None:
+    with pytest.raises(NoRuleError, match=r"\.rms_residuals of its result has no derivative"):
+        gw.grad(lambda w: np.sum(oscillator(w, 1.0).rms_residuals))(1.3)
+    with pytest.raises(NoRuleError, match=r"solve_bvp has no derivative with x="):
+        gw.grad(
+            lambda b: new.solve_bvp(
+                lambda x, y: np.stack([y[1], -y[0] * b]),
+                lambda left, right: np.stack([left[0], right[0] - 1]),
+                np.linspace(0, 1, 5) * b,
+                np.ones((2, 5)),
+            ).y[1, 0]
+        )(1.3)
+
+
+@pytest.mark.parametrize(
+    "name", ["newton_krylov", "anderson", "broyden1", "broyden2", "diagbroyden"]
+)
+def test_root_of_a_system_is_differentiated(name: str) -> None:
+    def root(a: Any) -> Any:
+        return getattr(minima, name)(
+            lambda x: x + 0.2 * np.sin(a * x) - 1, np.array([0.5, 0.4]), f_tol=1e-12
+        )
+
+    a = np.array([1.1, 0.6])
+    x = root(a)
+    cosine = 0.2 * np.cos(a * x)
+
+    np.testing.assert_allclose(
+        gw.jacobian(root)(a), np.diag(-cosine * x / (1 + cosine * a)), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("fmin", {"xtol": 1e-8, "disp": False}),
+        ("fmin_powell", {"disp": False}),
+        ("fmin_tnc", {"approx_grad": True, "disp": 0}),
+        ("fmin_slsqp", {"disp": 0, "acc": 1e-14}),
+    ],
+)
+def test_minimum_of_an_older_function_is_differentiated(name: str, more: dict[str, Any]) -> None:
+    def minimum(a: Any) -> Any:
+        made = getattr(minima, name)(lambda x: np.sum((x - a) ** 2), np.zeros(2), **more)
+        return made[0] if isinstance(made, tuple) else made
+
+    np.testing.assert_allclose(gw.jacobian(minimum)(np.array([0.5, 1.0])), np.eye(2), atol=1e-9)
+
+
+def test_newtons_minimum_and_the_golden_section_are_differentiated() -> None:
+    def newton(a: Any) -> Any:
+        return minima.fmin_ncg(
+            lambda x: np.sum((x - a) ** 2), np.zeros(2), lambda x: 2 * (x - a), disp=0
+        )
+
+    def golden(a: Any) -> Any:
+        return minima.golden(lambda x: (x - a) ** 2, brack=(-1, 2))
+
+    np.testing.assert_allclose(gw.jacobian(newton)(np.array([0.5, 1.0])), np.eye(2), atol=1e-9)
+    assert abs(gw.grad(golden)(0.8) - 1) < 1e-12

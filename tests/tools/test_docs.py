@@ -1,0 +1,107 @@
+"""The pages: their links lead somewhere, and every public name has an entry with an example."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import check_links
+import gradwrap as gw
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "typings").glob("*.md")]
+)
+FENCED = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+ENTRY = re.compile(r"^::: gradwrap\.(\S+)$", re.MULTILINE)
+
+
+def prose(path: Path) -> str:
+    return FENCED.sub("", path.read_text(encoding="utf-8"))
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the fragments that the headings of a page define, as GitHub and MkDocs make them."""
+    found: set[str] = set()
+    for heading in HEADING.findall(prose(path)):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    for link in LINK.findall(prose(path)):
+        if link.startswith(("http://", "https://")):
+            continue
+        name, _, fragment = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), link
+        if fragment and target.suffix == ".md":
+            entries = {entry.rpartition(".")[2].lower() for entry in ENTRY.findall(prose(target))}
+            assert fragment in anchors(target) | entries, link
+
+
+def test_dead_links_of_a_site_are_found(tmp_path: Path) -> None:
+    page = '<h1 id="top"></h1><a href="{}"></a><img src="there.png">'
+    (tmp_path / "there.png").touch()
+    (tmp_path / "index.html").write_text(page.format("other.html#top"))
+    (tmp_path / "other.html").write_text(page.format("https://example.org/missing"))
+    assert check_links.dead_links(tmp_path) == []
+    (tmp_path / "other.html").write_text(page.format("index.html#missing"))
+    assert check_links.dead_links(tmp_path) == ["other.html: index.html#missing"]
+    (tmp_path / "there.png").unlink()
+    assert len(check_links.dead_links(tmp_path)) == 3
+
+
+def documented() -> dict[str, Any]:
+    """Return what the pages of the reference have entries for, by its name below `gradwrap`."""
+    found: dict[str, Any] = {}
+    for page in REFERENCE.glob("*.md"):
+        for name in ENTRY.findall(page.read_text(encoding="utf-8")):
+            value: Any = gw
+            for part in name.split("."):
+                value = getattr(value, part)
+            found[name] = value
+    return found
+
+
+def public(module: str) -> set[str]:
+    """Return the public names of a module that are not modules themselves."""
+    found = importlib.import_module(f"gradwrap.{module}" if module else "gradwrap")
+    names = getattr(found, "__all__", None) or [name for name in dir(found) if name[0] != "_"]
+    return {name for name in names if not inspect.ismodule(getattr(found, name))}
+
+
+@pytest.mark.parametrize("module", ["", "autograd", "optimize", "testing"])
+def test_every_public_name_has_an_entry_with_an_example(module: str) -> None:
+    entries = documented()
+    again = {name for name in public(module) if module and name in public("")}
+    for name in sorted(public(module) - again):
+        entry = f"{module}.{name}".lstrip(".")
+        assert entry in entries, f"docs/reference has no entry `::: gradwrap.{entry}`"
+        text = inspect.getdoc(entries[entry]) or ""
+        assert "Examples\n--------\n" in text, f"{entry} has no example"
+        assert ">>> " in text.partition("Examples\n--------\n")[2]
+
+
+def test_every_error_has_an_entry_with_an_example() -> None:
+    page = (REFERENCE / "errors.md").read_text(encoding="utf-8")
+    entries = {part.partition("\n")[0]: part for part in page.split("\n### ")[1:]}
+    assert set(entries) == public("errors")
+    without = {name for name, text in entries.items() if ">>> " not in text}
+    assert without == {"MixedDevicesError"}  # it needs a GPU
+
+
+def test_every_type_has_an_entry() -> None:
+    page = (REFERENCE / "typing.md").read_text(encoding="utf-8")
+    names = public("typing") - {"Any", "TypeAlias"}
+    assert {name for name in names if f"`{name}" not in page} == set()
