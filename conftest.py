@@ -14,7 +14,11 @@ collect_ignore = [
     # an extension of griffe, which reads docstrings for the site
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),
     # the double of CuPy derives from its classes, the drop-in has its names
-    *(["tests/backends/hosted_cupy", "src/gradwrap/cupy.py"] if find_spec("cupy") is None else []),
+    *(
+        ["tests/backends/hosted_cupy", "tests/backends/nvrtc.py", "src/gradwrap/cupy.py"]
+        if find_spec("cupy") is None
+        else []
+    ),
     # the docstrings of a backend are tests where its library is installed
     *(
         str(path.relative_to(ROOT))

@@ -157,7 +157,7 @@ def lazily(f: Callable[..., Any], *parameters: Any) -> list[Any]:
 
 
 def logistic(w: Any, X: Any, y: Any) -> Any:
-    t = X @ w
+    t: Any = X @ w
     return (np.logaddexp(0.0, t) - y * t).mean() + 0.01 * (w * w).sum()
 
 

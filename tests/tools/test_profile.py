@@ -202,7 +202,7 @@ FEATURES = X.reshape(-1, 16)
 
 
 def logistic(w: Any) -> Any:
-    t = FEATURES @ w
+    t: Any = FEATURES @ w
     return np.mean(np.logaddexp(0.0, t) - 0.5 * t) + 0.01 * np.sum(w * w)
 
 
@@ -260,13 +260,6 @@ def test_a_function_that_saves_much_is_named() -> None:
     assert "saves 1.0 MB for backward, 100% of all: gradwrap.checkpoint(layer) would" in said
 
 
-@pytest.fixture
-def any_time_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let all that is advised be worth it, on a machine that has other things to do as well."""
-    monkeypatch.setattr("gradwrap.profiling.report.LONG", 0.0)
-
-
-@pytest.mark.usefixtures("any_time_is_long")
 def test_work_that_is_repeated_is_named() -> None:
     A = X[: 300 * 300].reshape(300, 300)
 
@@ -284,7 +277,6 @@ def test_work_that_is_repeated_is_named() -> None:
     assert not any("had before" in one for one in profiled(lambda: gw.grad(does_not)(A)).advice())
 
 
-@pytest.mark.usefixtures("any_time_is_long")
 def test_an_array_with_new_values_is_no_repetition() -> None:
     A = np.ones((300, 300))
     w = gw.wrap(np.ones((300, 300)), requires_grad=True)
@@ -310,7 +302,6 @@ def test_fallbacks_of_vmap_are_named() -> None:
     assert said.startswith("vmap performed double (test_profile.py:")
 
 
-@pytest.mark.usefixtures("any_time_is_long")
 def test_long_conversions_are_named() -> None:
     def converts(x: Any) -> Any:
         return np.sum(x.astype(np.float32).astype(np.float64))

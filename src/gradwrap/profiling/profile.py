@@ -172,10 +172,10 @@ class Profile:
 
         Functions that save much, which `checkpoint` would compute again; operations that are called
         again with the same arguments; operations that `vmap` performs on one example after the
-        other; conversions between dtypes that take long.
+        other; conversions between dtypes that make much.
         """
         recorder = self._recorder
-        return advice(self.events, self.wall, recorder.repeated, recorder.fallbacks)
+        return advice(self.events, recorder.repeated, recorder.fallbacks)
 
     def flame_graph(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the time by calling function, line and operation as SVG; write it to a file."""

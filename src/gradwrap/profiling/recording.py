@@ -79,7 +79,7 @@ class Recorder:
         self._seen: dict[Any, tuple[Any, ...]] = {}
         self.events: list[Event] = []
         self.fallbacks: Counter[tuple[str, Stack]] = Counter()
-        self.repeated: dict[tuple[str, Stack], tuple[int, float]] = {}
+        self.repeated: dict[tuple[str, Stack], list[Event]] = {}
         self.account: Account = Account(self.clock)
 
     def clock(self) -> float:
@@ -110,11 +110,9 @@ class Recorder:
         known = buffers_of(args)
         again = self._is_again(opened.operation, args) if opened.is_whole else False
         began, result = self._timed(opened, function, args, kwargs)
-        took = self._end(opened, began, args[:1] if result is None else (result,), known)
+        event = self._end(opened, began, args[:1] if result is None else (result,), known)
         if again:
-            key = opened.operation, opened.place
-            count, total = self.repeated.get(key, (0, 0.0))
-            self.repeated[key] = count + 1, total + took
+            self.repeated.setdefault((opened.operation, opened.place), []).append(event)
         return result
 
     def _visit(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -167,25 +165,24 @@ class Recorder:
         known: frozenset[int],
         *,
         visit: bool = False,
-    ) -> float:
+    ) -> Event:
         arrays = [array for value in made for array in arrays_of(value)]
         size = self.account.enter(arrays, known)
         saved = self.account.save(opened.to_save)
-        self.events.append(
-            Event(
-                opened.operation,
-                opened.backward,
-                visit,
-                self._inside(opened.place),
-                timed[0],
-                timed[1],
-                timed[1] - opened.inside,
-                size,
-                saved,
-                threading.get_ident(),
-            )
+        event = Event(
+            opened.operation,
+            opened.backward,
+            visit,
+            self._inside(opened.place),
+            timed[0],
+            timed[1],
+            timed[1] - opened.inside,
+            size,
+            saved,
+            threading.get_ident(),
         )
-        return timed[1]
+        self.events.append(event)
+        return event
 
     def told(self, bound: BoundOp, edges: list[Any]) -> Stack:
         """Note what a node saves; return the place of its operation."""

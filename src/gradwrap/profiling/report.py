@@ -17,8 +17,8 @@ UNKNOWN = "recorded before the profile"
 MEGABYTE = 1 << 20
 MUCH = 0.25
 """The part of all saved bytes from which on a function is named."""
-LONG = 0.02
-"""The part of the time from which on something is named."""
+SOME = 0.05
+"""The part of the bytes of all events from which on an operation is named."""
 CONVERSIONS = frozenset({"astype", "asarray", "to_device"})
 
 
@@ -176,17 +176,18 @@ def summary(wall: float, peak: int, saved: int) -> str:
 
 def advice(
     events: Sequence[Event],
-    wall: float,
-    repeated: Mapping[tuple[str, Stack], tuple[int, float]],
+    repeated: Mapping[tuple[str, Stack], Sequence[Event]],
     fallbacks: Mapping[tuple[str, Stack], int],
 ) -> list[str]:
     """Return what could be cheaper."""
+    some = SOME * sum(event.bytes for event in events)
     found = list(_saving(events))
-    for (name, place), (count, time) in repeated.items():
-        if time >= LONG * wall:
+    for (name, place), again in repeated.items():
+        if sum(event.bytes for event in again) >= some:
             found.append(
-                f"{name} ({line_of(place)}) was given arguments that it had before, in {count} "
-                f"of its calls, which took {shown_time(time)}: keep its result."
+                f"{name} ({line_of(place)}) was given arguments that it had before, in "
+                f"{len(again)} of its calls, which took "
+                f"{shown_time(sum(event.time for event in again))}: keep its result."
             )
     for (name, place), count in fallbacks.items():
         found.append(
@@ -197,7 +198,7 @@ def advice(
         f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} calls: make the "
         "arrays in the dtype, and on the device, in which they are used."
         for row in rows(events, "line")
-        if row.name in CONVERSIONS and row.time >= LONG * wall
+        if row.name in CONVERSIONS and row.bytes >= some
     ]
     return found
 

@@ -16,7 +16,7 @@ from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
-from gradwrap.core.observing.performing import performs
+from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -75,11 +75,7 @@ def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
     return recorded(rule, call.level, call.nodes, inputs, outs, pull)
 
 
-def _name_of(rule: CustomRule, _: Any) -> str:
-    return rule.name
-
-
-performs(perform, "call", _name_of)
+performs(perform, "call", name_of_first)
 
 
 def _uniform(inputs: list[Any]) -> list[Any]:

@@ -31,12 +31,7 @@ from gradwrap.core.levels.wrapper import (
     lay_out,
     native,
 )
-from gradwrap.core.library.backend import (
-    Backend,
-    backend_of,
-    library_of,
-    wrapper_class,
-)
+from gradwrap.core.library.backend import Backend, backend_of, library_of, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError

@@ -25,7 +25,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import backend_of, find_backend, wrapper_class
 from gradwrap.core.library.scatter import is_basic_key
-from gradwrap.core.observing.performing import performs
+from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
@@ -143,11 +143,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     return bound.variable_class._interpret(bound, level, data, nodes, statics)
 
 
-def _name_of(bound: BoundOp, *_: Any) -> str:
-    return bound.name
-
-
-performs(apply, "operation", _name_of)
+performs(apply, "operation", name_of_first)
 
 
 def interpret(  # noqa: PLR0913  all there is to a call

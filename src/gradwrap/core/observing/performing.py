@@ -57,6 +57,11 @@ def performs(function: Any, kind: str, name: str | Callable[..., str]) -> None:
             _exchange(function, performer)
 
 
+def name_of_first(first: Any, *_: Any, **__: Any) -> str:
+    """The name of the first argument, for `performs`."""
+    return str(first.name)
+
+
 class observing:  # noqa: N801  a context manager
     """Let an observer make the calls of this context, for the time of a `with` block."""
 
