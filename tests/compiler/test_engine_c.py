@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
 
-OTHERS: Any = importlib.import_module("test_programs")
+OTHERS: Any = importlib.import_module("test_compiled_programs")
 HAS_COMPILER = any(shutil.which(name) for name in ("cc", "gcc", "clang"))
 pytestmark = pytest.mark.skipif(not HAS_COMPILER, reason="there is no C compiler here")
 DOUBLE = np.dtype("f8")

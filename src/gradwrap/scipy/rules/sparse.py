@@ -648,7 +648,9 @@ OTHERS = [
         "sparse.linalg.expm_multiply",
         Adjoint({"B": lambda g, A: dispatcher("sparse.linalg.expm_multiply")(A.T, g)}),
         arrays="B",
-        samples=lambda r: [call(scipy.sparse.csr_array(np.eye(3) + 0.3), r.normal(3))],
+        samples=lambda r: [
+            call(A=scipy.sparse.csr_array(np.eye(3) + 0.3), B=r.normal(3), tracked="B"),
+        ],
     ),
 ]
 register([*CLASSES, *SOLVERS, *MOVING, *OTHERS])
