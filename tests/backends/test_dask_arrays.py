@@ -162,7 +162,8 @@ def logistic(w: Any, X: Any, y: Any) -> Any:
 
 
 def from_the_left(w: Any, X: Any, y: Any) -> Any:
-    return np.sum((w * X - np.exp(w)) ** 2) + np.sum(w @ X.T * y)
+    product: Any = w @ X.T
+    return np.sum((w * X - np.exp(w)) ** 2) + np.sum(product * y)
 
 
 def perceptron(V: Any, w: Any, X: Any, y: Any) -> Any:

@@ -45,8 +45,9 @@ def _spectral_norm(xp: Any, x: Any, **options: Any) -> Any:
 
 def _windows(xp: Any, x: Any, window_shape: Any, **options: Any) -> Any:
     """Take every window by the positions that NumPy tells."""
-    positions = np.arange(np.prod(x.shape)).reshape(x.shape)
-    places = np.lib.stride_tricks.sliding_window_view(positions, window_shape, **options)
+    positions: Any = np.arange(x.size if isinstance(x.size, int) else x.numel())
+    positions = positions.reshape(tuple(x.shape))
+    places: Any = np.lib.stride_tricks.sliding_window_view(positions, window_shape, **options)
     return xp.reshape(x, (-1,))[xp.asarray(places.copy())]
 
 

@@ -203,7 +203,8 @@ FEATURES = X.reshape(-1, 16)
 
 def logistic(w: Any) -> Any:
     t: Any = FEATURES @ w
-    return np.mean(np.logaddexp(0.0, t) - 0.5 * t) + 0.01 * np.sum(w * w)
+    losses: Any = np.logaddexp(0.0, t) - 0.5 * t
+    return np.mean(losses) + 0.01 * np.sum(w * w)
 
 
 @pytest.mark.parametrize(

@@ -433,9 +433,9 @@ def test_index_that_cannot_be_mapped_is_an_error(function: Any, message: str) ->
 @pytest.mark.parametrize(
     "question",
     [
-        lambda x: np.allclose(x, 1.0),
-        lambda x: np.array_equal(x, np.ones(3)),
-        lambda x: np.array_equiv(x, x),
+        fn(lambda x: np.allclose(x, 1.0)),
+        fn(lambda x: np.array_equal(x, np.ones(3))),
+        fn(lambda x: np.array_equiv(x, x)),
     ],
 )
 def test_questions_that_numpy_answers_by_a_bool_are_answered_for_each_example(
@@ -456,4 +456,4 @@ def test_views_of_examples_share_their_memory() -> None:
         return x
 
     gw.vmap(told)(np.ones((2, 3)))
-    gw.grad(lambda x: np.sum(told(x * 1.0)))(np.ones(3))
+    gw.grad(fn(lambda x: np.sum(told(x * 1.0))))(np.ones(3))

@@ -31,7 +31,7 @@ else:
 class DaskBackend(Backend):
     """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""
 
-    promotes = frozenset({"numpy"})
+    promotes: frozenset[str] = frozenset({"numpy"})
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("dask", _extended(xp), frozenset({da.Array}))

@@ -10,7 +10,7 @@ from gradwrap.compiler.c_places import fits, is_plain_key, joined, reduced_axes,
 from gradwrap.compiler.program import Cur, Instr, Loop, Prev, Ref, Turn, Value, mapped, refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 SMALL_PRODUCT = 1 << 19
 """The most multiplications of a matrix product in a loop that is not left to NumPy."""
@@ -149,7 +149,7 @@ class LoopBody(NamedTuple):
     """By stack: the number of its row of this turn."""
 
 
-numbers = iter(range(-1, -(1 << 60), -1))
+numbers: Iterator[int] = iter(range(-1, -(1 << 60), -1))
 
 
 def unrolled_body(loop: Loop, values: Any) -> LoopBody | None:

@@ -78,7 +78,7 @@ class Workspace:
     """Gives out places of one piece of memory; the sizes are in bytes."""
 
     def __init__(self) -> None:
-        self.size = 0
+        self.size: int = 0
         self.free: dict[int, list[int]] = {}
 
     def take(self, size: int, *, alone: bool = False) -> int:
@@ -114,20 +114,20 @@ class Kernel:
         library: Library,
     ) -> None:
         self.name = name
-        self.values = Described(values, {})
+        self.values: Described = Described(values, {})
         self.library = library
-        self.outputs = list(outputs)
-        self.workspace = Workspace()
+        self.outputs: list[int] = list(outputs)
+        self.workspace: Workspace = Workspace()
         self.where: dict[int, Arr | Num] = {}
         self.lines: list[str] = []
-        self.depth = 1
+        self.depth: int = 1
         self.buffers: dict[int, Buffer] = {}
         self.members: dict[int, set[int]] = {}
         """By root: the values that lie in its buffer and are still needed."""
         self.homes: dict[int, int] = {}
         self.taken_homes: set[int] = set()
-        self.count = 0
-        self.groups = 0
+        self.count: int = 0
+        self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the stretch that is written now: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
@@ -138,7 +138,7 @@ class Kernel:
         self.uncleared: set[int] = set()
         """Arrays of zeros that are to be cleared where they are first added to."""
         made = {index for step in steps for index in given(step)}
-        self.inputs = sorted({i for step in steps for i in used(step)} - made)
+        self.inputs: list[int] = sorted({i for step in steps for i in used(step)} - made)
         self._inputs()
         self._find_homes(steps)
         self.perform(list(steps), set(outputs))

@@ -61,11 +61,13 @@ class CompiledKernel:
     def __init__(self, name: str, kernel: Kernel, outputs: Sequence[Value]) -> None:
         self.__name__ = name
         self.run: Any = None
-        self.size = kernel.workspace.size
-        self.inputs = len(kernel.inputs)
-        self.made = [(value.shape, value.dtype) for value in outputs]
-        self.numbers = [i for i, value in enumerate(outputs) if not value.is_ndarray]
-        self.is_one = len(outputs) == 1
+        self.size: int = kernel.workspace.size
+        self.inputs: int = len(kernel.inputs)
+        self.made: list[tuple[tuple[int, ...], Any]] = [
+            (value.shape, value.dtype) for value in outputs
+        ]
+        self.numbers: list[int] = [i for i, value in enumerate(outputs) if not value.is_ndarray]
+        self.is_one: bool = len(outputs) == 1
         self.workspaces: list[tuple[int, Any]] = []
 
     def bind(self, library: ctypes.CDLL) -> None:

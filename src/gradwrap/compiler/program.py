@@ -94,7 +94,7 @@ class Ref:
     __slots__ = ("index",)
 
     def __init__(self, index: int) -> None:
-        self.index = index
+        self.index: int = index
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Ref and other.index == self.index
@@ -264,7 +264,7 @@ class Named:
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name: str = name
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.name == self.name

@@ -84,11 +84,11 @@ class Buffer:
     __slots__ = ("kept", "key", "live", "name")
 
     def __init__(self, name: str, key: Any, live: set[int], *, kept: bool) -> None:
-        self.name = name
-        self.key = key
+        self.name: str = name
+        self.key: Any = key
         """Shape and dtype; None if it cannot be used anew."""
-        self.live = live
-        self.kept = kept
+        self.live: set[int] = live
+        self.kept: bool = kept
         """True if the next call will use it too, so that no result may lie in it."""
 
 
@@ -122,14 +122,14 @@ class Writer:
         self.program = program
         self.in_chunks = in_chunks
         self.chunks: list[int] = []
-        self.values = program.values
+        self.values: list[Value] = program.values
         self.lines: list[str] = []
         self.scope: dict[str, Any] = {"np": np, "Missed": Missed}
         self.imports: dict[str, str] = {}
         self.arrays: dict[str, Any] = {}
         self.by_reference: dict[str, Any] = {}
         self.workspace: list[tuple[str, Value]] = []
-        self.bytes = 0
+        self.bytes: int = 0
         self.notes: list[str] = []
         self._literals: dict[Any, str] = {}
         self._roots = roots_of(program)
@@ -146,7 +146,7 @@ class Writer:
     def write(self) -> None:
         """Write all lines of the function's body."""
         state = State()
-        self.parameters = self._parameters()
+        self.parameters: list[str] = self._parameters()
         for index, name in zip(self.program.inputs, self.parameters, strict=True):
             state.names[index] = name
         for number, (index, constant) in enumerate(self.program.constants.items()):
@@ -796,17 +796,19 @@ class _LoopText:
         """Operands with names of this turn: as values with numbers below zero."""
         from gradwrap.compiler.program import mapped
 
-        def change(leaf: Any) -> Any:
+        def name_of(leaf: Any) -> str | None:
             if _is(leaf, Cur):
-                text = self.current[leaf.row]
-            elif _is(leaf, Prev):
-                text = f"{self.current[leaf.row]}p"
-            elif _is(leaf, Turn):
-                text = self.turns[leaf.stack.index]
-            else:
+                return str(self.current[leaf.row])
+            if _is(leaf, Prev):
+                return f"{self.current[leaf.row]}p"
+            return str(self.turns[leaf.stack.index]) if _is(leaf, Turn) else None
+
+        def change(leaf: Any) -> Any:
+            name = name_of(leaf)
+            if name is None:
                 return leaf
             number = -1 - len(self.inner.names)
-            self.inner.names[number] = text
+            self.inner.names[number] = name
             return Ref(number)
 
         return mapped(nest, change)
@@ -885,10 +887,11 @@ class Source:
     """A program as text, and what the text refers to."""
 
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
-        self.writer = writer = Writer(program, in_chunks=in_chunks)
+        writer = Writer(program, in_chunks=in_chunks)
+        self.writer: Writer = writer
         writer.write()
         names = ", ".join(name for name, _ in writer.workspace)
-        self.workspace = [value for _, value in writer.workspace]
+        self.workspace: list[Value] = [value for _, value in writer.workspace]
         lines = [f"def compiled({', '.join(writer.parameters)}):"]
         back = f"WORKSPACES.append(({names}{',' if len(self.workspace) == 1 else ''}))"
         if names:
@@ -907,7 +910,7 @@ class Source:
                     lines.append(line.replace("WORKSPACE_BACK", back))
             else:
                 lines.append(line)
-        self.body = "\n".join(lines)
+        self.body: str = "\n".join(lines)
 
     def text(self, npz: str = "constants.npz") -> str:
         """The whole module; its arrays are read from a file beside it."""

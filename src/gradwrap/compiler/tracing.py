@@ -386,15 +386,15 @@ class Tracer:
     """A real array or number, and its number in the program."""
 
     __slots__ = ("__weakref__", "index", "tape", "value")
-    __array_priority__ = 500.0
-    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
+    __array_priority__: float = 500.0
+    __hash__: Any = None  # as NumPy's arrays
 
-    base = None
+    base: None = None
 
     def __init__(self, value: Any, index: int, tape: Tape) -> None:
         self.value: Any = value
-        self.index = index
-        self.tape = tape
+        self.index: int = index
+        self.tape: Tape = tape
 
     shape: Any = property(lambda self: self.value.shape)
     dtype: Any = property(lambda self: self.value.dtype)
@@ -485,16 +485,16 @@ class Tracer:
     def __deepcopy__(self, memo: Any) -> Any:
         return self.tape.record(copy, "copy", (self,))
 
-    __float__ = _refusing("float(x) on an array", KEEP)
-    __complex__ = _refusing("complex(x) on an array", KEEP)
-    __array__ = _refusing("a function that needs a plain array", KEEP)
-    __repr__ = _refusing("print, repr or str on an array", "print the results of the function")
-    __str__ = __repr__
+    __float__: Any = _refusing("float(x) on an array", KEEP)
+    __complex__: Any = _refusing("complex(x) on an array", KEEP)
+    __array__: Any = _refusing("a function that needs a plain array", KEEP)
+    __repr__: Any = _refusing("print, repr or str on an array", "print the results of the function")
+    __str__: Any = __repr__
     __format__: Any = __repr__
-    __reduce_ex__ = _refusing("pickle on an array", KEEP)
-    item = _refusing("x.item()", KEEP)
-    tolist = _refusing("x.tolist()", KEEP)
-    tobytes = _refusing("x.tobytes()", KEEP)
+    __reduce_ex__: Any = _refusing("pickle on an array", KEEP)
+    item: Any = _refusing("x.item()", KEEP)
+    tolist: Any = _refusing("x.tolist()", KEEP)
+    tobytes: Any = _refusing("x.tobytes()", KEEP)
 
     def copy(self, order: str = "C") -> Any:
         """Return a new array."""
@@ -536,12 +536,12 @@ class ArrayTracer(Tracer):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
-        self.index = self._written(setitem, "setitem", key, value)
+        self.index: int = self._written(setitem, "setitem", key, value)
 
     def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
         """Write to the value of this tracer; return the number of what it is now."""
         made = self.tape.record(fn, name, (self, key, value))
-        self.value = made.value
+        self.value: Any = made.value
         return int(made.index)
 
 
@@ -618,8 +618,10 @@ def _created(shape: Any, number: Any, dtype: Any) -> Any:
     shape = _lengths(shape)
     if isinstance(number, (Tracer, NDARRAY)):
         return tape.record(np.full, "full", (shape, number, dtype))
-    dtype = np.dtype(np.full((), number).dtype if dtype is None else dtype)
-    if not number and not np.signbit(np.real(number)):
+    filled: Any = np.full((), number) if dtype is None else None
+    dtype = np.dtype(filled.dtype if dtype is None else dtype)
+    real: Any = np.real(number)
+    if not number and not np.signbit(real):
         return tape.record(zeros, "zeros", (shape, dtype))
     return tape.record(full, "full", (shape, number, dtype))
 

@@ -64,8 +64,8 @@ class Problem:
 
     def __init__(self, name: str, x0: Any) -> None:
         self.name = name
-        self.start = as_start(x0)
-        self.raveling = Raveling(self.start, "x0")
+        self.start: Any = as_start(x0)
+        self.raveling: Raveling = Raveling(self.start, "x0")
         if backend_of(self.raveling.flat).dtype_kind(self.raveling.dtype)[1]:
             raise NonDifferentiableInputError(
                 f"{name} needs real arrays; x0 holds complex ones. Fix: make x0 of the real and "

@@ -26,7 +26,7 @@ class Bar:
     def __init__(self, label: str, colour: str = CODE) -> None:
         self.label = label
         self.colour = colour
-        self.time = 0.0
+        self.time: float = 0.0
         self.inner: dict[str, Bar] = {}
 
     def under(self, label: str, colour: str) -> Bar:

@@ -23,6 +23,8 @@ from gradwrap.transforms.arguments import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.core.values.tree import TreeDef
+
 T = TypeVar("T")
 
 
@@ -33,7 +35,8 @@ class Raveling:
     """
 
     def __init__(self, tree: Any, name: str = "tree") -> None:
-        pairs, self.treedef = flatten_with_paths(tree, name)
+        pairs, treedef = flatten_with_paths(tree, name)
+        self.treedef: TreeDef = treedef
         self.originals: list[Any] = [leaf for _, leaf in pairs]
         is_fixed = passes_through if self.treedef.is_lone else stays_fixed
         self.places: list[int] = [

@@ -70,7 +70,9 @@ class Pattern:
             by_column = matrix.tocsc()
             found["columns"] = coloured(by_column.indptr, by_column.indices, self.shape[0])
         self.mode: str = min(found, key=lambda name: found[name][1])
-        self.colours, self.count = found[self.mode]
+        colours, count = found[self.mode]
+        self.colours: Ints = colours
+        self.count: int = count
 
     def seeds(self) -> NDArray[np.float64]:
         """Return a direction for each colour, and one of random numbers."""

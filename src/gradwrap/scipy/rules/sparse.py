@@ -29,6 +29,8 @@ from gradwrap.transforms.implicit import custom_linear_solve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 LINALG: Any = import_module("scipy.sparse.linalg")
 BASES = (scipy.sparse.sparray, scipy.sparse.spmatrix)
 FORMS = ("bsr", "coo", "csc", "csr", "dia")
@@ -50,7 +52,9 @@ class TrackedMatrix:
         if places is None:
             coordinates = scipy.sparse.coo_array(made)
             places = coordinates.row, coordinates.col
-        self.rows, self.columns = (np.asarray(one) for one in places)
+        rows, columns = (np.asarray(one) for one in places)
+        self.rows: NDArray[Any] = rows
+        self.columns: NDArray[Any] = columns
         self.data = data
         self.shape: tuple[int, int] = tuple(made.shape)
 
