@@ -162,12 +162,13 @@ def logistic(w: Any, X: Any, y: Any) -> Any:
 
 
 def from_the_left(w: Any, X: Any, y: Any) -> Any:
-    product: Any = w @ X.T
-    return np.sum((w * X - np.exp(w)) ** 2) + np.sum(product * y)
+    xp: Any = np
+    return xp.sum((w * X - xp.exp(w)) ** 2) + xp.sum(w @ X.T * y)
 
 
 def perceptron(V: Any, w: Any, X: Any, y: Any) -> Any:
-    return np.mean((np.tanh(X @ (1.5 * V)) @ w[:4] - y) ** 2)
+    xp: Any = np
+    return xp.mean((xp.tanh(X @ (1.5 * V)) @ w[:4] - y) ** 2)
 
 
 ON_DATA: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {

@@ -203,8 +203,8 @@ FEATURES = X.reshape(-1, 16)
 
 def logistic(w: Any) -> Any:
     t: Any = FEATURES @ w
-    losses: Any = np.logaddexp(0.0, t) - 0.5 * t
-    return np.mean(losses) + 0.01 * np.sum(w * w)
+    xp: Any = np
+    return xp.mean(xp.logaddexp(0.0, t) - 0.5 * t) + 0.01 * xp.sum(w * w)
 
 
 @pytest.mark.parametrize(

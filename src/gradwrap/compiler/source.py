@@ -695,7 +695,7 @@ class _LoopText:
         self.writer = writer
         self.loop = loop
         self.state = state
-        self.current = [f"{prefix}{j}" for j in range(len(loop.rows))]
+        self.current: list[str] = [f"{prefix}{j}" for j in range(len(loop.rows))]
         self.inner = State()
         self.inner.names = dict(state.names)
         self.carried: list[int] = sorted(
@@ -797,8 +797,9 @@ class _LoopText:
         from gradwrap.compiler.program import mapped
 
         def name_of(leaf: Any) -> str | None:
+            names: list[Any] = self.current
             if _is(leaf, Cur):
-                return str(self.current[leaf.row])
+                return str(names[leaf.row])
             if _is(leaf, Prev):
                 return f"{self.current[leaf.row]}p"
             return str(self.turns[leaf.stack.index]) if _is(leaf, Turn) else None
