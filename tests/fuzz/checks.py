@@ -307,9 +307,14 @@ def leaves_of(run: Run) -> tuple[list[Any], list[Any]]:
     leaves: list[Any] = [gw.wrap(run.args[i], requires_grad=True) for i in run.numbers]
     args = list(run.args)
     for i, leaf in zip(run.numbers, leaves, strict=True):
-        turned = tuple(slice(None, None, -1 if s < 0 else 1) for s in leaf.strides)
-        args[i] = leaf[turned].copy("K")[turned] if turned else leaf.copy("K")
+        args[i] = copied(leaf)
     return leaves, args
+
+
+def copied(array: Any) -> Any:
+    """Return a copy that lies in memory as the array does, also where that is in reverse order."""
+    turned = tuple(slice(None, None, -1 if s < 0 else 1) for s in array.strides)
+    return array[turned].copy("K")[turned] if turned else array.copy("K")
 
 
 def only_in_double(run: Run) -> None:
@@ -486,7 +491,7 @@ def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
     shapes = [np.shape(value) for value in run.reference.values]
     found: list[Any] = []
     for row in rows:
-        args = [value.copy("K") if is_array(value) else value for value in row]
+        args = [copied(value) if is_array(value) else value for value in row]
         try:
             results = plain(*args)
         except Exception:
