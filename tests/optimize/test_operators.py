@@ -263,7 +263,7 @@ def test_options_are_those_of_jax() -> None:
         library.linearize(f, x, has_aux=True) for library in (gw, jax)
     )
     np.testing.assert_allclose(out, theirs)
-    np.testing.assert_allclose(push(np.ones(3)), their_push(np.ones(3, np.float32)))
+    np.testing.assert_allclose(push(np.ones(3)), their_push(np.ones_like(np.asarray(theirs))))
     np.testing.assert_allclose(aux, their_aux)
     for library in (gw, jax):
         found = library.vmap(lambda x: 2 * x, in_axes=None, axis_size=2)(x)

@@ -30,6 +30,7 @@ def adapted(
         rule.define(formulas)
     if native is not None:
         rule.native = native
+        rule.symbol = None  # the operator is not this function
     if jvps is not None:
         rule.define_jvps(jvps)
     if consumes is not None:
