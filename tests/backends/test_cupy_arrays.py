@@ -225,7 +225,7 @@ def test_views_are_known_by_their_memory() -> None:
 
 def deep(x: Any) -> Any:
     xp = x.__array_namespace__()
-    for _ in range(6):
+    for _ in range(8):
         x = xp.sin(x) * 1.5
     return (x * x).sum()
 

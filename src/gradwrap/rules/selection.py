@@ -90,11 +90,35 @@ def _windows(xp: Any, x: Any, window_shape: Any, axis: Any = None, writeable: bo
     """Return every window of an array, as a view where the library has one."""
     if isinstance(x, NDARRAY):
         return sliding_window_view(x, window_shape, axis, writeable=writeable)
-    shape = tuple(x.shape)
-    positions = np.arange(math.prod(shape)).reshape(shape)
-    places = sliding_window_view(positions, window_shape, axis)
-    flat = xp.take(xp.reshape(x, (-1,)), xp.asarray(places.reshape(-1), device=device(x)), axis=0)
-    return xp.reshape(flat, places.shape)
+    found, shape = _window_indices(xp, x, tuple(x.shape), window_shape, axis)
+    flat: Any = 0
+    for index, length in zip(found, x.shape, strict=True):
+        flat = flat * length + index
+    return xp.reshape(xp.take(xp.reshape(x, (-1,)), flat, axis=0), shape)
+
+
+def _window_indices(
+    xp: Any, like: Any, shape: tuple[int, ...], window_shape: Any, axis: Any
+) -> tuple[list[Any], tuple[int, ...]]:
+    """Return the index along each axis of every element of the windows, in a row; and their shape.
+
+    They are computed where the array is: copying them there would wait for it.
+    """
+    empty = np.broadcast_to(np.empty(()), shape)
+    whole = sliding_window_view(empty, window_shape, axis).shape  # or NumPy's error
+    axes = range(len(shape)) if axis is None else np.atleast_1d(axis) % len(shape)
+
+    def along(at: int) -> Any:
+        counting = xp.arange(whole[at], device=device(like))
+        return xp.reshape(counting, (1,) * at + (-1,) + (1,) * (len(whole) - at - 1))
+
+    found: list[Any] = []
+    for i in range(len(shape)):
+        index = along(i)
+        for place, at in enumerate(axes):
+            index = index + along(len(shape) + place) if at == i else index
+        found.append(xp.reshape(xp.broadcast_to(index, whole), (-1,)))
+    return found, whole
 
 
 def _batched_windows(
@@ -104,15 +128,8 @@ def _batched_windows(
 
 
 def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: Any) -> Any:
-    shape = tuple(x_meta.shape)
-    positions = np.arange(math.prod(shape)).reshape(shape)
-    places = sliding_window_view(positions, window_shape, axis)
-    found = xp.asarray(places.reshape(-1), device=device(g))
-    key: list[Any] = []
-    for length in reversed(shape):
-        key.append(found % length)
-        found = found // length
-    return Scattered(tuple(reversed(key)), xp.reshape(g, (-1,)))
+    found, _ = _window_indices(xp, g, tuple(x_meta.shape), window_shape, axis)
+    return Scattered(tuple(found), xp.reshape(g, (-1,)))
 
 
 def _take(xp: Any, g: Any, x_meta: Any, indices: Any, axis: int | None) -> Any:

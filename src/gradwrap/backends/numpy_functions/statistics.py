@@ -100,7 +100,9 @@ def quantile(
     check_constant("np." + name, q=q)
     dtype = None
     if not name.endswith("median"):  # an array of quantiles widens single precision
-        dtype = getattr(np, name)(np.zeros(1, innermost(a).dtype), native(q)).dtype
+        wanted = native(q)
+        wanted = on_host(wanted) if hasattr(wanted, "get") else wanted
+        dtype = getattr(np, name)(np.zeros(1, innermost(a).dtype), wanted).dtype
     q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
     skip_nan = name.startswith("nan")
     found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan, dtype=dtype)

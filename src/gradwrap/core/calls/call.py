@@ -222,9 +222,9 @@ class Call:
         """Call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
-        if symbol == "[]":
-            return [f"out = {data[0]}[{self.rule.key}]"]
         if self._calls_operator():
+            if symbol == "[]":
+                return [f"out = {data[0]}[{self.rule.key}]"]
             return [
                 f"out = {symbol}{data[0]}"
                 if len(data) == 1
