@@ -870,6 +870,15 @@ class Kernel:
 
     # Reductions and products ----------------------------------------------------------------------
 
+    def _room_for(self, instr: Instr, value: Value) -> Arr:
+        """Return where a result goes: the place of an array, or a number of the kernel's own."""
+        if value.shape:
+            return self.new(instr.out)
+        pointer = f"u{self.count}"
+        self.count += 1
+        self.line(f"{TYPES[value.dtype]} {pointer}[1];")
+        return Arr(value.dtype, (), pointer, "0", (), -1)
+
     def _reduce(self, instr: Instr) -> None:
         """Write a reduction along some axes."""
         source = self.where[instr.args[-1 if instr.name == "einsum" else 0].index]
@@ -883,14 +892,8 @@ class Kernel:
         kind = TYPES[value.dtype]
         start = {"add": "0", "maximum": "-__builtin_inf()", "minimum": "__builtin_inf()"}
         name = instr.name.partition(".")[0].replace("einsum", "add")
-        if value.shape:
-            room = self.new(instr.out)
-            pointer = room.start
-        else:
-            pointer = f"u{self.count}"
-            self.count += 1
-            self.line(f"{kind} {pointer}[1];")
-            room = Arr(value.dtype, (), pointer, "0", (), -1)
+        room = self._room_for(instr, value)
+        pointer = room.start
         steps = iter(packed(shape))
         along = [next(steps) if i in kept else 0 for i in range(len(source.shape))]
         # The axis whose elements lie side by side is the innermost.
@@ -976,14 +979,8 @@ class Kernel:
         columns = right.shape[1] if len(right.shape) == 2 else 1
         row_step = left.strides[0] if len(left.shape) == 2 else 0
         column_step = right.strides[1] if len(right.shape) == 2 else 0
-        if value.shape:
-            room = self.new(instr.out)
-            pointer = room.start
-        else:
-            pointer = f"u{self.count}"
-            self.count += 1
-            self.line(f"{kind} {pointer}[1];")
-            room = Arr(value.dtype, (), pointer, "0", (), -1)
+        room = self._room_for(instr, value)
+        pointer = room.start
         steps = (row_step, left.strides[-1], right.strides[0], column_step)
         if columns > 1 and column_step != 1:
             place = self.workspace.take(inner * columns * value.dtype.itemsize)
