@@ -494,3 +494,18 @@ def test_von_mises_fisher_density_is_differentiated_on_the_sphere() -> None:
     h = 1e-5
     wanted = (closed(0.4, 2.4 + h) - closed(0.4, 2.4 - h)) / (2 * h)
     assert abs(of_kappa - wanted) < 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@pytest.mark.parametrize("place", [0.3, 0.55, 0.9])
+def test_sums_of_uniform_numbers_have_their_density_for_a_slope(n: int, place: float) -> None:
+    """Their density has corners, at which no quadrature is exact."""
+    x = place * n
+    density = stats.irwinhall.pdf(x, n)
+    below = fn(lambda x: ours.irwinhall.cdf(x, n))
+    above = fn(lambda x: ours.irwinhall.sf(x, n))
+    quantile = fn(lambda q: ours.irwinhall.ppf(q, n))
+    np.testing.assert_allclose(gw.grad(below)(x), density, rtol=1e-12)
+    np.testing.assert_allclose(gw.grad(above)(x), -density, rtol=1e-12)
+    at = float(stats.irwinhall.cdf(x, n))
+    np.testing.assert_allclose(gw.grad(quantile)(at), 1.0 / density, rtol=1e-9)

@@ -80,17 +80,32 @@ def _trapezoid_below(x: Any, c: Any, d: Any) -> Any:
     return np.where(x < c, rise / width, np.where(x > d, 1.0 - fall / width, (2.0 * x - c) / width))
 
 
-def _irwin_hall_density(x: Any, n: Any) -> Any:
-    """Return the sum of truncated powers, from the nearer end."""
+def _truncated_powers(x: Any, n: Any, integrated: int) -> Any:
+    """Return the density of a sum of uniform numbers, or its integral, at the nearer end."""
     count = int(np.max(native(n)))
     if np.any(native(n) != count) or count > 20:
         raise NotImplementedError
     x = np.where(x > 0.5 * count, count - x, x)
+    degree = count - 1 + integrated
     total: Any = 0.0
     for k in range(count // 2 + 1):
-        power = np.where(x > k, x - k, 0.0) ** (count - 1) if count > 1 else 1.0
+        power = np.where(x > k, x - k, 0.0) ** degree if degree else 1.0
         total = total + (-1) ** k * math.comb(count, k) * power
-    return total / math.factorial(count - 1)
+    return total / math.factorial(degree)
+
+
+def _irwin_hall_density(x: Any, n: Any) -> Any:
+    return _truncated_powers(x, n, 0)
+
+
+def _irwin_hall_below(x: Any, n: Any) -> Any:
+    below = _truncated_powers(x, n, 1)
+    return np.where(x > 0.5 * n, 1.0 - below, below)
+
+
+def _irwin_hall_above(x: Any, n: Any) -> Any:
+    above = _truncated_powers(x, n, 1)
+    return np.where(x > 0.5 * n, above, 1.0 - above)
 
 
 # Truncated and transformed ones -------------------------------------------------------------------
@@ -438,7 +453,11 @@ BODIES: dict[str, dict[str, Body]] = {
     "genhalflogistic_gen": {"_pdf": _half_logistic_density, "_cdf": _half_logistic_below},
     "genhyperbolic_gen": {"_logpdf": _hyperbolic_log_density},
     "geninvgauss_gen": {"_logpdf": _inverse_gaussian_log_density},
-    "irwinhall_gen": {"_pdf": _irwin_hall_density},
+    "irwinhall_gen": {
+        "_pdf": _irwin_hall_density,
+        "_cdf": _irwin_hall_below,
+        "_sf": _irwin_hall_above,
+    },
     "kappa4_gen": {
         "_pdf": _kappa_density,
         "_cdf": _kappa_below,
