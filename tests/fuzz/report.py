@@ -122,7 +122,7 @@ def record(found: Findings, start: int) -> str:
         str(today),
         commit(),
         np.__version__,
-        f"{start}–{start + found.programs - 1}",  # noqa: RUF001  a range
+        f"{start:,} to {start + found.programs - 1:,}",
         *(f"{found.verdicts[v]:,}" for v in ("right", "refused", "skipped", "failed")),
     ]
     return f"| {' | '.join(cells)} |"
