@@ -401,3 +401,12 @@ def test_the_command_prints_the_source(
         with pytest.raises(SystemExit):
             main([wrong, "1"])
         assert words in capsys.readouterr().err
+
+
+def test_check_says_why_there_is_no_program_for_tracked_arrays() -> None:
+    def doubled(x: Any) -> Any:
+        return np.sin(x) * 2.0
+
+    x: Any = gw.wrap(np.ones(3), requires_grad=True)
+    with pytest.raises(CompileError, match=r"tracked arrays.*Fix: check plain arrays"):
+        gw.compile(doubled).check(x)

@@ -14,7 +14,7 @@ import pathlib
 import threading
 import warnings
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -46,6 +46,15 @@ R = TypeVar("R")
 MOST_BRANCHES = 16
 MOST_PROGRAMS = 64
 NUMBER: type[Any] = np.generic
+
+
+class _Call(NamedTuple):
+    """The arguments of a call, also as the leaves of one container."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    leaves: Sequence[Any]
+    treedef: TreeDef
 
 
 class _Entry:
@@ -153,10 +162,17 @@ class Compiled(Generic[P, R]):
         """
         self(*args, **kwargs)
         leaves, treedef = flatten((args, kwargs))
-        entry = self._entries[self._key(args, kwargs, leaves, treedef)]
+        call = _Call(args, kwargs, leaves, treedef)
+        entry = self._entries.get(self._key(call))
+        if entry is None:
+            raise CompileError(
+                "this call runs eagerly: it was given tracked arrays, or the function has been "
+                f"compiled for {MOST_PROGRAMS} other signatures. Fix: check plain arrays, with a "
+                "function compiled anew."
+            )
         if entry.executable is None:
             raise CompileError(f"this call runs eagerly: {entry.reason}")
-        found = entry.executable.call(*filter(self._inputs(leaves, args, kwargs), leaves))
+        found = entry.executable.call(*filter(self._inputs(call), leaves))
         wanted, tree = flatten(self._function(*args, **kwargs))
         problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, False)
         if problem:
@@ -212,39 +228,37 @@ class Compiled(Generic[P, R]):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         if getattr(self._tracing, "active", False):
             return self._function(*args, **kwargs)
-        key = self._key(args, kwargs, leaves, treedef)
+        call = _Call(args, kwargs, leaves, treedef)
+        key = self._key(call)
         with self._lock:
             entry = self._entries.get(key)
             if entry is None or not _is_current(entry):
-                return self._first(key, args, kwargs, leaves, treedef)
+                return self._first(key, call)
             if entry.executable is None:
                 return self._function(*args, **kwargs)
             self._use(entry)
-        inputs = list(filter(self._inputs(leaves, args, kwargs), leaves))
+        inputs = list(filter(self._inputs(call), leaves))
         try:
             found = entry.executable.call(*inputs)
         except Missed:
             with self._lock:
-                return self._missed(entry, args, kwargs, leaves, treedef)
+                return self._missed(entry, call)
         assert entry.tree is not None
         return unflatten(entry.tree, found)
 
-    def _inputs(
-        self, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Callable[[Any], bool]:
+    def _inputs(self, call: _Call) -> Callable[[Any], bool]:
         """What tells an input from the other leaves."""
         if not self._static:
             return is_input
-        fixed = {id(leaf) for leaf in flatten(self._static_parts(args, kwargs))[0]}
+        fixed = {id(leaf) for leaf in flatten(self._static_parts(call.args, call.kwargs))[0]}
         return lambda leaf: is_input(leaf) and id(leaf) not in fixed
 
-    def _input_names(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]
-    ) -> tuple[str, ...]:
+    def _input_names(self, call: _Call) -> tuple[str, ...]:
         """A name for each input in the source."""
         names = _parameter_names(self._function)
-        named = {names[i] if i < len(names) else f"a{i}": v for i, v in enumerate(args)} | kwargs
-        is_given = self._inputs(leaves, args, kwargs)
+        named = {names[i] if i < len(names) else f"a{i}": v for i, v in enumerate(call.args)}
+        named |= call.kwargs
+        is_given = self._inputs(call)
         found: list[str] = []
         for name, value in named.items():
             for path, leaf in flatten_with_paths(value, name)[0]:
@@ -262,23 +276,14 @@ class Compiled(Generic[P, R]):
                 found.append(value)
         return found
 
-    def _key(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any], treedef: TreeDef
-    ) -> Any:
-        is_given = self._inputs(leaves, args, kwargs)
-        return (treedef, *(_leaf_key(leaf, is_given(leaf)) for leaf in leaves))
+    def _key(self, call: _Call) -> Any:
+        is_given = self._inputs(call)
+        return (call.treedef, *(_leaf_key(leaf, is_given(leaf)) for leaf in call.leaves))
 
-    def _first(
-        self,
-        key: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        leaves: Sequence[Any],
-        treedef: TreeDef,
-    ) -> Any:
+    def _first(self, key: Any, call: _Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
         before = self._entries.get(key)
-        entry = _Entry(key, treedef, self._input_names(args, kwargs, leaves))
+        entry = _Entry(key, call.treedef, self._input_names(call))
         entry.surroundings = tuple(_surroundings(self._function))
         entry.rebound = 0 if before is None else before.rebound + 1
         if entry.rebound > MOST_BRANCHES:
@@ -297,16 +302,9 @@ class Compiled(Generic[P, R]):
         else:
             self._entries.pop(key, None)
             self._entries[key] = entry
-        return self._traced(entry, args, kwargs, leaves, treedef)
+        return self._traced(entry, call)
 
-    def _missed(
-        self,
-        entry: _Entry,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        leaves: Sequence[Any],
-        treedef: TreeDef,
-    ) -> Any:
+    def _missed(self, entry: _Entry, call: _Call) -> Any:
         """Trace a branch that was not seen before, and graft it."""
         if len(entry.traces) >= MOST_BRANCHES:
             self._give_up(
@@ -314,30 +312,23 @@ class Compiled(Generic[P, R]):
                 f"it takes more than {MOST_BRANCHES} different ways through its branches. "
                 "Fix: np.where chooses for each element",
             )
-        return self._traced(entry, args, kwargs, leaves, treedef)
+        return self._traced(entry, call)
 
-    def _traced(
-        self,
-        entry: _Entry,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        leaves: Sequence[Any],
-        treedef: TreeDef,
-    ) -> Any:
+    def _traced(self, entry: _Entry, call: _Call) -> Any:
         if entry.reason:
-            return self._function(*args, **kwargs)
-        inputs = self._inputs(leaves, args, kwargs)
-        given = list(filter(inputs, leaves))
+            return self._function(*call.args, **call.kwargs)
+        inputs = self._inputs(call)
+        given = list(filter(inputs, call.leaves))
         found: tuple[Any, ...] | None = None
         failure: Exception | None = None
         collects = gc.isenabled()
         gc.disable()  # it would walk through the trace again and again
         try:
             self._tracing.active = True
-            self._extend(entry, leaves, treedef, inputs)
+            self._extend(entry, call, inputs)
         except (Unhandled, Unsupported) as error:
             self._give_up(entry, str(error), warn=False)
-        except Exception as error:  # noqa: BLE001  it is the function's own, or ours: eager shows which
+        except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
             failure = error
         finally:
             self._tracing.active = False
@@ -349,7 +340,9 @@ class Compiled(Generic[P, R]):
                 found = entry.executable.call(*given)
             except Exception as error:  # noqa: BLE001  likewise
                 failure = error
-        wanted = self._function(*args, **kwargs)  # where this raises, the next call tries again
+        wanted = self._function(
+            *call.args, **call.kwargs
+        )  # where this raises, the next call tries again
         if failure is not None:
             text = f"tracing it raised {type(failure).__name__}: {failure}"
             self._give_up(entry, text, warn=False)
@@ -366,14 +359,9 @@ class Compiled(Generic[P, R]):
         self._warn(entry)
         return wanted
 
-    def _extend(
-        self,
-        entry: _Entry,
-        leaves: Sequence[Any],
-        treedef: TreeDef,
-        inputs: Callable[[Any], bool],
-    ) -> None:
+    def _extend(self, entry: _Entry, call: _Call, inputs: Callable[[Any], bool]) -> None:
         """Trace a way through the function, and write the program anew."""
+        leaves, treedef = call.leaves, call.treedef
         strange = next((leaf for leaf in leaves if _is_strange(leaf)), None)
         if strange is not None:
             raise Unhandled(
