@@ -200,7 +200,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = True
+    tells_views = keeps_base = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:

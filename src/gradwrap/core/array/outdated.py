@@ -38,10 +38,10 @@ def _outdate(variable: Any, recorded: bool) -> None:
         return
     views = current_views(variable)
     if recorded:
-        registry.current = []  # each comes back when it is taken again
+        registry.clear()  # each comes back when it is taken again
     if registry.kind is not type_of(variable):
         registry.kind = type_of(variable)
-        waiting = [reference() for reference in registry.outdated.values()]
+        waiting = [reference() for reference in (registry.outdated or {}).values()]
         for view in waiting:
             if view is not None:
                 take_again(view)
@@ -66,6 +66,8 @@ def _outdate(variable: Any, recorded: bool) -> None:
 def _wait(registry: Views, view: Any) -> None:
     """Remember a view that is outdated until it is read."""
     outdated = registry.outdated
+    if outdated is None:
+        outdated = registry.outdated = {}
     if len(outdated) >= PRUNE_FROM and not len(outdated) & (len(outdated) - 1):
         dead = [key for key, reference in outdated.items() if reference() is None]
         for key in dead:
