@@ -248,10 +248,10 @@ class NumPyBackend(Backend):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key):
             part = buffer[key]
-            if self.may_be_view(part, buffer):
-                part += values
-            else:
+            if part.base is None:  # a number, or a copy
                 buffer[key] = part + values
+            else:
+                part += values
         elif _is_mask(key):
             buffer[key] += values
         else:
