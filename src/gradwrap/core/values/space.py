@@ -145,7 +145,8 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
         return xp.broadcast_to(cotangent, shape)
     axes = _repeated_axes(cotangent.shape, shape)
     if axes:
-        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
+        whole = len(cotangent.shape) == len(shape)
+        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype, keepdims=whole)
     if cotangent.shape == shape:
         return cotangent
     if size_of(cotangent.shape) == size_of(shape):
