@@ -200,7 +200,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = True
+    tells_views = keeps_base = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
@@ -248,10 +248,10 @@ class NumPyBackend(Backend):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key):
             part = buffer[key]
-            if self.may_be_view(part, buffer):
-                part += values
-            else:
+            if part.base is None:  # a number, or a copy
                 buffer[key] = part + values
+            else:
+                part += values
         elif _is_mask(key):
             buffer[key] += values
         else:
