@@ -584,21 +584,26 @@ def roots_of(program: Program) -> Roots:
     """For each value, the values in whose buffers it may lie."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
-        for step in block.body:
-            for out in given(step):
-                roots[out] = frozenset({out})
-            if isinstance(step, Instr) and step.views:
-                found = _roots_of_view(program, step, roots)
-                roots[step.out] = found or frozenset({step.out})
+        enter_roots(block.body, program.values, roots)
     return roots
 
 
-def _roots_of_view(program: Program, instr: Instr, roots: Roots) -> frozenset[int]:
+def enter_roots(steps: Iterable[Instr | Loop], values: Any, roots: Roots) -> None:
+    """Enter the roots of what steps give."""
+    for step in steps:
+        for out in given(step):
+            roots[out] = frozenset({out})
+        if isinstance(step, Instr) and step.views:
+            found = _roots_of_view(values, step, roots)
+            roots[step.out] = found or frozenset({step.out})
+
+
+def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
     """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
     nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
     found: set[int] = set()
     for index in refs(nest):
-        value = program.values[index]
+        value = values[index]
         if value.is_ndarray or value.is_tuple:
             found |= roots[index]
     return frozenset(found)
