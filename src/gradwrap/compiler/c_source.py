@@ -1124,7 +1124,8 @@ class _Carrying:
             if isinstance(found, Num):
                 stack = self.stacks.get(row)
                 if stack is not None:
-                    kernel.line(f"{stack.pointer}[{counter}] = {found.text};")
+                    place = f"{stack.offset} + {counter} * {stack.strides[0]}"
+                    kernel.line(f"{stack.pointer}[{place}] = {found.text};")
                 carried = self.carried.get(row)
                 if isinstance(carried, Num):
                     swaps.append(f"{carried.text} = {found.text};")
