@@ -8,7 +8,6 @@ import numpy as np
 
 from gradwrap.compiler.for_all import for_all
 from gradwrap.compiler.loops import NO_VALUE
-from gradwrap.compiler.passes import token
 from gradwrap.compiler.program import (
     Cur,
     Instr,
@@ -95,6 +94,84 @@ def components(edges: list[list[int]]) -> list[list[int]]:
                 parent = work[-1][0]
                 low[parent] = min(low[parent], low[node])
     return found
+
+
+class _Write:
+    """One of the writes of a turn, in all turns."""
+
+    def __init__(self, instr: Instr, places: list[Any], written: Any) -> None:
+        self.instr = instr
+        self.places = places
+        self.written = written
+        self.varying: list[int] = [n for n, part in enumerate(places) if isinstance(part, Idx)]
+
+    def is_plain(self, turns: int) -> bool:
+        """Tell if it can be performed for all turns at once."""
+        if any(not isinstance(part, (int, SLICE, Idx)) for part in self.places):
+            return False
+        first = self.places[: len(self.varying)]
+        if len(self.varying) > 1 and any(not isinstance(part, Idx) for part in first):
+            return False
+        if self.instr.name == "scatter_add":
+            return True
+        return bool(self.varying) and len(self.turn_of()) == turns
+
+    def turn_of(self) -> dict[tuple[int, ...], int]:
+        """By what the places that vary are: the last turn in which they are that."""
+        columns = [self.places[number].places for number in self.varying]
+        return {at: turn for turn, at in enumerate(zip(*columns, strict=True))}
+
+    def is_apart(self, other: _Write) -> bool:
+        """Tell if two writes never meet, since they differ along an axis that does not vary."""
+        for one, two in zip(self.places, other.places, strict=False):
+            if isinstance(one, Idx) or isinstance(two, Idx):
+                continue
+            if None in (low := _range(one), high := _range(two)):
+                continue
+            if low[1] <= high[0] or high[1] <= low[0]:  # type: ignore[operator]
+                return True
+        return False
+
+    def comes_before(self, other: _Write) -> tuple[bool, bool]:
+        """Tell if it may be performed before a later one of the turn, and if it may be after it."""
+        both_add = self.instr.name == other.instr.name == "scatter_add"
+        if both_add or self.is_apart(other):
+            return True, True
+        if self.varying != other.varying or not self.varying:
+            return False, False
+        mine, others = self.turn_of(), other.turn_of()
+        if len(mine) < len(self.places[self.varying[0]].places) or len(others) < len(mine):
+            return False, False
+        pairs = [(mine[at], others[at]) for at in mine if at in others]
+        return all(a <= b for a, b in pairs), all(a > b for a, b in pairs)
+
+
+def _range(part: Any) -> tuple[int, int] | None:
+    """The places of a part of a key; None if that depends on the length of the axis."""
+    if type(part) is int:
+        return (part, part + 1) if part >= 0 else None
+    if not isinstance(part, SLICE) or part.step not in (None, 1):
+        return None
+    start, stop = part.start or 0, part.stop
+    if start < 0 or (stop is not None and stop < 0):
+        return None
+    return start, 1 << 62 if stop is None else stop
+
+
+def _order(plans: list[_Write]) -> list[_Write] | None:
+    """Order the writes of a turn so that each can be performed for all turns; None if none can."""
+    before: list[set[int]] = [set() for _ in plans]
+    for second, later in enumerate(plans):
+        for first in range(second):
+            stays, turns = plans[first].comes_before(later)
+            if not stays and not turns:
+                return None
+            if not (stays and turns):
+                (before[second] if stays else before[first]).add(first if stays else second)
+    found = [member for group in components([sorted(one) for one in before]) for member in group]
+    if any(before[one] & set(found[at:]) for at, one in enumerate(found)):
+        return None
+    return [plans[number] for number in found]
 
 
 class Emission(Stacking):
@@ -331,73 +408,56 @@ class Emission(Stacking):
 
     def _written(self, links: list[tuple[int, int, Any]], init: Any, value: Value) -> bool:
         segment = self.segment
-        plans: list[tuple[str, Any, Any, Instr]] = []
-        taken: list[tuple[Any, set[int]]] = []
+        plans: list[_Write] = []
         has_setitem = any(segment.rows[row].name == "setitem" for row, _, _ in links)
         for row, mine, _ in links:
             instr, operands = segment.rows[row], segment.operands[row]
             if instr.name == "add":
                 if has_setitem:
                     return False
-                plans.append(("add", None, operands[1 - mine], instr))
+                plans.append(_Write(instr, [], operands[1 - mine]))
                 continue
             *parts, written = operands[1:]
-            try:
-                places = [self.places(part) for part in parts]
-            except Decline:
+            plan = _Write(instr, [self.places(part) for part in parts], written)
+            if not plan.is_plain(self.turns):
                 return False
-            if has_setitem and instr.name != "setitem":
-                return False
-            plan = self._write_plan(instr, places, taken)
-            if plan is None:
-                return False
-            plans.append((instr.name, plan, written, instr))
+            plans.append(plan)
+        order = _order(plans) if has_setitem else plans
+        if order is None:
+            return False
         total = self.roller.plain(init)
-        for name, key, written, instr in plans:
-            total = self._one_write(name, key, written, instr, total, value)
+        for plan in order:
+            key = None if plan.instr.name == "add" else self._write_key(plan)
+            total = self._one_write(plan.instr.name, key, plan.written, plan.instr, total, value)
         segment.finals[links[-1][0]] = total
         return True
 
-    def _write_plan(
-        self, instr: Instr, places: list[Any], taken: list[tuple[Any, set[int]]]
-    ) -> tuple[int, Any] | None:
-        """The key of a write for all turns at once; None if there is none.
+    def _write_key(self, plan: _Write) -> tuple[int, Any]:
+        """The key of a write for all turns at once.
 
         Before it comes the number of axes that the one of the turns is behind, or -1 if the key
         does not vary.
         """
-        varying = [n for n, part in enumerate(places) if isinstance(part, Idx)]
-        is_tuple = isinstance(instr.args[1], TUPLE)
-        if not varying:
-            fixed: Any = tuple(places) if is_tuple else places[0]
-            return (-1, fixed) if instr.name == "scatter_add" else None
-        number = varying[0]
-        if len(varying) > 1 or any(
-            not (type(part) is int or isinstance(part, SLICE)) for part in places[:number]
-        ):
-            return None
-        behind = sum(isinstance(part, SLICE) for part in places[:number])
-        for part in places[number + 1 :]:
-            if not (type(part) is int or isinstance(part, SLICE)):
-                return None
-        indices = places[number].places
-        if instr.name == "setitem":
-            others = token((tuple(places[:number]), tuple(places[number + 1 :])))
-            mine = set(indices)
-            if len(mine) < len(indices):
-                return None
-            for before, positions in taken:
-                if before != others or positions & mine:
-                    return None
-            taken.append((others, mine))
-        stride = affine(indices)
-        if stride:
-            places[number] = advance(*stride, self.turns)
-        elif len(places) > 1:
-            return None
-        else:
-            places[number] = self.constant(np.array(indices))
-        return (behind, tuple(places) if len(places) > 1 else places[0])
+        places = list(plan.places)
+        behind = -1
+        if len(plan.varying) == 1:
+            number = plan.varying[0]
+            stride = affine(places[number].places)
+            behind = sum(isinstance(part, SLICE) for part in places[:number])
+            if stride:
+                places[number] = advance(*stride, self.turns)
+            elif len(places) == 1:
+                places[number] = self.constant(np.array(places[number].places))
+            else:
+                raise Decline("an index of several varies by unequal steps")
+        elif plan.varying:
+            behind = 0
+            places = [
+                self.constant(np.array(part.places)) if isinstance(part, Idx) else part
+                for part in places
+            ]
+        is_tuple = isinstance(plan.instr.args[1], TUPLE)
+        return behind, (tuple(places) if is_tuple and len(places) > 1 else places[0])
 
     def _one_write(
         self, name: str, key: Any, written: Any, instr: Instr, total: Any, value: Value
