@@ -202,10 +202,10 @@ def called_objects() -> Iterator[Any]:
     model = Model()
     yield grad(lambda x: np.sum(model(x)))
     yield nothing
-    yield lambda: model.layers[1].w.__setitem__(0, 9.0)
+    yield lambda: model.layers[1].w.__setitem__(0, 0.5)
     yield lambda: model.layers.pop()
     yield lambda: model.options.update(power=3)
-    yield lambda: model.options["bias"].__setitem__(1, 9.0)
+    yield lambda: model.options["bias"].__setitem__(1, 0.5)
 
 
 def slots() -> Iterator[Any]:
@@ -417,6 +417,8 @@ CASES: list[Callable[[], Iterator[Any]]] = [
     filled_from_outside, exceptions, caches, unseen_caches,
 ]  # fmt: skip
 
+EAGER = {unseen_caches}
+
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 @pytest.mark.parametrize("engine", ["numpy", "c"])
@@ -431,7 +433,9 @@ def test_what_changes_is_seen(case: Callable[[], Iterator[Any]], engine: str) ->
             for _ in range(3):
                 found = flatten(compiled(X))[0]
                 for a, b in zip(wanted, found, strict=True):
-                    np.testing.assert_allclose(b, a, rtol=1e-13, err_msg=f"step {number}")
+                    away = 1e-13 * np.max(np.abs(a), initial=0.0)
+                    np.testing.assert_allclose(b, a, 1e-13, away, err_msg=f"step {number}")
+    assert ("runs eagerly" in compiled.explain()) == (case in EAGER), compiled.explain()
 
 
 def runs_eagerly(function: Callable[..., Any], match: str, calls: int) -> None:
@@ -451,9 +455,7 @@ def runs_eagerly(function: Callable[..., Any], match: str, calls: int) -> None:
 def test_a_function_that_changes_its_surroundings_goes_on_doing_so() -> None:
     layer = Layer()
     runs_eagerly(layer.counting, "changes what it finds around itself: calls", 5)
-    assert layer.calls > 5
-    before = layer.calls
-    gw.compile(layer.counting)
+    assert layer.calls == 5
     history: list[Any] = []
 
     def f(x: Any) -> Any:

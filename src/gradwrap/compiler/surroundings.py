@@ -9,6 +9,7 @@ An array that cannot be replaced so is compared by its content instead.
 
 from __future__ import annotations
 
+import dis
 import functools
 import operator
 import pathlib
@@ -42,6 +43,8 @@ IMMUTABLE: Any = (tuple, frozenset)
 PARTIAL: type[Any] = functools.partial
 METHODS: Any = (staticmethod, classmethod)
 COPIED: Any = (PARTIAL, MethodType)
+GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+"""The instructions of Python that read a variable of a module."""
 HEAP_TYPE = 1 << 9
 """The flag of classes that were defined in Python."""
 
@@ -122,6 +125,9 @@ class Surroundings:
         self._nodes: dict[int, _Node] = {}
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()
+        self._unwatched: set[int] = set()
+        self._scopes: dict[int, set[str]] = {}
+        """The names that were looked up, by the dictionary of a module's variables."""
         self._package = (getattr(function, "__module__", "") or "").partition(".")[0]
         self._visit(function, "the function")
         for leaf in leaves:
@@ -175,7 +181,7 @@ class Surroundings:
     def _place(self, node: _Node, kind: str, name: str, holder: Any, key: Any = None) -> None:
         """Enter a place, and visit the one value that it holds."""
         place = Place(kind, name, holder, key)
-        if not isinstance(place.value, ModuleType):
+        if id(holder) not in self._unwatched and not isinstance(place.value, ModuleType):
             self.places.append(place)
         if kind in ("cell", "variable", "attribute"):
             self._visit(place.value, name, node)
@@ -204,19 +210,26 @@ class Surroundings:
 
     def _function(self, node: _Node, function: FunctionType) -> None:
         cells = function.__closure__ or ()
+        is_library = self._is_library(function)
         for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+            if is_library:
+                self._unwatched.add(id(cell))
             self._visit(cell, name, node)
         for key in ("__defaults__", "__kwdefaults__"):
             if getattr(function, key):
                 self._place(node, "attribute", function.__name__, function, key)
-        if self._is_library(function):
+        if is_library:
             return
         scope = function.__globals__
-        variables, words = _names(function.__code__)
-        self._names |= words | variables
-        inner = self._nodes.setdefault(id(scope), _Node(scope, ""))
-        node.parts.append(id(scope))
-        self._look_up_names(inner, scope, variables)
+        variables, names = _names(function.__code__)
+        self._names |= names
+        known = self._scopes.setdefault(id(scope), set())
+        for name in sorted(variables & scope.keys()):
+            if name in known:
+                self._visit(scope[name], name, node)
+            else:
+                known.add(name)
+                self._place(node, "variable", name, scope, name)
 
     def _container(self, node: _Node, value: Any) -> None:
         node.can_be_copied = type_of(value) in (list, tuple, dict)
@@ -232,7 +245,9 @@ class Surroundings:
         if isinstance(value, (FunctionType, CellType, MethodType, NDARRAY, list, tuple, dict)):
             return
         if isinstance(value, (ModuleType, type)):
-            self._look_up_names(node, vars(value), self._names)
+            scope = vars(value)
+            special = {name for name in scope if name[:2] == "__" and callable(scope[name])}
+            self._look_up_names(node, scope, self._names | special)
             for base in value.__mro__[1:] if isinstance(value, type) else ():
                 self._visit(base, node.name, node)
             return
@@ -352,8 +367,10 @@ class _Copies:
         return made
 
     def _empty(self, value: Any) -> Any:
-        if isinstance(value, (CellType, list, dict)):
+        if isinstance(value, (CellType, list)):
             return type_of(value)()
+        if isinstance(value, DICT):
+            return {}
         if isinstance(value, ModuleType):
             return ModuleType(value.__name__)
         kind: Any = type_of(value)
@@ -374,10 +391,17 @@ class _Copies:
                     if hasattr(value, name):
                         object.__setattr__(made, name, self.of(getattr(value, name)))
 
+    def _scope(self, scope: dict[str, Any]) -> dict[str, Any]:
+        """The copy of a module's variables, which all copied functions of the module share."""
+        if id(scope) not in self._made:
+            made = self._made[id(scope)] = self._empty(scope)
+            self._unfilled.append(functools.partial(self._fill, made, scope))
+        return cast("dict[str, Any]", self._made[id(scope)])
+
     def _function(self, function: FunctionType) -> FunctionType:
         made = FunctionType(
             function.__code__,
-            self.of(function.__globals__),
+            self._scope(function.__globals__),
             function.__name__,
             self.of(function.__defaults__),
             function.__closure__ and tuple(map(self.of, function.__closure__)),
@@ -400,16 +424,14 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 @functools.lru_cache(maxsize=1024)
 def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of variables and attributes in code, and its words, which may be names too."""
+    """The names of a module's variables in code, and all its names, with words that may be some."""
     codes = list(_codes(code))
-    names = frozenset(name for one in codes for name in one.co_names)
-    words = frozenset(
-        word
-        for one in codes
-        for word in one.co_consts
-        if isinstance(word, str) and word.isidentifier()
-    )
-    return names, words
+    variables = {
+        step.argval for one in codes for step in dis.get_instructions(one) if step.opname in GLOBAL
+    }
+    constants = [constant for one in codes for constant in one.co_consts]
+    words = {one for one in constants if isinstance(one, str) and one.isidentifier()}
+    return frozenset(variables), frozenset(words.union(*(one.co_names for one in codes)))
 
 
 @functools.lru_cache(maxsize=1024)
