@@ -163,6 +163,7 @@ def program_of(
             _enter_constants(program, lead, constants[group[0]], leaves)
             block.result = Result(tuple(map(lead.leaf, leaves)), lead.trace.tree)
             continue
+        _enter_constants(program, lead, constants[group[0]], guard.value)
         block.guard = Guard(guard.kind, lead.leaf(guard.value))
         outcomes: dict[Any, list[int]] = {}
         for member in group:
