@@ -1,0 +1,1 @@
+"""Dask, for tracked values: `gradwrap.dask.array` is `dask.array`."""
