@@ -13,6 +13,7 @@ import numpy as np
 
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules
+from gradwrap.backends.dask_protocol import class_attributes
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
@@ -37,8 +38,7 @@ class DaskBackend(Backend):
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
 
     def class_attributes(self) -> dict[str, Any]:
-        """Return the method that Dask asks for before it takes an unknown object for a constant."""
-        return {"__dask_tokenize__": _token}
+        return class_attributes()
 
     def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
@@ -77,15 +77,6 @@ class DaskBackend(Backend):
         return buffer + sums
 
 
-def _token(variable: Any) -> Any:
-    data = variable._untracked_data(  # noqa: SLF001  the backends share it with the class
-        "A function of dask.array",
-        "take it from the array's own namespace, xp = x.__array_namespace__(), or from NumPy: "
-        "np.add(a, x) for dask.array.add(a, x).",
-    )
-    return data.__dask_tokenize__()
-
-
 def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
     """For one chunk: the values whose place lies in it, added up."""
     sums: Any = np.zeros(places.size, dtype=values.dtype)
@@ -118,7 +109,7 @@ def _extended(xp: Any) -> ModuleType:
         xp,
         expand_dims=_expand_dims,
         eye=_eye,
-        linalg=module_like(xp.linalg, cholesky=_cholesky),
+        linalg=module_like(xp.linalg, cholesky=_cholesky, svdvals=_svdvals),
         reshape=_reshape,
         take=_take,
         take_along_axis=_take_along_axis,
@@ -137,6 +128,11 @@ def _eye(
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
     return da.linalg.cholesky(x, lower=not upper)
+
+
+def _svdvals(x: Any, /) -> Any:
+    """As the standard's; array-api-compat asks Dask for full matrices, which it lacks."""
+    return da.linalg.svd(x, coerce_signs=False)[1]
 
 
 def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:

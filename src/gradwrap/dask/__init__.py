@@ -1,1 +1,1 @@
-"""Dask, for tracked values: `gradwrap.dask.array` is `dask.array`."""
+"""Dask with tracked values: `gradwrap.dask.array` is a drop-in for `dask.array`."""

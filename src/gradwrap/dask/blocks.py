@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
+from dask.sizeof import sizeof
 from dask.utils import funcname, has_keyword
 
 from gradwrap.core.calls.promotion import promoted
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.core.values.tree import flatten
 from gradwrap.dask.linear import in_chunks, rechunk
 from gradwrap.transforms.custom_derivatives import custom_vjp
-from gradwrap.transforms.reverse import vjp
+from gradwrap.transforms.recording import Recording, checked_cotangents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,6 +187,73 @@ class _Function:
         return self.function(*blocks[:count], **named, **place)
 
 
+class Held:
+    """The result of a function of blocks, and the tape by which it is pulled back.
+
+    The tape stays in the process that made it, and serves once: a process to which this is sent,
+    and a second pull, run the function again.
+    """
+
+    def __init__(self, function: Any, places: tuple[int, ...], blocks: tuple[Any, ...]) -> None:
+        self.given: tuple[Any, ...] = (function, places, blocks)
+        self.tapes: list[Recording] = [Recording(function, places, blocks, {})]
+        self.result: Any = self.tapes[0].unwrapped(self.tapes[0].out)
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the blocks at `places`."""
+        try:
+            tape = self.tapes.pop()
+        except IndexError:
+            tape = Held(*self.given).tapes.pop()
+        outputs, treedef = flatten(tape.out)
+        return tuple(tape.pull(outputs, checked_cotangents(g, outputs, treedef)))
+
+    def __reduce__(self) -> Any:
+        return (Held, self.given)
+
+    def __sizeof__(self) -> int:
+        return sum(map(sizeof, (self.result, *self.given[2])))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Recorded:
+    """A function of blocks that records what it does."""
+
+    function: Any
+    places: tuple[int, ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"{funcname(self.function)}-recorded"
+
+    def __call__(self, *blocks: Any) -> Held:
+        return Held(self.function, self.places, blocks)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Result:
+    function: Any
+
+    @property
+    def __name__(self) -> str:
+        return str(funcname(self.function))
+
+    def __call__(self, held: Held) -> Any:
+        return held.result
+
+
+@dataclasses.dataclass(frozen=True)
+class _Gradient:
+    function: Any
+
+    @property
+    def __name__(self) -> str:
+        return f"{funcname(self.function)}-gradient"
+
+    def __call__(self, held: Held, g: Any) -> tuple[Any, ...]:
+        return held.pull(g)
+
+
 @dataclasses.dataclass(frozen=True)
 class _Pulled:
     """The cotangents of some arguments of a function of blocks; the last block is the output's."""
@@ -196,17 +265,8 @@ class _Pulled:
     def __name__(self) -> str:
         return f"{funcname(self.function)}-gradient"
 
-    def __call__(self, *blocks: Any) -> Any:
-        *given, g = blocks
-
-        def of_some(*some: Any) -> Any:
-            arguments = list(given)
-            for place, block in zip(self.places, some, strict=True):
-                arguments[place] = block
-            return self.function(*arguments)
-
-        pull = vjp(of_some, *(given[place] for place in self.places))[1]
-        return pull(g)
+    def __call__(self, *blocks: Any) -> tuple[Any, ...]:
+        return Held(self.function, self.places, blocks[:-1]).pull(blocks[-1])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -226,7 +286,7 @@ class _Part:
         return part[(None,) * self.lead] if self.lead else part
 
 
-def cotangent(blocks: Any) -> Any:
+def cotangents(blocks: Any) -> Any:
     """Return the cotangents of one block, of which `_Part` takes one; its name is that of tasks."""
     return blocks
 
@@ -290,32 +350,46 @@ class _Call:
             adjust_chunks={name: sizes[name] for name in self.loops if name in used},
         )
 
-    def pulled(self, arrays: Sequence[Any], g: Any) -> list[Any]:
-        """Return the cotangents of the tracked arguments."""
-        places = self.places()
-        if len(places) > 1 and not is_recorded([*arrays, g]):
-            return self._pulled_at_once(arrays, g)
-        found: list[Any] = []
-        for place, array in zip(places, arrays, strict=True):
-            axes = self._axes(place, array)
-            part = _Part(_Pulled(self.function, (place,)), 0, axes.lead)
-            inputs = (*self.inputs, _Input(True, None, self.loops))
-            call = axes.call(part, inputs, array)
-            found.append(axes.summed(_over_blocks(call, (*arrays, g))))
-        return found
+    def recorded(self, arrays: Sequence[Any]) -> Any:
+        """Return Dask's array of the `Held` of each block, for Dask's arrays."""
+        held = _Recorded(self.function, tuple(self.places()))
+        return self._of_objects(held, self.inputs, arrays)
 
-    def _pulled_at_once(self, arrays: Sequence[Any], g: Any) -> list[Any]:
-        """All cotangents of one block from one run of the function."""
-        inputs = (*self.inputs, _Input(True, None, self.loops))
+    def results(self, held: Any) -> Any:
+        """Return Dask's array of the results that are held."""
+        inputs = (_Input(True, None, self.loops),)
+        call = _Call(
+            _Result(self.function), inputs, self.loops, self.chunks, self.dtype, self.meta
+        )
+        return call.run([held])
+
+    def _of_objects(
+        self, function: Any, inputs: tuple[_Input, ...], arrays: Sequence[Any]
+    ) -> Any:
         nothing = np.empty((0,) * len(self.loops), dtype=object)
-        pulled = _Pulled(self.function, tuple(self.places()))
-        joint = _Call(pulled, inputs, self.loops, self.chunks, object, nothing).run([*arrays, g])
+        return _Call(function, inputs, self.loops, self.chunks, object, nothing).run(arrays)
+
+    def pulled(self, arrays: Sequence[Any], held: Any, g: Any) -> list[Any]:
+        """Return the cotangents of the tracked arguments, from what was held."""
+        inputs = (_Input(True, None, self.loops),) * 2
+        joint = self._of_objects(_Gradient(self.function), inputs, [held, g])
         found: list[Any] = []
         for number, (place, array) in enumerate(zip(self.places(), arrays, strict=True)):
             axes = self._axes(place, array)
-            part = _Part(cotangent, number, axes.lead)
-            call = axes.call(part, (_Input(True, None, self.loops),), array)
+            part = _Part(cotangents, number, axes.lead)
+            call = axes.call(part, inputs[:1], array)
             found.append(axes.summed(call.run([joint])))
+        return found
+
+    def pulled_anew(self, arrays: Sequence[Any], g: Any) -> list[Any]:
+        """Return the cotangents of the tracked arguments, as operations of tracked arrays."""
+        inputs = (*self.inputs, _Input(True, None, self.loops))
+        found: list[Any] = []
+        for place, array in zip(self.places(), arrays, strict=True):
+            axes = self._axes(place, array)
+            part = _Part(_Pulled(self.function, (place,)), 0, axes.lead)
+            call = axes.call(part, inputs, array)
+            found.append(axes.summed(_over_blocks(call, (*arrays, g))))
         return found
 
     def _axes(self, place: int, array: Any) -> _Axes:
@@ -359,11 +433,25 @@ def _run(call: _Call, arrays: tuple[Any, ...]) -> Any:
 
 
 def _forward(call: _Call, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
-    return _over_blocks(call, arrays), arrays
+    if is_recorded(arrays):  # by a transform around this one
+        return _over_blocks(call, arrays), (arrays, None)
+    held = _Opaque(call.recorded(arrays))
+    return call.results(held.array), (arrays, held)
 
 
-def _backward(call: _Call, arrays: tuple[Any, ...], g: Any) -> tuple[Any]:
-    return (tuple(call.pulled(arrays, in_chunks(g, call.chunks))),)
+def _backward(call: _Call, residuals: Any, g: Any) -> tuple[Any]:
+    arrays, held = residuals
+    g = in_chunks(g, call.chunks)
+    if held is None or is_recorded([arrays, g]):
+        return (tuple(call.pulled_anew(arrays, g)),)
+    return (tuple(call.pulled(arrays, held.array, g)),)
+
+
+class _Opaque:
+    """An array of objects, which is no array to a tape."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
 
 
 _over_blocks: Any = custom_vjp(_run, nondiff_argnums=0)

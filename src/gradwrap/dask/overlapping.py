@@ -75,48 +75,62 @@ def _is(kind: Any, name: str) -> bool:
 def _folded(
     block: Any, *, depths: Depth, kinds: Boundary, numblocks: tuple[int, ...], block_id: Any = None
 ) -> Any:
-    """Add up, axis by axis, what a block and its neighbours have got for its elements."""
-    for axis, count in enumerate(numblocks):
-        block = _folded_along(
-            np.moveaxis(block, axis, 0), depths[axis], kinds[axis], block_id[axis], count
-        )
-        block = np.moveaxis(block, 0, axis)
-    return block
+    """Add up what a block and its neighbours have got for its elements."""
+    edges = [
+        _Edges(depths[axis], kinds[axis], place, count)
+        for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True))
+    ]
+    return _folded_from(block, 0, edges)
 
 
-def _folded_along(block: Any, depth: Any, kind: Any, place: int, count: int) -> Any:
-    """Along the first axis: edges of the block before, own edge, block, own edge, of the next.
-
-    The own edges belong to the neighbours, or to the boundary.
+class _Edges:
+    """The parts of a block along an axis, in this order: from the block before it, its own edge,
+    itself, its own edge, from the next block. The own edges belong to the neighbours, or to the
+    boundary.
     """
-    before, after = sides(depth)
-    if not before and not after:
-        return block
-    is_none, is_periodic = _is(kind, "none"), _is(kind, "periodic")
-    is_first, is_last = place == 0 and not is_periodic, place == count - 1 and not is_periodic
-    from_previous, from_next = 0 if is_first else after, 0 if is_last else before
-    own_before = 0 if is_first and is_none else before
-    own_after = 0 if is_last and is_none else after
-    start = from_previous + own_before
-    stop = len(block) - from_next - own_after
-    total = block[start:stop].copy()
-    if from_previous:
-        total[:after] += block[:from_previous]
-    if from_next:
-        total[len(total) - before :] += block[len(block) - from_next :]
-    if is_first and own_before:
-        _add_boundary(total, block[:start], kind)
-    if is_last and own_after:
-        _add_boundary(total[::-1], block[stop:][::-1], kind)
+
+    def __init__(self, depth: Any, kind: Any, place: int, count: int) -> None:
+        before, after = sides(depth)
+        is_none, is_round = _is(kind, "none"), _is(kind, "periodic")
+        is_first, is_last = place == 0 and not is_round, place == count - 1 and not is_round
+        self.kind: Any = kind
+        self.from_previous: int = 0 if is_first else after
+        self.from_next: int = 0 if is_last else before
+        self.start: int = self.from_previous + (0 if is_first and is_none else before)
+        self.end: int = self.from_next + (0 if is_last and is_none else after)
+        self.at_start: bool = is_first and self.start > 0
+        self.at_end: bool = is_last and self.end > 0
+
+
+def _folded_from(block: Any, axis: int, edges: Sequence[_Edges]) -> Any:
+    """Fold the axes from this one on: the block itself, to which thin parts are added."""
+    if axis == len(edges):
+        return block.copy()
+    own = edges[axis]
+
+    def part(start: int, stop: int) -> Any:
+        return _folded_from(block[(*head, slice(start, stop))], axis + 1, edges)
+
+    def add(first: int, last: int, values: Any) -> None:
+        total[(*head, slice(first, last))] += values
+
+    head = (slice(None),) * axis
+    length = block.shape[axis]
+    core = length - own.start - own.end
+    total = part(own.start, length - own.end)
+    if own.from_previous:
+        add(0, own.from_previous, part(0, own.from_previous))
+    if own.from_next:
+        add(core - own.from_next, core, part(length - own.from_next, length))
+    if own.at_start and _is(own.kind, "reflect"):
+        add(0, own.start, np.flip(part(0, own.start), axis))
+    if own.at_end and _is(own.kind, "reflect"):
+        add(core - own.end, core, np.flip(part(length - own.end, length), axis))
+    if own.at_start and _is(own.kind, "nearest"):
+        add(0, 1, part(0, own.start).sum(axis=axis, keepdims=True))
+    if own.at_end and _is(own.kind, "nearest"):
+        add(core - 1, core, part(length - own.end, length).sum(axis=axis, keepdims=True))
     return total
-
-
-def _add_boundary(total: Any, edge: Any, kind: Any) -> None:
-    """Add the cotangent of an edge before the first element to what the boundary was made of."""
-    if _is(kind, "reflect"):
-        total[: len(edge)] += edge[::-1]
-    elif _is(kind, "nearest"):
-        total[0] += edge.sum(axis=0)  # any other is a constant
 
 
 def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
