@@ -24,6 +24,8 @@ from gradwrap.rules.axes import as_axes, kept
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from gradwrap.core.values.space import Meta
+
     da: Any  # it has hardly any types; not installed, a checker takes this file for it
 else:
     import dask.array as da
@@ -44,7 +46,13 @@ class DaskBackend(Backend):
         return array.copy()
 
     def device(self, array: Any) -> Any:
-        return "cpu"
+        return Place(array)
+
+    def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
+        known = like is not None and like.shape == array.shape
+        if known and like is not None and like.device.chunks != array.chunks:
+            like = None  # cotangents are to be in these chunks
+        return super().meta(array, level, like if known else None)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return True  # code written for NumPy's views sees what it expects to see
@@ -75,6 +83,30 @@ class DaskBackend(Backend):
             meta=np.empty((0,) * buffer.ndim, dtype=buffer.dtype),
         )
         return buffer + sums
+
+
+class Place(str):
+    """Where an array is: the device of its chunks' library, and the chunks that it is cut in.
+
+    So what a formula makes in place of an argument is cut as that is.
+    """
+
+    __slots__ = ("chunks", "like")
+
+    def __new__(cls, array: Any) -> Place:
+        place = super().__new__(cls, "cpu")
+        place.chunks, place.like = array.chunks, array._meta  # noqa: SLF001  it has no other name
+        return place
+
+
+def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+    """As the standard's; in the chunks of a place, if an array of the shape was there."""
+    kind = np.float64 if dtype is None else dtype
+    if isinstance(device, Place):
+        options["meta"] = device.like.astype(kind)
+        if shape == tuple(map(sum, device.chunks)):
+            options["chunks"] = device.chunks
+    return da.zeros(shape, dtype=kind, **options)
 
 
 def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
@@ -113,6 +145,7 @@ def _extended(xp: Any) -> ModuleType:
         reshape=_reshape,
         take=_take,
         take_along_axis=_take_along_axis,
+        zeros=_zeros,
     )
 
 
@@ -228,6 +261,7 @@ def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) ->
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
+        adapted("reshape", lambda xp, g, x: _reshape(g, x.shape).rechunk(x.chunks)),
         adapted("sum", _sum),
         adapted("mean", _mean),
         adapted("var", _var),

@@ -17,9 +17,9 @@ from dask.sizeof import sizeof
 from dask.utils import funcname, has_keyword
 
 from gradwrap.core.calls.promotion import promoted
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.core.levels.wrapper import innermost, is_recorded
 from gradwrap.core.values.tree import flatten
-from gradwrap.dask.linear import in_chunks, rechunk
+from gradwrap.dask.linear import in_chunks, plain, rechunk
 from gradwrap.transforms.custom_derivatives import custom_vjp
 from gradwrap.transforms.recording import Recording, checked_cotangents
 
@@ -81,11 +81,6 @@ def map_blocks(
 
 
 WORDS = ("name", "token", "dtype", "chunks", "enforce_ndim", "meta")
-
-
-def plain(values: Any) -> list[Any]:
-    """Return the values without wrappers, which track nothing."""
-    return [native(value) if isinstance(value, AnyWrapper) else value for value in values]
 
 
 def as_tuple(axes: Any) -> tuple[int, ...]:

@@ -7,10 +7,10 @@ import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import dask
 import dask.array as da
 import numpy as np
 
+from gradwrap.backends.dask_protocol import splitting
 from gradwrap.backends.drop_in import Submodule, first_variable
 from gradwrap.backends.numpy_functions.table import on_data
 from gradwrap.core.array import protocol
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 OWN: dict[str, Callable[..., Any]] = {
     "dask.array.map_blocks": map_blocks,
     "dask.array.map_overlap": overlapping.map_overlap,
+    "dask.array.pad": linear.pad,
     "dask.array.rechunk": linear.rechunk,
     "dask.array.overlap.map_overlap": overlapping.map_overlap,
     "dask.array.overlap.overlap": overlapping.overlap,
@@ -102,17 +103,13 @@ def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., A
             if not is_recorded([args, kwargs]):
                 return on_data(known, args, kwargs)
             raise NoRuleError(_without_rule(path))
-        with dask.config.set(split_every=kwargs.pop("split_every", None) or _split_every()):
+        with splitting(kwargs.pop("split_every", None)):
             if isinstance(counterpart, np.ufunc):
                 return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
             _check_words(path, counterpart, kwargs)
             return protocol.call_function(cls, counterpart, args, kwargs)
 
     return function
-
-
-def _split_every() -> Any:
-    return dask.config.get("split_every", 4)
 
 
 def _check_words(path: str, counterpart: Callable[..., Any], kwargs: dict[str, Any]) -> None:

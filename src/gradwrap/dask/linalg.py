@@ -11,7 +11,7 @@ import dask.array as da
 import numpy as np
 
 from gradwrap.core.levels.wrapper import innermost, is_recorded
-from gradwrap.dask.blocks import plain
+from gradwrap.dask.linear import plain
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.custom_derivatives import custom_vjp
 

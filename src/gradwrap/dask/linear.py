@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.wrapper import innermost
+import dask.array as da
+import numpy as np
+
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.errors import NoRuleError
 from gradwrap.transforms.custom_derivatives import custom_vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def plain(values: Any) -> list[Any]:
+    """Return the values without wrappers, which track nothing."""
+    return [native(value) if isinstance(value, AnyWrapper) else value for value in values]
 
 
 def linear(forward: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any) -> Any:
@@ -52,3 +61,25 @@ def rechunk(x: Any, *args: Any, **options: Any) -> Any:
 def persist(x: Any, **options: Any) -> Any:
     """Compute the array on the workers and keep it there, as its method `persist`."""
     return linear(lambda a: a.persist(**options), lambda g: g, x)
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """Add elements at the ends of the axes, as `dask.array.pad`; the others stay in their chunks."""
+    if not is_recorded([array, options]):
+        return da.pad(*plain([array]), pad_width, mode, **options)
+    if mode != "constant" or is_recorded(options):
+        raise NoRuleError(
+            f"dask.array.pad of a tracked array has a rule for a constant alone, not for {mode!r}. "
+            "Fix: map_overlap with boundary='reflect', 'nearest' or 'periodic' for a stencil; or "
+            "concatenate slices of the array."
+        )
+    widths = np.broadcast_to(pad_width, (array.ndim, 2))
+    inside = tuple(
+        slice(int(before), int(before) + length)
+        for (before, _), length in zip(widths, array.shape, strict=True)
+    )
+    zeros = da.zeros_like(innermost(array))
+    ends = da.pad(zeros, pad_width, mode, **options)
+    return ends + linear(
+        lambda a: da.pad(a, pad_width), lambda g: in_chunks(g[inside], zeros.chunks), array
+    )

@@ -16,8 +16,8 @@ import numpy as np
 from dask.array import overlap as daskmod
 
 from gradwrap.core.levels.wrapper import innermost, is_recorded
-from gradwrap.dask.blocks import as_tuple, map_blocks, plain
-from gradwrap.dask.linear import in_chunks, linear, rechunk
+from gradwrap.dask.blocks import as_tuple, map_blocks
+from gradwrap.dask.linear import in_chunks, linear, plain, rechunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
