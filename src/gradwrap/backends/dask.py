@@ -6,6 +6,7 @@ Dask's task graph, and computes nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from gradwrap.core.values.space import Meta
 
     da: Any  # it has hardly any types; not installed, a checker takes this file for it
+    dask: Any
 else:
+    import dask
     import dask.array as da
 
 
@@ -41,6 +44,13 @@ class DaskBackend(Backend):
 
     def class_attributes(self) -> dict[str, Any]:
         return class_attributes()
+
+    def computed(self, arrays: list[Any], stay: list[bool]) -> list[Any]:
+        if not any(stay):
+            return list(dask.compute(*arrays))
+        found: list[Any] = list(dask.persist(*arrays))
+        plain = iter(dask.compute(*itertools.compress(found, [not one for one in stay])))
+        return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
 
     def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
@@ -258,10 +268,17 @@ def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) ->
     return 1.0 / known if known > 0 else math.nan
 
 
+def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
+    """The cotangent in the argument's chunks, which reshaping may have joined."""
+    found = xp.reshape(g, x.shape)
+    are_native = isinstance(found, da.Array) and isinstance(x, da.Array)
+    return found.rechunk(x.chunks) if are_native and found.chunks != x.chunks else found
+
+
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
-        adapted("reshape", lambda xp, g, x: _reshape(g, x.shape).rechunk(x.chunks)),
+        adapted("reshape", _reshaped_back),
         adapted("sum", _sum),
         adapted("mean", _mean),
         adapted("var", _var),
