@@ -2,6 +2,7 @@
 
 `scipy.fft` asks the backends that are registered with it, and einops the subclasses of its own.
 scikit-learn works in the namespace of its arrays if it is told so by `array_api_dispatch=True`.
+Dask has none, and is to refuse tracked values where it would take them for constants.
 None of them is imported by gradwrap.
 """
 
@@ -151,8 +152,17 @@ def _let_floats_through(module: Any) -> None:
     module.float = names.BUILTINS["float"]
 
 
+# Dask ---------------------------------------------------------------------------------------------
+
+
+def _enter_dask(name: str, module: Any) -> None:
+    getattr(import_module("gradwrap.backends.dask_protocol"), name)(module)
+
+
 _entered: list[Any] = []
 ENTRIES: dict[str, Callable[[Any], None]] = {
+    "dask.delayed": functools.partial(_enter_dask, "enter_delayed"),
+    "dask.tokenize": functools.partial(_enter_dask, "enter_tokens"),
     "scipy.fft": _enter_scipy_fft,
     "einops": _enter_einops,
     "sklearn.utils._array_api": _enter_sklearn,
