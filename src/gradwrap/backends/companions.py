@@ -2,7 +2,7 @@
 
 `scipy.fft` asks the backends that are registered with it, and einops the subclasses of its own.
 scikit-learn works in the namespace of its arrays if it is told so by `array_api_dispatch=True`.
-None of them is imported by gradwrap.
+The labelled arrays of xarray become containers. None of them is imported by gradwrap.
 """
 
 from __future__ import annotations
@@ -151,6 +151,14 @@ def _let_floats_through(module: Any) -> None:
     module.float = names.BUILTINS["float"]
 
 
+# xarray -------------------------------------------------------------------------------------------
+
+
+def _enter_xarray(_module: Any) -> None:
+    import_module("gradwrap.backends.xarray").enter_all()
+    import_module("gradwrap.backends.xarray_functions")
+
+
 _entered: list[Any] = []
 ENTRIES: dict[str, Callable[[Any], None]] = {
     "scipy.fft": _enter_scipy_fft,
@@ -159,4 +167,5 @@ ENTRIES: dict[str, Callable[[Any], None]] = {
     "sklearn.metrics._classification": _let_floats_through,
     "sklearn.metrics._regression": _let_floats_through,
     "sklearn.metrics.cluster._unsupervised": _let_floats_through,
+    "xarray": _enter_xarray,
 }
