@@ -14,13 +14,13 @@ import optree
 
 from gradwrap.core.levels.wrapper import AnyWrapper, stripped
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.core.values.layouts import current_layout
+from gradwrap.core.values.layouts import current_layout, exactly
 from gradwrap.core.values.pytree_classes import enter
 from gradwrap.core.values.tree import NAMESPACE
 from gradwrap.errors import PytreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from gradwrap.core.values.layouts import Layout
 
@@ -38,17 +38,26 @@ class Labels:
     """What a labelled container is apart from its data: the structure of a pytree.
 
     Two are equal if their dimensions and coordinates are: a tangent or a cotangent may have
-    another name and other attributes.
+    another name and other attributes. They count where a program was made for them.
     """
 
-    def __init__(self, dims: Any, coords: Any, indexes: Any, attrs: Any, name: Any = None) -> None:
-        self.dims: dict[Any, tuple[Hashable, ...]] = dims
+    def __init__(self, variables: dict[Any, Any], whole: Any) -> None:
+        self.dims: dict[Any, tuple[Hashable, ...]] = {k: v.dims for k, v in variables.items()}
         """The dimensions of each array, by the name of its variable."""
-        self.coords: dict[Hashable, Any] = coords
-        self.indexes: dict[Hashable, Any] = indexes
-        self.attrs: dict[Any, dict[Any, Any]] = attrs
+        self.shapes: dict[Any, tuple[int, ...]] = {
+            name: getattr(variable._data, "shape", ())  # noqa: SLF001  a placeholder has none
+            for name, variable in variables.items()
+        }
+        self.coords: dict[Hashable, Any] = {}
+        self.indexes: dict[Hashable, Any] = {}
+        if not isinstance(whole, xr.Variable):
+            self.coords = _coords(whole.coords.variables)
+            self.indexes = dict(whole.xindexes)
+        self.attrs: dict[Any, dict[Any, Any]] = {k: dict(v.attrs) for k, v in variables.items()}
         """The attributes of each variable; those of a `Dataset` itself under None."""
-        self.name: Any = name
+        self.attrs[None] = dict(whole.attrs)
+        self.name: Any = getattr(whole, "name", None)
+        self._is_exact: bool = exactly.get()
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -56,7 +65,13 @@ class Labels:
             and self.dims == other.dims
             and self.coords.keys() == other.coords.keys()
             and all(_are_alike(one, other.coords[name]) for name, one in self.coords.items())
+            and (not (self._is_exact or other._is_exact) or self._is_annotated_as(other))
         )
+
+    def _is_annotated_as(self, other: Labels) -> bool:
+        coords = [{name: v.attrs for name, v in one.coords.items()} for one in (self, other)]
+        texts = map(repr, ((self.attrs, coords[0]), (other.attrs, coords[1])))
+        return bool(self.name == other.name) and len(set(texts)) == 1
 
     def __hash__(self) -> int:
         return hash((tuple(self.dims.items()), frozenset(self.coords)))
@@ -73,10 +88,8 @@ class Labels:
     def variable(self, name: Any, leaf: Any) -> Any:
         """Return the variable of a leaf, whose axes may differ from those of the structure."""
         dims, layout = self.dims[name], current_layout()
-        if not hasattr(leaf, "ndim"):  # a placeholder, which a tree may hold for a moment
-            held = xr.Variable(dims, np.empty((0,) * len(dims)))
-            held._data = leaf  # noqa: SLF001  it takes nothing but arrays
-            return held
+        if not hasattr(leaf, "ndim"):  # what a tree may hold for a moment: a number, None
+            leaf = np.broadcast_to(0.0, self.shapes[name])
         if layout is not None:
             dims = self._laid_out(dims, leaf, layout)
         if leaf.ndim != len(dims):
@@ -122,42 +135,43 @@ class Labels:
 
     def block(self, name: Any, leaf: Any) -> Any:
         """Return the block of a Jacobian whose rows are those of a variable; of several, each."""
-        if not isinstance(leaf, LABELLED):
-            if hasattr(leaf, "ndim"):
-                leaf = xr.DataArray(self.variable(name, leaf))
-            elif leaf is not None:
-                return _optree.tree_map(
-                    lambda part: self.block(name, part),
-                    leaf,
-                    is_leaf=lambda part: isinstance(part, LABELLED),
-                    none_is_leaf=True,
-                    namespace=NAMESPACE,
-                )
-            return leaf if leaf is None else leaf.assign_coords(self._coords_of(name))
-        rows = self.dims[name]
+        if leaf is None:
+            return None
+        own = self._coordinates_of(name)
+        if isinstance(leaf, LABELLED):
+            return self._labelled_rows(self.dims[name], own, leaf)
+        if hasattr(leaf, "ndim"):
+            return xr.DataArray(self.variable(name, leaf)).assign_coords(own)
+        return _optree.tree_map(
+            lambda part: self.block(name, part),
+            leaf,
+            is_leaf=lambda part: isinstance(part, LABELLED),
+            none_is_leaf=True,
+            namespace=NAMESPACE,
+        )
+
+    def _labelled_rows(self, rows: tuple[Hashable, ...], own: Any, leaf: Any) -> Any:
+        """A block whose columns have their labels, with those of the rows before them."""
         if isinstance(leaf, xr.Variable):
             leaf = xr.DataArray(leaf)
-        common = [
-            key
-            for key, one in leaf.coords.variables.items()
-            if not one.dims and key in self.coords and _are_alike(one, self.coords[key])
-        ]
-        leaf = leaf.drop_vars(common)
-        taken = {*rows, *self.coords}
+        scalars = {key: one for key, one in leaf.coords.variables.items() if not one.dims}
+        leaf = leaf.drop_vars(
+            [k for k, v in scalars.items() if k in own and _are_alike(v, self.coords[k])]
+        )
+        taken = {*rows, *own}
         other: dict[Hashable, str] = {}
-        for own in {*leaf.dims, *leaf.coords} & taken:
-            new = f"{own}{OF_ARGUMENT}"
-            while new in taken or new in leaf.dims or new in leaf.coords:
-                new += OF_ARGUMENT
-            other[own] = new
+        for key in {*leaf.dims, *leaf.coords} & taken:
+            other[key] = f"{key}{OF_ARGUMENT}"
+            while other[key] in taken or other[key] in {*leaf.dims, *leaf.coords}:
+                other[key] += OF_ARGUMENT
         leaf = leaf.rename(other).rename({f"out_{i}": dim for i, dim in enumerate(rows)})
-        return leaf.assign_coords(self._coords_of(name))
+        return leaf.assign_coords(own)
 
-    def _coords_of(self, name: Any) -> Any:
+    def _coordinates_of(self, name: Any) -> Any:
         """The coordinates that one variable has."""
-        every, dims = self._all_coordinates(), set(self.dims[name])
+        dims = set(self.dims[name])
         own = [key for key, one in self.coords.items() if dims.issuperset(one.dims)]
-        return every.to_dataset()[own].coords
+        return self._all_coordinates().to_dataset()[own].coords
 
 
 def _are_alike(a: Any, b: Any) -> bool:
@@ -179,9 +193,11 @@ def _name_of_batch(layout: Layout, dims: Any) -> Hashable:
 
 
 def _data(variable: Any) -> Any:
-    """The array of a variable; what is still in a file is read."""
+    """The array of a variable; what is still in a file is read, and no axes make a number."""
     held = variable._data  # noqa: SLF001  `data` would make an array of a placeholder
-    return variable.data if hasattr(held, "get_duck_array") else held
+    if hasattr(held, "get_duck_array"):
+        held = variable.data
+    return held[()] if type_of(held) is np.ndarray and not held.ndim else held
 
 
 def _coords(variables: Any) -> dict[Hashable, Any]:
@@ -204,23 +220,16 @@ def _coords(variables: Any) -> dict[Hashable, Any]:
 
 
 def _flatten_array(array: Any) -> tuple[Iterable[Any], Labels, tuple[str, ...]]:
-    coords, indexes = _coords(array.coords.variables), dict(array.xindexes)
-    labels = Labels({None: array.dims}, coords, indexes, {None: dict(array.attrs)}, array.name)
-    return (_data(array.variable),), labels, ("data",)
+    return (_data(array.variable),), Labels({None: array.variable}, array), ("data",)
 
 
 def _flatten_variable(variable: Any) -> tuple[Iterable[Any], Labels, tuple[str, ...]]:
-    labels = Labels({None: variable.dims}, {}, {}, {None: dict(variable.attrs)})
-    return (_data(variable),), labels, ("data",)
+    return (_data(variable),), Labels({None: variable}, variable), ("data",)
 
 
 def _flatten_dataset(dataset: Any) -> tuple[Iterable[Any], Labels, tuple[Any, ...]]:
     variables = {name: dataset.variables[name] for name in dataset.data_vars}
-    attrs = {name: dict(one.attrs) for name, one in variables.items()}
-    dims = {name: one.dims for name, one in variables.items()}
-    coords, indexes = _coords(dataset.coords.variables), dict(dataset.xindexes)
-    labels = Labels(dims, coords, indexes, {**attrs, None: dict(dataset.attrs)})
-    return tuple(map(_data, variables.values())), labels, tuple(variables)
+    return map(_data, variables.values()), Labels(variables, dataset), tuple(variables)
 
 
 # Putting together ---------------------------------------------------------------------------------
@@ -237,15 +246,20 @@ def _unflatten_array(labels: Labels, leaves: Sequence[Any]) -> Any:
     if _is_jacobian():
         return labels.block(None, leaf)
     variable = labels.variable(None, leaf)
-    coords = labels.coordinates([variable]) if hasattr(leaf, "ndim") else None
-    return xr.DataArray(variable, coords=coords, name=labels.name)
+    coords = labels.coordinates([variable])
+    made = xr.DataArray(variable, coords=coords, name=labels.name)
+    _hold(made.variable, leaf)
+    return made
 
 
 def _unflatten_variable(labels: Labels, leaves: Sequence[Any]) -> Any:
+    (leaf,) = leaves
     if _is_jacobian():
-        block = labels.block(None, leaves[0])
+        block = labels.block(None, leaf)
         return block.variable if type_of(block) is xr.DataArray and not block.coords else block
-    return labels.variable(None, leaves[0])
+    made = labels.variable(None, leaf)
+    _hold(made, leaf)
+    return made
 
 
 def _unflatten_dataset(labels: Labels, leaves: Sequence[Any]) -> Any:
@@ -255,9 +269,17 @@ def _unflatten_dataset(labels: Labels, leaves: Sequence[Any]) -> Any:
         are_arrays = all(hasattr(leaf, "ndim") for leaf in leaves)
         return xr.Dataset(blocks) if are_arrays else blocks
     variables = {name: labels.variable(name, leaf) for name, leaf in named.items()}
-    is_whole = all(hasattr(leaf, "ndim") for leaf in leaves)
-    coords = labels.coordinates(variables.values()) if is_whole else None
-    return xr.Dataset(variables, coords=coords, attrs=labels.attrs[None])
+    coords = labels.coordinates(variables.values())
+    made = xr.Dataset(variables, coords=coords, attrs=labels.attrs[None])
+    for name, leaf in named.items():
+        _hold(made.variables[name], leaf)
+    return made
+
+
+def _hold(variable: Any, leaf: Any) -> None:
+    """Let a variable hold what is no array, which xarray would convert."""
+    if not hasattr(leaf, "ndim"):
+        variable._data = leaf  # noqa: SLF001  it is set nowhere else
 
 
 def enter_all() -> None:

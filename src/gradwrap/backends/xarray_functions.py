@@ -158,7 +158,14 @@ def _by_weights(  # noqa: PLR0913  xarray's
 
 
 def _interp1d(  # noqa: PLR0913  the options of xarray's class
-    module: Any, x: Any, y: Any, *, method: Any, order: Any = None, fill_value: Any = None, **more: Any
+    module: Any,
+    x: Any,
+    y: Any,
+    *,
+    method: Any,
+    order: Any = None,
+    fill_value: Any = None,
+    **more: Any,
 ) -> Any:
     """The interpolant of xarray's `ScipyInterpolator`, with what it takes for granted."""
     kind = {"polynomial": order, "quintic": 5}.get(method, method)
@@ -178,7 +185,7 @@ def interpolator_nd(theirs: Any, method: Any, **kwargs: Any) -> Any:
         if not _is_tracked(values, xi):
             return function(points, values, xi, **more)
         ours = getattr(import_module("gradwrap.scipy.interpolate"), function.__name__)
-        return ours([np.asarray(one) for one in points], values, xi, **more)
+        return ours(tuple(map(np.asarray, points)), values, xi, **more)
 
     return interpn, options
 

@@ -173,9 +173,7 @@ class _Entering:
             data = backend_of(leaf).batch_first(leaf, first) if first else leaf
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
         return (
-            entered[0]
-            if treedef.is_lone
-            else put(treedef, entered, "example", axes, self.mapped)
+            entered[0] if treedef.is_lone else put(treedef, entered, "example", axes, self.mapped)
         )
 
 

@@ -10,7 +10,6 @@ from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.space import size_of
-from gradwrap.core.values.tree import TreeDef
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import one_or_tuple
 from gradwrap.transforms.arguments import default_scalar, unwrapped
@@ -19,6 +18,7 @@ from gradwrap.transforms.batch import batch_of, unit_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.core.values.tree import TreeDef
     from gradwrap.typing.signatures import Argnums
 
 

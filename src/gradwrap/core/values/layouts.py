@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from gradwrap.core.values.tree import unflatten
+from gradwrap.core.values.tree import flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,19 @@ def put(
         return unflatten(treedef, leaves)
     finally:
         _current.reset(token)
+
+
+exactly: ContextVar[bool] = ContextVar("gradwrap_exactly", default=False)
+"""True while structures are made that are equal only to those with all the same annotations."""
+
+
+def flatten_exactly(tree: Any) -> tuple[list[Any], TreeDef]:
+    """Return the leaves of a tree, and its structure, on whose annotations something depends."""
+    token = exactly.set(True)
+    try:
+        return flatten(tree)
+    finally:
+        exactly.reset(token)
 
 
 _current: ContextVar[Layout | None] = ContextVar("gradwrap_layout", default=None)
