@@ -233,6 +233,10 @@ class Backend:
         """The cotangent to start from."""
         return self.xp.ones_like(array)
 
+    def computed(self, arrays: list[Any], stay: list[bool]) -> list[Any]:
+        """Compute lazy arrays together; those that do not `stay` become plain arrays."""
+        return arrays
+
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
