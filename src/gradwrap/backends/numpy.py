@@ -13,7 +13,8 @@ import numpy as np
 from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.backends.numpy_sums import summed
-from gradwrap.core.library.backend import Backend, module_like
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
@@ -79,6 +80,12 @@ def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> An
 
 def _reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
     return x.copy().reshape(shape) if copy else x.reshape(shape)
+
+
+def _expand_dims(x: Any, /, *, axis: int = 0) -> Any:
+    if axis == -1:
+        return x[..., None]
+    return x[..., None, :] if axis == -2 and x.ndim else np.expand_dims(x, axis)
 
 
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
@@ -153,9 +160,18 @@ class NumPyBackend(Backend):
             matrix_transpose=operator.attrgetter("mT"),
             sum=summed,
             reshape=_reshape,
+            expand_dims=_expand_dims,
             broadcast_to=_repeated,
-            linalg=module_like(xp.linalg, solve=untyped.linalg.solve),
         )
+        find = direct.__dict__["__getattr__"]
+
+        def with_solve(name: str) -> Any:
+            if name == "linalg":  # an import, which not every program needs
+                direct.__dict__[name] = module_like(find(name), solve=untyped.linalg.solve)
+                return direct.__dict__[name]
+            return find(name)
+
+        direct.__dict__["__getattr__"] = with_solve
         return direct
 
     def native(self, path: str) -> Callable[..., Any] | None:

@@ -22,10 +22,10 @@ def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
     if len(x1_meta.shape) > 1 and x2.ndim > 1:
         return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 1:
-        return (g[..., None] if len(x1_meta.shape) > 1 else g) * x2
+        return (xp.expand_dims(g, axis=-1) if len(x1_meta.shape) > 1 else g) * x2
     if x2.ndim == 2:
         return xp.matmul(x2, g)
-    return xp.matmul(g[..., None, :], xp.matrix_transpose(x2))[..., 0, :]
+    return xp.matmul(xp.expand_dims(g, axis=-2), xp.matrix_transpose(x2))[..., 0, :]
 
 
 def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
@@ -35,10 +35,10 @@ def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
     if x1.ndim == 1 and len(x2_meta.shape) == 1:
         return g * x1
     if x1.ndim == 1:
-        return x1[:, None] * g[..., None, :]
+        return xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
     if x1.ndim == 2:
         return xp.matmul(g, x1)
-    return xp.matmul(xp.matrix_transpose(x1), g[..., None])[..., 0]
+    return xp.matmul(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))[..., 0]
 
 
 def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:

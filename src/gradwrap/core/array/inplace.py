@@ -192,9 +192,13 @@ def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
 
     def change(variable: Any, other: Any, /) -> Any:
         how = variable._view
-        if how is not None and update is not None and is_current_part(variable):
-            if update(how.source, how.statics[0], other):
-                return variable
+        if (
+            how is not None
+            and update is not None
+            and is_current_part(variable)
+            and update(how.source, how.statics[0], other)
+        ):
+            return variable
         return operate(variable, symbol, other)
 
     return change
