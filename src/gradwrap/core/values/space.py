@@ -55,6 +55,16 @@ class Meta:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+class Tangent:
+    """The tangent of an array, in the place of a node."""
+
+    __slots__ = ("meta", "value")
+
+    def __init__(self, meta: Meta, value: Any) -> None:
+        self.meta: Meta = meta
+        self.value: Any = value
+
+
 class Batch:
     """The place of a batch, instead of a node: the data have a batch axis, the first.
 
