@@ -294,9 +294,7 @@ class Variable(
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
-            error = TrackedAttributeError(text)
-            error.obj = self  # and no name, so that Python adds no guess of a similar one
-            return error
+            return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
         return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:
