@@ -33,6 +33,7 @@ from gradwrap.compiler.surroundings import Surroundings
 from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, is_input, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten
 from gradwrap.errors import CompileError, CompileWarning
 
@@ -234,7 +235,7 @@ class Compiled(Generic[P, R]):
     # Calls ----------------------------------------------------------------------------------------
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        leaves, treedef = flatten((args, kwargs))
+        leaves, treedef = flatten_exactly((args, kwargs))
         if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         if getattr(self._tracing, "active", False):

@@ -750,6 +750,8 @@ NAMESPACE.__name__ = "gradwrap_tracers"
 class TraceBackend(NumPyBackend):
     """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
 
+    keeps_base = False
+
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
         direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})

@@ -1193,7 +1193,7 @@ DECOMPOSITIONS = [
         neutral=A,
         symmetric="a",
         samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
-        note="the unused triangle is what SciPy makes it: that of the argument, or zeros from 1.18 on",
+        note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
     Row(
         "linalg.cho_solve",
