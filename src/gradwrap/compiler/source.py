@@ -1000,7 +1000,7 @@ def _source_of_add_at() -> str:
     parts = [
         "import math",
         "",
-        f"SPARSE, DOUBLE = {numpy_scatter.SPARSE}, {numpy_scatter.DOUBLE}",
+        f"DOUBLE, MANY = {numpy_scatter.DOUBLE}, {numpy_scatter.MANY}",
         "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
     ]
     module: Any = numpy_scatter
