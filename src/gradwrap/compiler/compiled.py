@@ -338,7 +338,8 @@ class Compiled(Generic[P, R]):
         gc.disable()  # it would walk through the trace again and again
         try:
             self._tracing.active = True
-            self._extend(entry, call, inputs)
+            with call.library.current():
+                self._extend(entry, call, inputs)
         except (Unhandled, Unsupported) as error:
             self._give_up(entry, str(error), warn=False)
         except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
@@ -393,6 +394,7 @@ class Compiled(Generic[P, R]):
         entry.traces.append(one)
         entry.constants.append(_named(constants_of(one, other), entry.surroundings))
         entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
+        self._quick = None  # it goes to the program before
 
     def _built(
         self, entry: _Entry, leaves: Sequence[Any], inputs: Callable[[Any], bool]

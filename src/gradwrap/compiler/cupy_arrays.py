@@ -24,7 +24,7 @@ from gradwrap.compiler.libraries import Compilable
 from gradwrap.compiler.program import NDARRAY
 from gradwrap.compiler.tracing import NUMERIC, OWN, ArrayTracer, Tape, TraceBackend, Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.backend import Backend, backend_of, register_backend
+from gradwrap.core.library.backend import Backend, backend_of, find_backend, register_backend
 from gradwrap.core.library.compat import module_like
 
 if TYPE_CHECKING:
@@ -79,6 +79,34 @@ def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(x, offset, -2, -1, dtype)
 
 
+def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """As the standard's."""
+    return np.sum((x != 0).astype(np.int64), axis=axis, keepdims=keepdims)
+
+
+def _round(x: Any, /, *options: Any, **named: Any) -> Any:
+    """As NumPy's, with kernels for floats."""
+    plainly = x.dtype.kind == "f" and not options and not named
+    return np.rint(x) if plainly else np.round(x, *options, **named)
+
+
+def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """As the standard's, in the dtype of x."""
+    out = x if min is None else np.maximum(x, _bound(min, x))
+    out = out if max is None else np.minimum(out, _bound(max, x))
+    return out.copy() if out is x else out
+
+
+def _bound(bound: Any, x: Any) -> Any:
+    """A bound in the dtype of x."""
+    if hasattr(bound, "shape"):
+        return bound.astype(x.dtype)
+    if x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype)
+        bound = min(max(bound, limits.min), limits.max)
+    return x.dtype.type(bound)
+
+
 LINALG: Any = module_like(
     OWN["linalg"],
     vecdot=_vecdot,
@@ -91,7 +119,14 @@ LINALG: Any = module_like(
     tensordot=np.tensordot,
 )
 """Functions that CuPy has under another name, or not at all."""
-FUNCTIONS: dict[str, Any] = {**OWN, "linalg": LINALG, "vecdot": _vecdot}
+FUNCTIONS: dict[str, Any] = {
+    **OWN,
+    "clip": _clip,
+    "count_nonzero": _count_nonzero,
+    "round": _round,
+    "linalg": LINALG,
+    "vecdot": _vecdot,
+}
 NAMESPACE: Any = module_like(compat, **FUNCTIONS)
 NAMESPACE.__name__ = "gradwrap_cupy_tracers"
 
@@ -130,6 +165,8 @@ class CupyTraceBackend(TraceBackend):
         super().__init__(xp, kind)
         self.name: str = "cupy"
         self.array_types: frozenset[type] = frozenset({kind})
+        eager = find_backend(cupy.ndarray)
+        self.node: Any = None if eager is None else eager.node  # which knows its stream
 
     def for_formulas(self, xp: Any) -> Any:
         direct = Backend.for_formulas(self, xp)
@@ -263,4 +300,5 @@ class Cupy(Compilable):
 
 def library_of(leaf: Any) -> Cupy:
     """Return what the compiler asks for a call with an array."""
+    backend_of(leaf)  # that of the tracers asks it for its nodes
     return Cupy(leaf.data.device_id)

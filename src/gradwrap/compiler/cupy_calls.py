@@ -135,7 +135,9 @@ def on_device(key: Any) -> Any:
 def _scatter_add(x: Any, key: Any, value: Any) -> Any:
     new = x.copy(order="K")
     key = on_device(key)
-    if adds_once(key):
+    if getattr(key, "dtype", None) == np.bool_ and key.ndim:
+        add_masked(new, key, value)
+    elif adds_once(key):
         new[key] += value
     else:
         add_at(new, key, value)
@@ -155,6 +157,16 @@ def add_at(x: Any, key: Any, value: Any) -> None:
         cupy.add.at(x.imag, key, value.imag)
     else:
         cupy.add.at(x, key, value)
+
+
+def add_masked(x: Any, mask: Any, values: Any) -> None:
+    """Add to the elements that a mask of the first axes selects, whose count nobody asks for."""
+    shown = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
+    if cupy.ndim(values) and values.shape[0]:
+        places = cupy.cumsum(mask.ravel(), dtype="int64").reshape(mask.shape) - 1
+        values = values.take(places, axis=0)
+    if cupy.size(values):
+        x += cupy.where(shown, values, x.dtype.type(0))
 
 
 def _mt(x: Any) -> Any:

@@ -137,20 +137,21 @@ def literal(value: Any, dtype: Any) -> str | None:
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind == "i":
-        return None if int(value) == np.iinfo(dtype).min else f"{TYPES[dtype]}({int(value)}LL)"
+        number = int(value)
+        if number == np.iinfo(dtype).min:
+            return None
+        text = f"{number}{'LL' if dtype.itemsize == 8 else ''}"
+        return f"({text})" if number < 0 else text
     if dtype.kind == "c":
-        number = complex(value)
-        parts = [literal(part, np.dtype(f"f{dtype.itemsize // 2}")) for part in _parts(number)]
-        return None if None in parts else f"{TYPES[dtype]}({', '.join(map(str, parts))})"
-    number = float(dtype.type(value))
-    if not math.isfinite(number):
+        both = complex(value)
+        real = np.dtype(f"f{dtype.itemsize // 2}")
+        parts = [literal(part, real) for part in (both.real, both.imag)]
+        return None if None in parts else f"{TYPES[dtype]}({parts[0]}, {parts[1]})"
+    real_number = float(dtype.type(value))
+    if not math.isfinite(real_number):
         return None
-    text = f"{number!r}{'f' if dtype.itemsize == 4 else ''}"
+    text = f"{real_number!r}{'f' if dtype.itemsize == 4 else ''}"
     return f"({text})" if text[0] == "-" else text
-
-
-def _parts(number: complex) -> tuple[float, float]:
-    return number.real, number.imag
 
 
 def converted(text: str, source: Any, target: Any) -> str:
@@ -158,8 +159,8 @@ def converted(text: str, source: Any, target: Any) -> str:
     if source == target:
         return text
     if target.kind == "b":
-        return f"({text} != {TYPES[source]}(0))"
+        return f"({text} != ({TYPES[source]})(0))"
     if target.kind == "c" and source.kind != "c":
         part = TYPES[np.dtype(f"f{target.itemsize // 2}")]
-        return f"{TYPES[target]}({part}({text}))"
-    return f"{TYPES[target]}({text})"
+        return f"{TYPES[target]}(({part})({text}))"
+    return f"({TYPES[target]})({text})"

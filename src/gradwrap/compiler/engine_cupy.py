@@ -187,9 +187,10 @@ class CupySource:
             lines.append("cp.cuda.get_current_stream().synchronize()")
         for kernel in self._kernels:
             lines += [kernel, ""]
-        if "add_at" in self._writer.scope:
-            text = inspect.getsource(cupy_calls.add_at)
-            lines += ["", text.replace(": Any", "").replace(" -> None", "").replace("cupy.", "cp.")]
+        for helper in (cupy_calls.add_at, cupy_calls.add_masked):
+            if helper.__name__ in self._writer.scope:
+                text = inspect.getsource(helper).replace(": Any", "").replace(" -> None", "")
+                lines += ["", text.replace("cupy.", "cp.")]
         if "raise Missed" in self._body:
             lines += ["", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
@@ -232,6 +233,12 @@ class _Writer(Writer):
         return None
 
     def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
+        is_mask = (
+            type_of(key) is Ref and key.index >= 0 and self.values[key.index].dtype.kind == "b"
+        )
+        if how == "scatter_add" and is_mask and self.values[key.index].shape:
+            self.scope["add_masked"] = cupy_calls.add_masked
+            return f"add_masked({name}, {self.text(key, state)}, {self._nest(value, state)})"
         text = super().write_text(how, name, key, value, state)
         if "add_at" in self.scope:
             self.scope["add_at"] = cupy_calls.add_at

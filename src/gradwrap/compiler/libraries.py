@@ -6,6 +6,7 @@ imported when a call brings the first of them.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from gradwrap.compiler.engines import Executable
     from gradwrap.compiler.program import Program
@@ -29,6 +31,10 @@ LIBRARIES: dict[str, str] = {"cupy": "gradwrap.compiler.cupy_arrays"}
 
 class Compilable(Library):
     """A library, and what is asked of it for a call beside what the tracer asks; here, NumPy."""
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Return the context in which its arrays are traced."""
+        return nullcontext()
 
     def strange(self, leaves: Sequence[Any]) -> str:
         """Say which leaf is an array that cannot be traced, and the remedy; "" if none is."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator as operators
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,7 +51,6 @@ from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
-    from contextlib import AbstractContextManager
     from types import CodeType, FrameType
 
 operator: Any = operators
@@ -123,10 +122,6 @@ class Library:
     def is_input(self, leaf: Any) -> bool:
         """Tell if a leaf of the arguments is an input of the program: a numeric array or number."""
         return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
-
-    def current(self) -> AbstractContextManager[Any]:
-        """Return the context in which its arrays are computed with."""
-        return nullcontext()
 
     def problem(self, value: Any) -> str:
         """Say why a value cannot be one of the program; "" if it can."""
@@ -924,6 +919,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     tape = Tape(library)
+    backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
     entered: list[Any] = []
@@ -933,10 +929,10 @@ def trace(
             continue
         tracer = tape.new(leaf)
         tracers.append(tracer)
-        entered.append(variable_class(library.backend)(tracer) if wraps else tracer)
+        entered.append(variable_class(backend)(tracer) if wraps else tracer)
     inputs = tuple(tracer.index for tracer in tracers)
     args, kwargs = unflatten(treedef, entered)
-    with _tracing(tape), library.current():
+    with _tracing(tape):
         try:
             with differentiating(wraps):
                 out = function(*args, **kwargs)
