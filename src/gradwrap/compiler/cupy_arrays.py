@@ -26,6 +26,7 @@ from gradwrap.compiler.tracing import NUMERIC, OWN, ArrayTracer, Tape, TraceBack
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, register_backend
 from gradwrap.core.library.compat import module_like
+from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -239,6 +240,9 @@ class Cupy(Compilable):
         if len(places) > 1:
             return f"its arguments lie on several devices, {sorted(places)}. Fix: bring them to one"
         return super().strange(leaves)
+
+    def replaces(self, array: Any) -> bool:
+        return type_of(array) is self.kind and array.dtype.kind in NUMERIC
 
     def current(self) -> AbstractContextManager[Any]:
         return cupy.cuda.Device(self._device) if self._several else nullcontext()

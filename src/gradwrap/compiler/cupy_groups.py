@@ -10,9 +10,10 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.c_ability import Described, unrolled_body
+from gradwrap.compiler.c_ability import can_begin
 from gradwrap.compiler.cupy_operations import TYPES, converted, elementwise, literal
 from gradwrap.compiler.groups import scheduled
+from gradwrap.compiler.loops import Described, one_turn
 from gradwrap.compiler.program import Instr, Loop, Ref, Value, given, item, used
 
 if TYPE_CHECKING:
@@ -138,14 +139,14 @@ class Kernels:
 
     def _loop(self, loop: Loop) -> list[Step] | None:
         """Make a kernel of a loop in which all turns of an element need that element alone."""
-        body = unrolled_body(loop, self.values)
-        if body is None or not loop.outs or len(loop.rows) > MOST_OPERATIONS:
+        body = one_turn(loop, self.values)
+        if len(loop.rows) > MOST_OPERATIONS or not can_begin(loop, body, self.values):
             return None
         described: Any = Described(self.values, body.values)
-        shapes = {described[number].shape for number in body.rows}
-        steps = [elementwise(one, described, described[one.out]) for one in body.instrs]
-        shapes |= {described[number].shape for number in body.turns.values()}
-        if len(shapes) != 1 or None in steps:
+        shapes = {described[number].shape for number in (*body.rows, *body.turns.values())}
+        instrs = [one for one in body.steps if isinstance(one, Instr)]
+        steps = [elementwise(one, described, described[one.out]) for one in instrs]
+        if len(shapes) != 1 or None in steps or len(steps) < len(loop.rows):
             return None
         (shape,) = shapes
         name = f"loop{len(self.texts)}"
@@ -159,7 +160,7 @@ class Kernels:
             before.append(f"{TYPES[dtype]} p{row} = {text.operand(init, dtype)};")
             text.known[number] = f"p{row}"
         lines: list[str] = []
-        for row, (one, found) in enumerate(zip(body.instrs, steps, strict=True)):
+        for row, (one, found) in enumerate(zip(instrs, steps, strict=True)):
             assert found is not None
             value = described[one.out]
             lines.append(f"const {TYPES[value.dtype]} t{row} = {text.expression(found, value)};")

@@ -161,6 +161,6 @@ def converted(text: str, source: Any, target: Any) -> str:
     if target.kind == "b":
         return f"({text} != ({TYPES[source]})(0))"
     if target.kind == "c" and source.kind != "c":
-        part = TYPES[np.dtype(f"f{target.itemsize // 2}")]
-        return f"{TYPES[target]}(({part})({text}))"
+        part = np.dtype(f"f{target.itemsize // 2}")
+        return f"{TYPES[target]}({converted(text, source, part)})"
     return f"({TYPES[target]})({text})"

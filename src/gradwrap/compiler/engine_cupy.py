@@ -26,7 +26,6 @@ from gradwrap.compiler.program import (
     Program,
     Ref,
     Result,
-    Row,
     Value,
     copy,
 )
@@ -219,14 +218,14 @@ class _Writer(Writer):
         parts = self._parts.get(instr.args[0].index) if instr.name == "item" else None
         if count is not None:
             names = self._parts[instr.out] = [self._name(instr.line) for _ in range(count)]
-            self._line(depth, f"{', '.join(names)} = {self.expression(instr, state)}")
+            self.line(depth, f"{', '.join(names)} = {self.expression(instr, state)}")
         elif parts is not None:
             state.names[instr.out] = parts[instr.args[1]]
             self._own(instr, state.names[instr.out], state)
         else:
             super()._instr(instr, state, depth, dying)
 
-    def takes_out(self, instr: Instr | Row) -> bool:
+    def takes_out(self, instr: Instr) -> bool:
         return False
 
     def _new_buffer(self, value: Value) -> Buffer | None:
@@ -244,10 +243,12 @@ class _Writer(Writer):
             self.scope["add_at"] = cupy_calls.add_at
         return text
 
-    def expression(self, instr: Instr | Row, state: State) -> str:
+    def expression(self, instr: Instr, state: State) -> str:
         name, args = instr.name, instr.args
         if name == "copy":
             return f'{self.text(args[0], state)}.copy("K")'
+        if name == "getitem" and self.counters and not self.values[instr.out].shape:
+            return f"{super().expression(instr, state)}.copy()"  # a view here, no number
         if name == "array":
             return self._joined(args[0], args[1], state)
         if name == "mT":
@@ -270,7 +271,7 @@ class _Writer(Writer):
         same = nest.index < 0 or self.values[nest.index].dtype == dtype
         return text if same else f"{text}.astype({self._literal(dtype)})"
 
-    def _function(self, instr: Instr | Row) -> str:
+    def _function(self, instr: Instr) -> str:
         name = instr.name
         if name.startswith(("kernel", "loop")):
             self.scope[name] = instr.fn

@@ -36,6 +36,10 @@ class Compilable(Library):
         """Return the context in which its arrays are traced."""
         return nullcontext()
 
+    def replaces(self, array: Any) -> bool:
+        """Tell if a tracer can stand for an array of the surroundings; others are compared."""
+        return type_of(array) is self.kind and array.dtype.kind in "fc"
+
     def strange(self, leaves: Sequence[Any]) -> str:
         """Say which leaf is an array that cannot be traced, and the remedy; "" if none is."""
         for leaf in leaves:

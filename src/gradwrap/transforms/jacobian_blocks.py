@@ -11,6 +11,7 @@ from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.layouts import put
 from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
@@ -285,7 +286,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
         blocks.append([one for at in asked for one in by_place[at]])
     owned = as_asked(blocks, [flattened[at][1] for at in asked], argnums)
-    jacobian = unflatten(treedef, with_none(outputs, owned))
+    jacobian = put(treedef, with_none(outputs, owned), "columns")
     return (jacobian, aux) if has_aux else jacobian
 
 
