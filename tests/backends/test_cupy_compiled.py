@@ -326,6 +326,35 @@ def test_arrays_of_the_closure_are_read_at_each_call() -> None:
     check_same(function(x), compiled(x))
 
 
+def test_what_is_computed_from_the_closure_alone_is_computed_at_each_call() -> None:
+    w, places = cupy.asarray(X), cupy.asarray([0, 2, 2])
+    function = grad(lambda x: np.sum(np.where(w > 0.7, x * x, x)[places] * np.sum(w)))
+    x = cupy.asarray(X)
+    compiled = compiled_twice(function, x)
+    w[:] = cupy.asarray(X[::-1].copy())
+    places[:] = 1
+    check_same(function(x), compiled(x))
+
+
+def test_numpys_arrays_of_the_closure_are_compared() -> None:
+    table = np.array([1.0, 2.0, 3.0])
+    compiled: Any = gw.compile(lambda x: x * cupy.asarray(table))
+    x = cupy.asarray(X)
+    compiled(x)
+    table[:] = 5.0
+    np.testing.assert_array_equal(compiled(x).get(), 5.0 * X)
+
+
+def test_static_arrays_are_known_by_value() -> None:
+    compiled: Any = gw.compile(lambda x, w: x * w + w, static="w")
+    x, w = cupy.asarray(X), cupy.asarray(X)
+    for factor in (1.0, 2.0):
+        w[:] = factor
+        compiled(x, w)
+        np.testing.assert_array_equal(compiled(x, w).get(), X * factor + factor)
+    assert len(compiled.programs) == 2
+
+
 def test_a_view_of_the_closures_array_is_read_at_each_call() -> None:
     whole = cupy.asarray(np.arange(6.0))
     function = grad(lambda x: np.sum(x * whole[1:4] * x))

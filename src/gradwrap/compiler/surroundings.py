@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from gradwrap.compiler.program import NDARRAY
 from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -114,15 +115,23 @@ class _Node:
         """The names that were looked up in it."""
 
 
+def _is_numpys(value: Any) -> bool:
+    return type_of(value) is NDARRAY
+
+
+def _is_float(array: Any) -> bool:
+    return bool(array.dtype.kind in "fc")
+
+
 class Surroundings:
     """All that a function can reach by names, and what it holds."""
 
     def __init__(
         self,
         function: Callable[..., Any],
-        leaves: Sequence[Any],
-        is_array: Callable[[Any], bool],
-        is_replaced: Callable[[Any], bool],
+        leaves: Sequence[Any] = (),
+        is_array: Callable[[Any], bool] = _is_numpys,
+        is_replaced: Callable[[Any], bool] = _is_float,
     ) -> None:
         self.function = function
         self._is_array = is_array
