@@ -145,7 +145,7 @@ class Tape(Call):
         formula = self.rule.formula_of(index)
         assert formula is not None
         own = self.rule.arrays[index]
-        if len(formula.saved) == 1 and (formula.saved[0] in (*self.rule.arrays, "out")):
+        if len(formula.saved) == 1 and formula.saved[0] not in self.rule.statics:
             return f"{own}_n, f{index}, {self._saved(formula.saved[0], own)}, {index}"
         saved = tuple_of(self._saved(name, own) for name in formula.saved)
         return f"{own}_n, f{index}, {saved}, {index}"
