@@ -20,6 +20,7 @@ from gradwrap.backends.numpy_functions.table import (
     scalar,
 )
 from gradwrap.core.levels.wrapper import innermost, native
+from gradwrap.core.library.backend import backend_of
 from gradwrap.rules.axes import as_axes
 
 NEUTRAL: dict[str, tuple[Any, str]] = {
@@ -201,4 +202,5 @@ def nanmax(xp: Any, name: str, a: Any, axis: Any, keepdims: bool, initial: Any, 
     known = xp.where(unknown, -math.inf if name == "nanmax" else math.inf, a)
     found = reduction(xp, name.removeprefix("nan"), known, axis, keepdims, where, initial)
     nothing = np.all(unknown, axis=axis, keepdims=keepdims)
-    return xp.where(nothing, math.nan, found) if np.any(nothing) else found
+    is_at_hand = backend_of(unknown).is_at_hand(unknown)
+    return xp.where(nothing, math.nan, found) if not is_at_hand or np.any(nothing) else found
