@@ -2,14 +2,14 @@
 
     python -m tests.fuzz.compiled --count 10000 --seed 0 --engine numpy c
 
-Each program is a function with loops, some with loops in them, of as many turns each time or of ever
-more or fewer: recurrences of scalars and vectors, sums, arrays filled in place, buffers that change
-between their uses, an array of the module that changes between calls, negative indices, branches on
-values, several outputs, in double and single precision, arguments in several memory orders, plain or
-under a transform. It is called with two sets of arguments, each twice. Values, types and dtypes are
-compared with eager, the first results have to stay as they were, and so have the arguments. Values
-may differ by rounding, measured against the largest element. At the end a census says how many
-programs had what.
+Each program is a function with loops, also nested ones, whose inner loops have as many turns each
+time, or ever more or fewer: recurrences of scalars and vectors, sums, arrays filled in place,
+buffers that change between their uses, an array of the module that changes between calls, negative
+indices, branches on values, several outputs, in double and single precision, arguments in several
+memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
+Values, types and dtypes are compared with eager, the first results have to stay as they were, and so
+have the arguments. Values may differ by rounding, measured against the largest element. At the end a
+census says how many programs had what.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Writer:
 
     def statement(self) -> list[str]:  # noqa: C901, PLR0911, PLR0912  one for each kind
         """One statement of a loop."""
-        kind = self.random.randrange(14 if self.is_nested else 18)
-        if kind > 13:
+        kind = self.random.randrange(15 if self.is_nested else 19)
+        if kind > 14:
             return self.inner_loop()
         if kind == 0:
             return [f"s = np.tanh({self.scalar()})"]
@@ -138,6 +138,15 @@ class Writer:
             return ["q[1:-1] += 0.1 * (q[2:] - q[:-2])", f"q[0] = {self.vector()}"]
         if kind == 12:
             return [f"h = h * e[{self.pick('i', '-1 - i', '2')}] + {self.vector()} * e[0]"]
+        if kind == 13:
+            self.after.append("np.sum(q)")
+            inner = self.pick(
+                f"q[i, j] = {self.scalar()} + y[j]",
+                "q[i + 1, j] = 0.5 * q[i, j] + x[i] * y[-1 - j]",
+                f"s = s * 0.5 + y[j] * {self.scalar()}",
+                "q[i, j] += m[i, j] * n[j, i]",
+            )
+            return ["for j in range(3):", f"    {inner}"]
         return [f"h = h + {self.vector()}"]
 
     def inner_loop(self) -> list[str]:
@@ -166,7 +175,6 @@ class Writer:
             [f"h = np.tanh(h * {number} + m[j])"],
             [f"s = s + np.sum(h * m[j]) * {number}", "h = h * 0.9"],
             [f"a[i, i] += {number} * a[i, j] * a[j, i]"],
-            [f"a[i, j] += m[i, 1] * n[0, j] * {number}"],
         ]
         count = self.random.choice((1, 1, 2))
         body = [line for lines in self.random.sample(bodies, count) for line in lines]
@@ -315,9 +323,9 @@ class Program(NamedTuple):
 
 FEATURES = {
     "two loops": r"(?s)\n    for i .*\n    for i ",
-    "loops in loops": r"for j in",
+    "nested loops": r"for j in",
     "negative indices": r"\[(:, )?-|, -\d\]",
-    "writes in place": r"\n +[abq]\[[^=]*=",
+    "writes in place": r"\n +[bq]\[[^=]*=",
     "a buffer that changes between its uses": r"k\[i\] =",
     "an array of the module that changes between calls": r"\be\[",
     "branches in a loop": r"if s >",

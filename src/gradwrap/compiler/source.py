@@ -125,6 +125,9 @@ class State:
 class Writer:
     """Writes a program out."""
 
+    module: str = "np"
+    """The name of the library in the source."""
+
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         self.program = program
         self.in_chunks = in_chunks
@@ -140,7 +143,7 @@ class Writer:
         self.notes: list[str] = []
         self._literals: dict[Any, str] = {}
         self.roots = roots_of(program)
-        self._live_out = _live_out(program)
+        self._live_out = live_out(program)
         self.handed_out: set[int] = set()
         for block in program.blocks():
             for index in refs(() if block.result is None else block.result.leaves):
@@ -326,7 +329,9 @@ class Writer:
     def _buffer_for(self, instr: Instr, state: State, dying: frozenset[int]) -> Buffer | None:
         """A buffer for the result; None if it is to be a new array, or no array."""
         value = self.values[instr.out]
-        if not value.is_ndarray or not value.shape or value.order != "C" or not _takes_out(instr):
+        if not value.is_ndarray or not value.shape or value.order != "C":
+            return None
+        if not self.takes_out(instr):
             return None
         key = (value.shape, value.dtype)
         stays = not self.handed_out.isdisjoint(self.roots[instr.out])
@@ -358,6 +363,10 @@ class Writer:
         self.workspace.append((name, value))
         return Buffer(name, (value.shape, value.dtype), set(), kept=True)
 
+    def takes_out(self, instr: Instr) -> bool:
+        """Tell if the function of an instruction is to write into a buffer that it is given."""
+        return _takes_out(instr)
+
     def _write(
         self, instr: Instr, name: str, state: State, depth: int, dying: frozenset[int]
     ) -> None:
@@ -381,7 +390,7 @@ class Writer:
         else:
             text = self.text(target, state)
             known = source >= 0 and self.values[source].is_ndarray
-            made = f'{text}.copy("K")' if known else f"np.array({text})"
+            made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
             self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)
         self.line(depth, self.write_text(instr.name, name, key, value, state))
@@ -441,7 +450,7 @@ class Writer:
         """The text of a new array, `np.empty` or `np.zeros`."""
         shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
         kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
-        return f"np.{how}({shape}{kind})"
+        return f"{self.module}.{how}({shape}{kind})"
 
     def into(self, instr: Instr, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
@@ -801,7 +810,7 @@ class _LoopText:
     def _takes_buffer(self, number: int) -> bool:
         instr, value = self.made.get(number), self.writer.values[number]
         is_array = value.is_ndarray and bool(value.shape) and value.order == "C"
-        return instr is not None and is_array and _takes_out(instr)
+        return instr is not None and is_array and self.writer.takes_out(instr)
 
     def _begin(self, depth: int) -> None:
         """Write what the first turn finds."""
@@ -900,7 +909,7 @@ def _is_word(name: str) -> bool:
     )
 
 
-def _live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
+def live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
     """The values that are needed after the body of each block, and at its beginning."""
     after: dict[int, set[int]] = {}
     before: dict[int, set[int]] = {}
@@ -949,11 +958,16 @@ class Source:
                 lines.append(line)
         self.body: str = "\n".join(lines)
 
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays that the program reads, by the names that it has for them."""
+        return {**self.writer.arrays, **self.writer.by_reference}
+
     def text(self, npz: str = "constants.npz") -> str:
         """The whole module; its arrays are read from a file beside it."""
         writer = self.writer
         lines = ["import numpy as np"]
-        if self.writer.arrays or self.writer.by_reference:
+        if self.arrays:
             lines.insert(0, "import pathlib\n")
         by_module: dict[str, list[str]] = {}
         for name, module in writer.imports.items():
@@ -961,19 +975,14 @@ class Source:
         lines += [f"from {m} import {', '.join(sorted(n))}" for m, n in sorted(by_module.items())]
         lines.append("")
         for name, value in writer.scope.items():
-            if isinstance(value, NUMBER):
-                lines.append(f"{name} = {_number(value)}")
-            elif isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
+            if isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
                 number, kind = _python_number(value.item()), self._named_dtype(value.dtype)
                 lines.append(f"{name} = np.array({number}{kind})")
-            elif isinstance(value, np.dtype):
-                lines.append(f"{name} = np.dtype({value.str!r})")
-            elif isinstance(value, (float, complex)):
-                lines.append(f"{name} = {_python_number(value)}")
-        if writer.arrays or writer.by_reference:
+            else:
+                lines += definition(name, value)
+        if self.arrays:
             lines.append(f"with np.load(pathlib.Path(__file__).with_name({npz!r})) as arrays:")
-            names = (*writer.arrays, *writer.by_reference)
-            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in names]
+            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in self.arrays]
         if writer.workspace:
             lines.append("WORKSPACES = []")
         if "add_at" in writer.scope:
@@ -1000,6 +1009,15 @@ def _is_number(leaf: Any) -> bool:
     )
 
 
+def definition(name: str, value: Any) -> list[str]:
+    """Return the line that gives a number or a dtype a name; none for other objects."""
+    if isinstance(value, NUMBER):
+        return [f"{name} = {_number(value)}"]
+    if isinstance(value, np.dtype):
+        return [f"{name} = np.dtype({value.str!r})"]
+    return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
+
+
 def _number(value: Any) -> str:
     text = f"np.{value.dtype.name}"
     plain = value.item()
@@ -1019,7 +1037,7 @@ def _source_of_add_at() -> str:
     parts = [
         "import math",
         "",
-        f"DOUBLE, MANY = {numpy_scatter.DOUBLE}, {numpy_scatter.MANY}",
+        f"MANY, DOUBLE = {numpy_scatter.MANY}, {numpy_scatter.DOUBLE}",
         "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
     ]
     module: Any = numpy_scatter
