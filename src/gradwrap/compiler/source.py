@@ -691,6 +691,9 @@ class Writer:
         self.loops = (*self.loops, self._loops)
         _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
         self.loops = self.loops[:-1]
+        for out in loop.outs:
+            if out in self.stores:
+                self.line(depth, f"{self.stores[out]}{state.names[out]}")
         self.values = outer
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
