@@ -36,6 +36,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.compiler.sharing import SHARED
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
 if TYPE_CHECKING:
@@ -438,6 +439,9 @@ class Writer:
         if isinstance(fn, Method):
             rest = self._arguments(args[1:], instr.kw, state)
             return f"{self._operand(args[0], state)}.{fn.name}({rest})"
+        if name == "reshape" and len(args) == 2 and type(args[0]) is Ref and not instr.kw:
+            if self.values[args[0].index].is_ndarray:
+                return f"{self.text(args[0], state)}.reshape({self._nest(args[1], state)})"
         if not instr.kw and name in OPERATORS and len(args) == 2:
             return (
                 f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
@@ -496,6 +500,9 @@ class Writer:
         return f"np.{name}"
 
     def _imported(self, name: str, instr: Instr) -> str:
+        if name in SHARED:
+            self.scope[name] = instr.fn
+            return name
         ufunc: Any = getattr(np, name, None)
         if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and name != "power":
             self.imports[name] = "scipy.special"
@@ -887,7 +894,7 @@ def _takes_out(instr: Instr) -> bool:
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return not instr.kw and fn.nout == 1
-    return instr.name.endswith(".reduce")
+    return instr.name.endswith(".reduce") or instr.name in SHARED
 
 
 def _unless(look: str, found: Any) -> str:
@@ -907,7 +914,7 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "add_at", "WORKSPACES") or (
+    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", *SHARED) or (
         name[:1] in "tgwcrpk" and name[1:2].isdigit()
     )
 
@@ -990,6 +997,10 @@ class Source:
             lines.append("WORKSPACES = []")
         if "add_at" in writer.scope:
             lines += ["", "", _source_of_add_at()]
+        for name, function in SHARED.items():
+            if name in writer.scope:
+                text = inspect.getsource(function).replace(": Any", "").replace(" -> Any", "")
+                lines += ["", "", text.rstrip()]
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
