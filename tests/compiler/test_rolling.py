@@ -167,6 +167,19 @@ def test_stencils_in_place_are_loops() -> None:
     assert loops(compiled_to(gw.grad(f), X))
 
 
+def test_what_a_loop_gives_last_is_not_what_the_next_turn_would_find() -> None:
+    def f(x: Any) -> Any:
+        q = gnp.zeros((19, 3))
+        for i in range(16):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+            q[0] = x[i : i + 3] * x[18 - i]
+        for _ in range(16):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+        return np.sum(q[1])
+
+    assert loops(compiled_to(gw.grad(f), X))
+
+
 def test_matrices_are_multiplied_for_all_turns() -> None:
     def f(a: Any, m: Any) -> Any:
         s = 0.0
