@@ -221,9 +221,7 @@ def test_dtypes_are_those_of_the_array(dtype: Any) -> None:
     assert [g.dtype for g in gradients] == [np.float64, np.float64]
     u = X + [0, *X[1:3] + 1, 0] - 2 * np.array([*X[:2] + 1, 0, 0])
     np.testing.assert_allclose(gradients[0], 2 * u, rtol=1e-6)
-    np.testing.assert_allclose(
-        gradients[1], 2 * u * [0, 1, 1, 0] - 4 * u * [1, 1, 0, 0], rtol=1e-6
-    )
+    np.testing.assert_allclose(gradients[1], 2 * u * [0, 1, 1, 0] - 4 * u * [1, 1, 0, 0], rtol=1e-6)
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
