@@ -18,13 +18,14 @@ import gradwrap as gw
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileError, CompileWarning
 from hosted_cupy import has_gpu, hosted
-from lambdas import Function, fn, rows
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from hosted_cupy.counts import Counts
+    from lambdas import Function
 
 cupy: Any = pytest.importorskip("cupy")
 cp: Any = pytest.importorskip("gradwrap.cupy")

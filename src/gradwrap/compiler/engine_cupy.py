@@ -129,7 +129,10 @@ def _prepared(program: Program) -> Program:
 
 
 def _renumbered(numbers: dict[int, int], leaf: Any) -> Any:
-    return Ref(numbers.get(leaf.index, leaf.index)) if type_of(leaf) is Ref else leaf
+    if type_of(leaf) is not Ref:
+        return leaf
+    index: int = leaf.index
+    return Ref(numbers.get(index, index))
 
 
 # Source -------------------------------------------------------------------------------------------

@@ -80,15 +80,23 @@ INDENT = "    "
 class Buffer:
     """Memory that belongs to the program: which values lie in it now."""
 
-    __slots__ = ("kept", "key", "live", "name")
+    __slots__ = ("kept", "key", "live", "loops", "name")
 
-    def __init__(self, name: str, key: Any, live: set[int], *, kept: bool) -> None:
+    def __init__(
+        self, name: str, key: Any, live: set[int], *, kept: bool, loops: tuple[int, ...] = ()
+    ) -> None:
         self.name: str = name
         self.key: Any = key
         """Shape and dtype; None if it cannot be used anew."""
         self.live: set[int] = live
         self.kept: bool = kept
         """True if the next call will use it too, so that no result may lie in it."""
+        self.loops: tuple[int, ...] = loops
+        """The loops, outermost first, in whose turns it is made anew."""
+
+    def twin(self) -> Buffer:
+        """Return the same buffer, for another branch."""
+        return Buffer(self.name, self.key, set(self.live), kept=self.kept, loops=self.loops)
 
 
 class State:
@@ -103,7 +111,7 @@ class State:
         """The same state, to go on from in another branch."""
         made = State()
         made.names = dict(self.names)
-        twins = {id(b): Buffer(b.name, b.key, set(b.live), kept=b.kept) for b in self._all()}
+        twins = {id(b): b.twin() for b in self._all()}
         made.buffers = {i: twins[id(b)] for i, b in self.buffers.items()}
         made.free = {key: [twins[id(b)] for b in found] for key, found in self.free.items()}
         return made
@@ -144,8 +152,8 @@ class Writer:
         """Names that values of a loop have."""
         self.stores: dict[int, str] = {}
         """By value of a loop: the beginning of a line that stores it."""
-        self.counters: list[str] = []
-        """The counters of the loops that are being written."""
+        self.loops: tuple[int, ...] = ()
+        """The loops whose turns are being written."""
         self.targets: dict[int, str] = {}
         """By value of a loop: the buffer that it is to be written into."""
         self._count = 0
@@ -296,13 +304,19 @@ class Writer:
             return  # what is broadcast of a number cannot be written to
         usable = value.is_ndarray and value.order == "C" and value.shape and instr.name != "item"
         key = (value.shape, value.dtype) if usable else None
-        state.buffers[instr.out] = Buffer(name, key, {instr.out}, kept=False)
+        made = Buffer(name, key, {instr.out}, kept=False, loops=self.loops)
+        state.buffers[instr.out] = made
 
     def _taken_over(self, instr: Instr, state: State, dying: frozenset[int]) -> bool:
         """Let a copy be its source, if that is a new array of this call and ends here."""
         source = instr.args[0].index
         buffer = state.buffers.get(source)
-        if buffer is None or buffer.live != {source} or source not in dying or buffer.kept:
+        if (
+            buffer is None
+            or buffer.live != {source}
+            or source not in dying
+            or not self.lasts(buffer)
+        ):
             return False
         if self.values[source] != self.values[instr.out]:
             return False
@@ -326,14 +340,18 @@ class Writer:
                 buffer = state.buffers.get(index)
                 if index not in dying or buffer is None or buffer.live != {index}:
                     continue
-                if buffer.key == key and not (stays and buffer.kept):
+                if buffer.key == key and (not stays or self.lasts(buffer)):
                     del state.buffers[index]
                     return buffer
         found = state.free.get(key, [])
         for number in range(len(found) - 1, -1, -1):
-            if not (stays and found[number].kept):
+            if not stays or self.lasts(found[number]):
                 return found.pop(number)
         return None if stays else self._new_buffer(value)
+
+    def lasts(self, buffer: Buffer) -> bool:
+        """Tell if what is written into a buffer stays there, in later turns and calls too."""
+        return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
 
     def _new_buffer(self, value: Value) -> Buffer | None:
         """A buffer of the workspace; None if that would be too large."""
@@ -363,7 +381,7 @@ class Writer:
             and source in dying
             and buffer.live - dying <= {source}
             and self.values[source] == described
-            and not (stays and buffer.kept)
+            and (not stays or self.lasts(buffer))
         ):
             name = state.names[source]
             del state.buffers[source]
@@ -670,9 +688,9 @@ class Writer:
         body = one_turn(loop, self.values)
         outer = self.values
         self.values = Described(outer, body.values)
-        self.counters.append(f"k{len(self.counters) + 1}" if self.counters else "k")
+        self.loops = (*self.loops, self._loops)
         _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
-        self.counters.pop()
+        self.loops = self.loops[:-1]
         self.values = outer
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
@@ -686,7 +704,7 @@ class Writer:
         found = state.free.get(key, [])
         buffer: Buffer | None = None
         for number in range(len(found) - 1, -1, -1):
-            if not (stays and found[number].kept):
+            if not stays or self.lasts(found[number]):
                 buffer = found.pop(number)
                 break
         if buffer is None and not stays:
@@ -695,7 +713,7 @@ class Writer:
         if buffer is None:
             name = self._name(1)
             line = f"{name} = {self.new_array('empty', value)}"
-            buffer = Buffer(name, key, {out}, kept=False)
+            buffer = Buffer(name, key, {out}, kept=False, loops=self.loops)
         name = buffer.name
         buffer.live = {out}
         state.buffers[out] = buffer
@@ -735,6 +753,7 @@ class _LoopText:
         }
         self.kept: set[int] = {*body.previous, *loop.stacks, *loop.finals}
         """The rows that are needed at the end of a turn."""
+        self.counter: str = f"k{len(writer.loops)}" if len(writer.loops) > 1 else "k"
         self.pairs: list[str] = []
         """Names of buffers that are used in every other turn, as `a` and `b`."""
 
@@ -779,7 +798,7 @@ class _LoopText:
                 writer.targets[number] = f"{self.current[j]}o"
                 rows[f"{self.current[j]}o"] = name
             else:
-                writer.stores[number] = f"{name}[{writer.counters[-1]}] = "
+                writer.stores[number] = f"{name}[{self.counter}] = "
         return rows
 
     def _is_stack(self, number: int) -> bool:
@@ -801,7 +820,7 @@ class _LoopText:
             text = writer.text(init, state)
             if self._is_own(j):
                 text = f'{text}.copy("K")'
-                state.buffers[number] = Buffer(name, None, {number}, kept=False)
+                state.buffers[number] = Buffer(name, None, {number}, kept=False, loops=writer.loops)
             writer.line(depth, f"{name} = {text}")
             state.names[number] = name
         for j in sorted({*body.previous, *self.loop.finals} - self.loop.stacks.keys()):
@@ -828,7 +847,7 @@ class _LoopText:
         sources = [self.state.names[index] for index in self.body.turns]
         names += stacks
         sources += stacks.values()
-        counter = self.writer.counters[-1]
+        counter = self.counter
         counted = len(stacks) < len(self.loop.stacks)
         if not names:
             return f"for {counter if counted else '_'} in range({self.loop.turns}):"
@@ -1018,7 +1037,7 @@ def _source_of_add_at() -> str:
     parts = [
         "import math",
         "",
-        f"DOUBLE, MANY = {numpy_scatter.DOUBLE}, {numpy_scatter.MANY}",
+        f"MANY, DOUBLE = {numpy_scatter.MANY}, {numpy_scatter.DOUBLE}",
         "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
     ]
     module: Any = numpy_scatter
