@@ -12,8 +12,6 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import advisers
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.observing.callers import Caller
+
+np: Any = import_module("numpy")  # of untyped arrays, of which its own types make nothing
 
 
 def mended(module: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -85,8 +85,8 @@ def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
         )
     missing = np.isnan(native(array))
     shape = tuple(-1 if a == axis % missing.ndim else 1 for a in range(missing.ndim))
-    places: Any = np.arange(missing.shape[axis]).reshape(shape)
-    last: Any = np.maximum.accumulate(np.where(missing, 0, places), axis=axis)
+    places = np.arange(missing.shape[axis]).reshape(shape)
+    last = np.maximum.accumulate(np.where(missing, 0, places), axis=axis)
     chosen = last if n is None else np.where(places - last <= n, last, places)
     return np.take_along_axis(array, chosen, axis=axis)
 
@@ -185,7 +185,7 @@ def interpolator_nd(theirs: Any, method: Any, **kwargs: Any) -> Any:
         if not _is_tracked(values, xi):
             return function(points, values, xi, **more)
         ours = getattr(import_module("gradwrap.scipy.interpolate"), function.__name__)
-        return ours(tuple(map(np.asarray, points)), values, xi, **more)
+        return ours(tuple(np.asarray(one) for one in points), values, xi, **more)
 
     return interpn, options
 
