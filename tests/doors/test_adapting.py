@@ -295,8 +295,8 @@ def derivatives(package: Any, way: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize("body", IDIOMS.values(), ids=IDIOMS)
 def test_idiom_is_differentiated(tmp_path: Path, body: str, way: str, names: bool) -> None:
     package = written(tmp_path, source_of(body), names=names)
-    before = dict[str, Any](package.__dict__)
     expected = central(weighted(package.f), X)
+    before = dict[str, Any](package.__dict__)  # with a registry of warnings, if it gave one
     backward, forward = derivatives(package, way)
     np.testing.assert_allclose(backward, expected, rtol=2e-6, atol=2e-7)
     np.testing.assert_allclose(forward, expected, rtol=2e-6, atol=2e-7)

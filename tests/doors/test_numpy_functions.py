@@ -267,6 +267,7 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("repeat flat", lambda x: np.repeat(x, 3) ** 2, (A,)),
     ("repeat array", lambda x: np.repeat(x, np.arange(4), axis=-1) ** 2, (A,)),
     ("sort flat", lambda x: np.sort(x, axis=None) * np.arange(12.0), (A,)),
+    ("sort descending", lambda x: ANY.sort(x, axis=0, descending=True) * A, (A,)),
     ("sort stable", lambda x: np.sort(x, kind="stable") * A, (A,)),
     ("partition", lambda x: np.partition(x, 2, axis=0) ** 2, (A,)),
     ("unique", lambda x: np.unique(x) ** 2, (V,)),
@@ -415,6 +416,9 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("multi_dot order", lambda x, y: np.linalg.multi_dot([x, y, x, y, V[:3]]), (A, B)),
 ]
 
+SINCE_2_5 = {"sort descending"}
+if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+    CASES = [case for case in CASES if case[0] not in SINCE_2_5]
 SINCE_2_1 = {"clip keywords", "cumulative_prod", "cumulative_sum", "unstack"}
 if np.lib.NumpyVersion(np.__version__) < "2.1.0":
     CASES = [case for case in CASES if case[0] not in SINCE_2_1]
@@ -737,3 +741,22 @@ def test_numbers_are_stacked_with_tracked_values_in_every_mode() -> None:
     np.testing.assert_array_equal(gw.jacrev(stacked)(x), rows)
     np.testing.assert_array_equal(gw.jacfwd(stacked)(x), rows)
     np.testing.assert_array_equal(gw.vmap(stacked)(np.stack([x, 2 * x]))[1], [3.0, 2.0, -4.0, 3.0])
+
+
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.5.0", reason="it sorts in ascending order alone"
+)
+def test_descending_order_has_nans_last_and_equal_elements_in_their_order() -> None:
+    x = np.array([1.0, np.nan, 3.0, -np.inf, 2.0, 3.0, np.nan, 1.0])
+    tracked = gw.wrap(x, requires_grad=True)
+
+    found = gw.unwrap(ANY.sort(tracked, descending=True))
+    np.testing.assert_array_equal(found, ANY.sort(x, descending=True))
+    positions = ANY.argsort(x, descending=True, stable=True)
+    np.testing.assert_array_equal(ANY.argsort(tracked, descending=True, stable=True), positions)
+    batched = gw.vmap(lambda row: ANY.argsort(row, descending=True))(np.stack([x, x[::-1]]))
+    np.testing.assert_array_equal(batched[0], positions)
+    again = tracked * 1.0
+    ANY.ndarray.sort(x, descending=True)
+    again.sort(descending=True)
+    np.testing.assert_array_equal(gw.unwrap(again), x)

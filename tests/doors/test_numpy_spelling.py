@@ -39,7 +39,9 @@ IDS = [spelling.name for spelling in ROWS.values()]
 
 GONE = {"reshape": {"newshape"}, "quantile": {"interpolation"}, "percentile": {"interpolation"}}
 GONE |= {"nanquantile": {"interpolation"}, "nanpercentile": {"interpolation"}}
-"""Parameters that NumPy had in older versions."""
+"""Parameters that NumPy has in other versions."""
+if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+    GONE |= {"sort": {"descending"}, "argsort": {"descending"}}
 OTHER_DEFAULTS = {"reshape": "shape"}
 """Parameters that had a default in older versions."""
 
@@ -142,6 +144,7 @@ OPTIONS: dict[str, list[Any]] = {
     "copy": [None, True],
     "correction": [1],
     "ddof": [0, 1],
+    "descending": [True, False],
     "dtype": [None, np.float32, np.complex128],
     "include_initial": [True, False],
     "initial": [1.2],
@@ -167,6 +170,8 @@ OPTIONS: dict[str, list[Any]] = {
     "where": [A > 1, V > 1, np.array(True)],
 }
 SKIPPED = {"device", "out", "subok", "newshape", "kwargs"}
+if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+    SKIPPED |= {"descending"}
 OF_ONE_NAME: dict[str, dict[str, list[Any]]] = {
     "argsort": {"order": [None]},
     "isin": {"assume_unique": [False], "kind": [None, "sort"]},

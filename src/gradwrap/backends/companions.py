@@ -2,7 +2,8 @@
 
 `scipy.fft` asks the backends that are registered with it, and einops the subclasses of its own.
 scikit-learn works in the namespace of its arrays if it is told so by `array_api_dispatch=True`.
-The labelled arrays of xarray become containers. None of them is imported by gradwrap.
+Dask has none, and is to refuse tracked values where it would take them for constants. The labelled
+arrays of xarray become containers. None of these packages is imported by gradwrap.
 """
 
 from __future__ import annotations
@@ -151,6 +152,13 @@ def _let_floats_through(module: Any) -> None:
     module.float = names.BUILTINS["float"]
 
 
+# Dask ---------------------------------------------------------------------------------------------
+
+
+def _enter_dask(name: str, module: Any) -> None:
+    getattr(import_module("gradwrap.backends.dask_protocol"), name)(module)
+
+
 # xarray -------------------------------------------------------------------------------------------
 
 
@@ -161,6 +169,8 @@ def _enter_xarray(_module: Any) -> None:
 
 _entered: list[Any] = []
 ENTRIES: dict[str, Callable[[Any], None]] = {
+    "dask.delayed": functools.partial(_enter_dask, "enter_delayed"),
+    "dask.tokenize": functools.partial(_enter_dask, "enter_tokens"),
     "scipy.fft": _enter_scipy_fft,
     "einops": _enter_einops,
     "sklearn.utils._array_api": _enter_sklearn,

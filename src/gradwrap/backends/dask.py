@@ -6,6 +6,7 @@ Dask's task graph, and computes nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules
+from gradwrap.backends.dask_protocol import class_attributes
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
@@ -23,8 +25,12 @@ from gradwrap.rules.axes import as_axes, kept
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from gradwrap.core.values.space import Meta
+
     da: Any  # it has hardly any types; not installed, a checker takes this file for it
+    dask: Any
 else:
+    import dask
     import dask.array as da
 
 
@@ -37,14 +43,26 @@ class DaskBackend(Backend):
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
 
     def class_attributes(self) -> dict[str, Any]:
-        """Return the method that Dask asks for before it takes an unknown object for a constant."""
-        return {"__dask_tokenize__": _token}
+        return class_attributes()
+
+    def computed(self, arrays: list[Any], stay: list[bool]) -> list[Any]:
+        if not any(stay):
+            return list(dask.compute(*arrays))
+        found: list[Any] = list(dask.persist(*arrays))
+        plain = iter(dask.compute(*itertools.compress(found, [not one for one in stay])))
+        return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
 
     def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
 
     def device(self, array: Any) -> Any:
-        return "cpu"
+        return Place(array)
+
+    def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
+        known = like is not None and like.shape == array.shape
+        if known and like is not None and like.device.chunks != array.chunks:
+            like = None  # cotangents are to be in these chunks
+        return super().meta(array, level, like if known else None)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return True  # code written for NumPy's views sees what it expects to see
@@ -77,13 +95,28 @@ class DaskBackend(Backend):
         return buffer + sums
 
 
-def _token(variable: Any) -> Any:
-    data = variable._untracked_data(  # noqa: SLF001  the backends share it with the class
-        "A function of dask.array",
-        "take it from the array's own namespace, xp = x.__array_namespace__(), or from NumPy: "
-        "np.add(a, x) for dask.array.add(a, x).",
-    )
-    return data.__dask_tokenize__()
+class Place(str):
+    """Where an array is: the device of its chunks' library, and the chunks that it is cut in.
+
+    So what a formula makes in place of an argument is cut as that is.
+    """
+
+    __slots__ = ("chunks", "like")
+
+    def __new__(cls, array: Any) -> Place:
+        place = super().__new__(cls, "cpu")
+        place.chunks, place.like = array.chunks, array._meta  # noqa: SLF001  it has no other name
+        return place
+
+
+def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+    """As the standard's; in the chunks of a place, if an array of the shape was there."""
+    kind = np.float64 if dtype is None else dtype
+    if isinstance(device, Place):
+        options["meta"] = device.like.astype(kind)
+        if shape == tuple(map(sum, device.chunks)):
+            options["chunks"] = device.chunks
+    return da.zeros(shape, dtype=kind, **options)
 
 
 def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
@@ -118,10 +151,11 @@ def _extended(xp: Any) -> ModuleType:
         xp,
         expand_dims=_expand_dims,
         eye=_eye,
-        linalg=module_like(xp.linalg, cholesky=_cholesky),
+        linalg=module_like(xp.linalg, cholesky=_cholesky, svdvals=_svdvals),
         reshape=_reshape,
         take=_take,
         take_along_axis=_take_along_axis,
+        zeros=_zeros,
     )
 
 
@@ -137,6 +171,11 @@ def _eye(
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
     return da.linalg.cholesky(x, lower=not upper)
+
+
+def _svdvals(x: Any, /) -> Any:
+    """As the standard's; array-api-compat asks Dask for full matrices, which it lacks."""
+    return da.linalg.svd(x, coerce_signs=False)[1]
 
 
 def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
@@ -229,9 +268,17 @@ def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) ->
     return 1.0 / known if known > 0 else math.nan
 
 
+def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
+    """The cotangent in the argument's chunks, which reshaping may have joined."""
+    found = xp.reshape(g, x.shape)
+    are_native = isinstance(found, da.Array) and isinstance(x, da.Array)
+    return found.rechunk(x.chunks) if are_native and found.chunks != x.chunks else found
+
+
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
+        adapted("reshape", _reshaped_back),
         adapted("sum", _sum),
         adapted("mean", _mean),
         adapted("var", _var),

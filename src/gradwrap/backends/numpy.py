@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,12 @@ OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
 on small arrays."""
 
 
+def _dask_token(variable: Any) -> Any:
+    """Answer Dask, which asks before it takes an unknown object for a constant."""
+    token: Callable[[Any], Any] = import_module("gradwrap.backends.dask_protocol").token
+    return token(variable)
+
+
 class NumPyBackend(Backend):
     """NumPy: its own scatter-add, sums in place, buffers known by their references."""
 
@@ -115,6 +122,9 @@ class NumPyBackend(Backend):
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
+
+    def class_attributes(self) -> dict[str, Any]:
+        return {"__dask_tokenize__": _dask_token}
 
     def for_formulas(self, xp: Any) -> Any:
         """The namespace without the Python around what NumPy has in C.
@@ -200,7 +210,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = True
+    tells_views = keeps_base = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
@@ -248,10 +258,10 @@ class NumPyBackend(Backend):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key):
             part = buffer[key]
-            if self.may_be_view(part, buffer):
-                part += values
-            else:
+            if part.base is None:  # a number, or a copy
                 buffer[key] = part + values
+            else:
+                part += values
         elif _is_mask(key):
             buffer[key] += values
         else:

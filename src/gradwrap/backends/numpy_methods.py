@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwrap.backends import pytorch_methods
 from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy_functions.converting import NoValue
 from gradwrap.backends.numpy_functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
@@ -51,10 +52,17 @@ def _fill(x: Any, value: Any) -> None:
 
 
 def _sort(
-    x: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    x: Any,
+    axis: int = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = NoValue,
 ) -> None:
     """In place, as the method of an array; `np.sort` gives a new one."""
-    x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable)
+    options = {} if descending is NoValue else {"descending": descending}  # since NumPy 2.5
+    x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable, **options)
 
 
 def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:

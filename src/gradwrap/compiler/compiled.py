@@ -13,7 +13,6 @@ import inspect
 import pathlib
 import threading
 import warnings
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -27,9 +26,10 @@ from gradwrap.compiler.passes import (
     sharing,
     simplified,
 )
-from gradwrap.compiler.program import NDARRAY, Missed, Program
+from gradwrap.compiler.program import NDARRAY, Constant, Missed, Program
 from gradwrap.compiler.rolling import rolled
 from gradwrap.compiler.source import numpy_engine
+from gradwrap.compiler.surroundings import Surroundings
 from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, is_input, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import type_of
@@ -39,8 +39,6 @@ from gradwrap.errors import CompileError, CompileWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from gradwrap.compiler.program import Constant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,9 +71,22 @@ class _Entry:
         self.executable: Executable | None = None
         self.tree: TreeDef | None = None
         self.notes: list[str] = []
-        self.surroundings: tuple[_Place, ...] = ()
+        self.surroundings: Surroundings | None = None
         self.rebound = 0
         """How often they have changed."""
+        self.own_changes = 0
+        """How often the function has changed them itself, call after call."""
+        self.is_new = True
+        """Whether no call has returned yet."""
+
+    def restart(self) -> None:
+        """Forget what was traced."""
+        self.program = self.executable = self.tree = None
+        self.traces, self.constants = [], []
+
+    def changed(self) -> str:
+        """The name of something that has changed around the function; "" if nothing has."""
+        return "" if self.surroundings is None else self.surroundings.changed()
 
 
 class Compiled(Generic[P, R]):
@@ -233,7 +244,7 @@ class Compiled(Generic[P, R]):
         key = self._key(call)
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None or not _is_current(entry):
+            if entry is None or entry.is_new or entry.changed():
                 return self._first(key, call)
             if entry.executable is None:
                 return self._function(*args, **kwargs)
@@ -285,15 +296,23 @@ class Compiled(Generic[P, R]):
         """Compile for a new signature; the result is that of the function itself."""
         before = self._entries.get(key)
         entry = _Entry(key, call.treedef, self._input_names(call))
-        entry.surroundings = tuple(_surroundings(self._function))
-        entry.rebound = 0 if before is None else before.rebound + 1
+        inputs = self._inputs(call)
+        others = [x for x in call.leaves if not inputs(x) and not isinstance(x, NDARRAY)]
+        surroundings = Surroundings(self._function, others)
+        changed = before.changed() if before is not None else ""
+        if before is not None and changed:
+            entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
         if entry.rebound > MOST_BRANCHES:
             entry.reason = (
-                f"a variable of its closure or module changes from call to call, as "
-                f"{_changed(before)} did. Fix: pass it as an argument"
+                f"what it finds around itself changes from call to call, as {changed} did. "
+                "Fix: pass it as an argument"
             )
-            entry.surroundings = ()
             self._warn(entry)
+        elif surroundings.is_too_large:
+            entry.reason = "it finds too many objects around itself. Fix: pass them as arguments"
+            self._warn(entry)
+        else:
+            entry.surroundings = surroundings
         if len(self._entries) >= MOST_PROGRAMS and key not in self._entries:
             entry.reason = (
                 f"it was called with more than {MOST_PROGRAMS} signatures. Fix: pass numbers that "
@@ -317,48 +336,48 @@ class Compiled(Generic[P, R]):
 
     def _traced(self, entry: _Entry, call: _Call) -> Any:
         if entry.reason:
+            entry.is_new = False
             return self._function(*call.args, **call.kwargs)
+        surroundings = entry.surroundings
+        assert surroundings is not None
+        found, problem = self._attempted(entry, call)
+        wanted = self._function(*call.args, **call.kwargs)  # an error leaves the entry new
+        problem = problem or _differing(entry, wanted, found)
+        if problem and surroundings.replaces:
+            surroundings.compare_contents()
+            entry.restart()
+            found, problem = self._attempted(entry, call)
+            problem = problem or _differing(entry, wanted, found)
+        changed = "" if problem else surroundings.changed()
+        entry.own_changes = entry.own_changes + 1 if changed else 0
+        if entry.own_changes > 1:
+            problem = f"it changes what it finds around itself: {changed}. Fix: return what is new"
+        if problem:
+            self._give_up(entry, problem, warn=False)
+        else:
+            self._use(entry)
+        entry.is_new = False
+        self._warn(entry)
+        return wanted
+
+    def _attempted(self, entry: _Entry, call: _Call) -> tuple[tuple[Any, ...], str]:
+        """Trace and run the program; return what it gives, and why there is none if so."""
         inputs = self._inputs(call)
-        given = list(filter(inputs, call.leaves))
-        found: tuple[Any, ...] | None = None
-        failure: Exception | None = None
         collects = gc.isenabled()
         gc.disable()  # it would walk through the trace again and again
         try:
             self._tracing.active = True
             self._extend(entry, call, inputs)
+            assert entry.executable is not None
+            return entry.executable.call(*filter(inputs, call.leaves)), ""
         except (Unhandled, Unsupported) as error:
-            self._give_up(entry, str(error), warn=False)
+            return (), str(error)
         except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
-            failure = error
+            return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self._tracing.active = False
             if collects:
                 gc.enable()
-        if failure is None and not entry.reason:
-            assert entry.executable is not None
-            try:
-                found = entry.executable.call(*given)
-            except Exception as error:  # noqa: BLE001  likewise
-                failure = error
-        wanted = self._function(
-            *call.args, **call.kwargs
-        )  # where this raises, the next call tries again
-        if failure is not None:
-            text = f"tracing it raised {type(failure).__name__}: {failure}"
-            self._give_up(entry, text, warn=False)
-        handed, tree = flatten(wanted)
-        if found is not None:
-            assert entry.executable is not None
-            problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
-            if problem:
-                self._give_up(
-                    entry, f"its program gives {problem}. This is a defect of gradwrap", warn=False
-                )
-            else:
-                self._use(entry)
-        self._warn(entry)
-        return wanted
 
     def _extend(self, entry: _Entry, call: _Call, inputs: Callable[[Any], bool]) -> None:
         """Trace a way through the function, and write the program anew."""
@@ -369,8 +388,10 @@ class Compiled(Generic[P, R]):
                 f"an argument is a {type(strange).__module__}.{type(strange).__name__}. "
                 "Fix: pass numpy.ndarray of a numeric dtype"
             )
-        one = trace(self._function, leaves, treedef, inputs)
-        other = trace(self._function, leaves, treedef, inputs)
+        surroundings = entry.surroundings
+        assert surroundings is not None
+        one = trace(self._function, leaves, treedef, inputs, surroundings)
+        other = trace(self._function, leaves, treedef, inputs, surroundings)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -382,7 +403,8 @@ class Compiled(Generic[P, R]):
             raise Unhandled("its result has another structure in another branch")
         entry.tree = one.tree
         entry.traces.append(one)
-        entry.constants.append(_named(constants_of(one, other), entry.surroundings))
+        fixed = [leaf for leaf in leaves if isinstance(leaf, NDARRAY) and not inputs(leaf)]
+        entry.constants.append(_named(constants_of(one, other), surroundings, fixed))
         entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
 
     def _built(
@@ -412,7 +434,7 @@ class Compiled(Generic[P, R]):
                     f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: "
                     f"{problem}. The numpy engine is used.",
                     CompileWarning,
-                    stacklevel=7,
+                    stacklevel=8,
                 )
             notes.append(f"engine {self._engine!r}: {problem}")
         program = self._simplified(entry, roll=False)
@@ -434,8 +456,8 @@ class Compiled(Generic[P, R]):
 
     def _give_up(self, entry: _Entry, reason: str, *, warn: bool = True) -> None:
         entry.reason = reason
-        entry.program = entry.executable = None
-        entry.traces, entry.constants = [], []
+        entry.surroundings = None
+        entry.restart()
         if self._latest is entry:
             self._latest = self._quick = None
         if warn:
@@ -498,8 +520,9 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
             tests += [f"{name}.dtype is D{number}", f"{name}.shape == {shape!r}"]
             order = "c_contiguous" if strides is None else ""
             tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
-    for number, place in enumerate(entry.surroundings):
+    for number, place in enumerate(entry.surroundings.places if entry.surroundings else ()):
         scope[f"P{number}"], scope[f"V{number}"] = place.holder, place.value
+        scope[f"H{number}"] = place.holds
         tests.append(place.test(number))
     result = "call({})".format(", ".join(given))
     ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
@@ -576,97 +599,40 @@ def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
     return shown
 
 
-# What a function finds around itself --------------------------------------------------------------
+def _named(
+    constants: dict[int, Constant], surroundings: Surroundings, fixed: Sequence[Any]
+) -> dict[int, Constant]:
+    """Give constants the names of the variables that hold them, and freeze static arguments.
 
-PLAIN = (bool, int, float, complex, str, type(None))
-
-
-class _Place:
-    """A variable of the function's closure or module, and what it held when it was traced."""
-
-    __slots__ = ("holder", "key", "name", "value")
-
-    def __init__(self, name: str, holder: Any, key: str | None) -> None:
-        self.name = name
-        self.holder = holder
-        self.key = key
-        self.value: Any = self.now()
-
-    def now(self) -> Any:
-        """What it holds."""
-        if self.key is None:
-            return self.holder.cell_contents
-        return self.holder.get(self.key)
-
-    def test(self, number: int) -> str:
-        """The test that it still holds that, as text."""
-        if self.key is None:
-            return f"P{number}.cell_contents is V{number}"
-        return f"P{number}.get({self.key!r}) is V{number}"
-
-
-def _is_current(entry: _Entry) -> bool:
-    return all(place.now() is place.value for place in entry.surroundings)
-
-
-def _changed(entry: _Entry | None) -> str:
-    """The name of a variable that has changed."""
-    places = () if entry is None else entry.surroundings
-    return next((place.name for place in places if place.now() is not place.value), "one")
-
-
-def _surroundings(function: Any) -> Iterable[_Place]:
-    """The numbers and arrays in the variables that a function, and those it calls, refer to."""
-    waiting: list[Any] = [function]
-    seen: set[int] = set()
-    found: set[tuple[int, str]] = set()
-    while waiting and len(seen) < MOST_PROGRAMS:
-        one = waiting.pop()
-        while isinstance(one, functools.partial):
-            one = one.func
-        one = getattr(one, "__func__", one)
-        if not isinstance(one, FunctionType) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        places: list[tuple[str, Any, str | None]] = [
-            (name, cell, None)
-            for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True)
-        ]
-        is_ours = (one.__module__ or "").startswith("gradwrap.")
-        if not is_ours:
-            places += [
-                (n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)
-            ]
-        for name, holder, key in places:
-            try:
-                place = _Place(name, holder, key)
-            except ValueError:  # an empty cell
-                continue
-            if isinstance(place.value, (NDARRAY, NUMBER, *PLAIN)):
-                if not is_ours and (id(holder), name) not in found:
-                    found.add((id(holder), name))
-                    yield place
-            elif callable(place.value):
-                waiting.append(place.value)
-
-
-def _global_names(code: Any, scope: dict[str, Any]) -> Iterable[str]:
-    yield from (name for name in code.co_names if name in scope)
-    for constant in code.co_consts:
-        if isinstance(constant, type(code)):
-            yield from _global_names(constant, scope)
-
-
-def _named(constants: dict[int, Constant], surroundings: Sequence[_Place]) -> dict[int, Constant]:
-    """Constants with the names of the variables that hold them."""
-    names = {id(place.value): place.name for place in surroundings}
-    return {
-        index: constant._replace(name=names.get(id(constant.array), constant.name))
-        for index, constant in constants.items()
-    }
+    Raises
+    ------
+    Unhandled
+        One of them is in no variable that is watched: it could be replaced by another.
+    """
+    found: dict[int, Constant] = {}
+    for index, constant in constants.items():
+        found[index] = constant
+        if constant.by_reference and any(np.shares_memory(constant.array, one) for one in fixed):
+            found[index] = Constant(np.array(constant.array, order="K"), False, "")
+        elif constant.by_reference:
+            name = surroundings.name_of(constant.array)
+            if name is None:
+                raise Unhandled(
+                    f"it uses an array of {constant.array.shape} elements that was not made in it, "
+                    "and is in no variable that it names. Fix: pass it as an argument"
+                )
+            found[index] = constant._replace(name=name)
+    return found
 
 
 # Comparing results --------------------------------------------------------------------------------
+
+
+def _differing(entry: _Entry, wanted: Any, found: Sequence[Any]) -> str:
+    """Say how the results of an entry's program differ from those of the function."""
+    handed, tree = flatten(wanted)
+    problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
+    return problem and f"its program gives {problem}. This is a defect of gradwrap"
 
 
 def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:

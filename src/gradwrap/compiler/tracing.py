@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from types import CodeType, FrameType
 
+    from gradwrap.compiler.surroundings import Surroundings
+
 operator: Any = operators
 NUMBER: type[Any] = np.generic
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
@@ -748,6 +750,8 @@ NAMESPACE.__name__ = "gradwrap_tracers"
 class TraceBackend(NumPyBackend):
     """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
 
+    keeps_base = False
+
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
         direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})
@@ -866,8 +870,9 @@ def trace(
     leaves: Sequence[Any],
     treedef: TreeDef,
     is_given: Callable[[Any], bool] = is_input,
+    surroundings: Surroundings | None = None,
 ) -> Traced:
-    """Run a function on tracers in place of its arrays, those leaves that are inputs.
+    """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
 
     Raises
     ------
@@ -879,7 +884,7 @@ def trace(
     tape = Tape()
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
-    entered: list[Any] = []
+    entered: Any = []
     for leaf in leaves:
         if not is_given(leaf):
             entered.append(leaf)
@@ -888,6 +893,16 @@ def trace(
         tracers.append(tracer)
         entered.append(variable_class(BACKEND)(tracer) if wraps else tracer)
     inputs = tuple(tracer.index for tracer in tracers)
+    around: list[tuple[Tracer, int]] = []
+
+    def enter(array: Any) -> Tracer:
+        index = tape.constant(array).index
+        tracer = tracer_of(tape.constants[index], index, tape)
+        around.append((tracer, index))
+        return tracer
+
+    if surroundings is not None and surroundings.replaces:
+        function, entered = surroundings.with_arrays(entered, enter)
     args, kwargs = unflatten(treedef, entered)
     with _tracing(tape):
         try:
@@ -904,6 +919,8 @@ def trace(
     for tracer, index, leaf in zip(tracers, inputs, filter(is_given, leaves), strict=True):
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    if any(tracer.index != index for tracer, index in around):
+        raise Unhandled("it writes to an array of its surroundings. Fix: write to a copy of it")
     for wrapper in entered:
         if isinstance(wrapper, AnyWrapper) and (
             not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs

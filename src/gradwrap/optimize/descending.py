@@ -17,7 +17,7 @@ from gradwrap.core.observing.progress import Progress
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import NotAnArrayError
-from gradwrap.optimize.problem import as_args, as_start
+from gradwrap.optimize.problem import as_args, as_start, computed
 from gradwrap.optimize.results import caller
 from gradwrap.transforms.arguments import default_scalar, stays_fixed
 from gradwrap.transforms.raveling import to_host
@@ -266,9 +266,12 @@ def _descend(  # noqa: PLR0913  the options of a descent
         for count, batch in enumerate(_batches(steps, batches)):
             value, gradient = derivative(state.x, *batch, *args)
             slopes = flatten(gradient)[0]
+            value, *slopes = computed([value, *slopes], [None, *leaves])
             for place in places:
                 moved = step(leaves[place], slopes[place], memories[place], count)
                 leaves[place] = _like(moved, leaves[place])
+            _compute(leaves, memories)
+            gradient = unflatten(treedef, slopes)
             state = Descent(unflatten(treedef, leaves), value, gradient, count + 1)
             line.show(state.nit, lambda state=state: _described(state))  # type: ignore[misc]  # of no parameters
             try:
@@ -276,6 +279,15 @@ def _descend(  # noqa: PLR0913  the options of a descent
             except StopIteration:
                 break
     return state
+
+
+def _compute(leaves: list[Any], memories: list[Memory]) -> None:
+    """Compute what lazy arrays are after a step, so that the next one does not start from before."""
+    held: list[Any] = [*leaves, *(value for memory in memories for value in memory.values())]
+    found = iter(computed(held, held))
+    leaves[:] = [next(found) for _ in leaves]
+    for memory in memories:
+        memory.update({name: next(found) for name in memory})
 
 
 def _own(leaf: Any) -> Any:

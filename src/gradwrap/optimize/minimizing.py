@@ -9,8 +9,9 @@ import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.progress import Progress
+from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.optimize.conditions import bounds_of, constraints_of
-from gradwrap.optimize.problem import Problem, as_args, double, optimizers
+from gradwrap.optimize.problem import Problem, as_args, computed, double, optimizers
 from gradwrap.optimize.results import caller
 from gradwrap.transforms.forward import linearize
 from gradwrap.transforms.jacobian import hessian
@@ -193,7 +194,9 @@ class Objective:
         if self.latest is None or not np.array_equal(self.latest[0], vector):
             tree = self.problem.tree(vector)
             value, gradient = value_and_grad(self.fun)(tree, *self.args)
-            flat = self.problem.ravelled(gradient)
+            leaves, treedef = flatten(gradient)
+            value, *leaves = computed([value, *leaves], [None] * (1 + len(leaves)))
+            flat = self.problem.ravelled(unflatten(treedef, leaves))
             self.latest = (np.array(vector), to_host(value), flat)
         return self.latest[1:]
 

@@ -17,6 +17,8 @@ from gradwrap.transforms.raveling import Raveling, to_host
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.library.backend import Backend
+
 
 def optimizers(name: str) -> Any:
     """Return SciPy's optimisers, with derivatives of what they return."""
@@ -34,6 +36,23 @@ def double(value: Any) -> Any:
     """Return an array of any library as NumPy's, of float64; an untracked wrapper as it is."""
     found = to_host(value)
     return found if isinstance(found, AnyWrapper) else found.astype(np.float64)
+
+
+def computed(values: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
+    """Return values that are at hand: those of a lazy library are computed, all at once.
+
+    Each stays in its library if that of `likes` is of it, and is a plain array otherwise.
+    """
+    found = list(values)
+    places: dict[Backend, list[int]] = {}
+    for place, value in enumerate(found):
+        if is_array(value):
+            places.setdefault(backend_of(value), []).append(place)
+    for backend, mine in places.items():
+        stay = [is_array(likes[i]) and backend_of(likes[i]) is backend for i in mine]
+        for place, value in zip(mine, backend.computed([found[i] for i in mine], stay), strict=True):
+            found[place] = value
+    return found
 
 
 def as_start(x0: Any) -> Any:

@@ -245,7 +245,7 @@ def _above(x: Any, min: Any, max: Any) -> Any:
 
 
 ORDER = (
-    "(a, axis=-1, kind=None, order=None, *, stable=None) "
+    "(a, axis=-1, kind=None, order=None, *, stable=None, descending=NoValue) "
     "-> flat(xp, a, axis), axis=-1 if axis is None else axis"
 )
 

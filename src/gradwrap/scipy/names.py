@@ -83,8 +83,8 @@ NAMES: dict[str, dict[str, str]] = {
             "abs anderson anderson_ksamp barnard_exact bayes_mvs binned_statistic "
             "binned_statistic_2d binned_statistic_dd binomtest bootstrap boschloo_exact "
             "boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq "
-            "directional_stats dunnett ecdf exp expectile fisher_exact fit goodness_of_fit "
-            "ks_1samp kstest log logrank make_distribution mode monte_carlo_test "
+            "directional_stats dunnett ecdf estimated_cdf exp expectile fisher_exact fit "
+            "goodness_of_fit ks_1samp kstest log logrank make_distribution mode monte_carlo_test "
             "multiscale_graphcorr mvsdist obrientransform order_statistic permutation_test "
             "pmean poisson_means_test power ppcc_max ppcc_plot probplot quantile_test "
             "relfreq shapiro siegelslopes sigmaclip sobol_indices spearmanrho theilslopes "
@@ -114,7 +114,7 @@ NAMES: dict[str, dict[str, str]] = {
             "get_window iircomb iirdesign impulse invres invresz "
             "kaiser_atten kaiser_beta kaiserord lsim peak_widths place_poles qspline2d "
             "remez residue residuez savgol_coeffs spline_filter square ss2zpk step "
-            "symiirorder1 symiirorder2 unique_roots unit_impulse zpk2ss"
+            "symiirorder1 symiirorder2 unique_roots unit_impulse whittaker_henderson zpk2ss"
         ),
         "modules": "windows",
     },
@@ -168,7 +168,7 @@ NAMES: dict[str, dict[str, str]] = {
             "expand_dims find "
             "get_index_dtype issparse isspmatrix isspmatrix_bsr "
             "isspmatrix_coo isspmatrix_csc isspmatrix_csr isspmatrix_dia isspmatrix_dok "
-            "isspmatrix_lil kronsum load_npz permute_dims "
+            "isspmatrix_lil kronsum load_npz matrix_transpose permute_dims "
             "safely_cast_index_arrays save_npz spdiags swapaxes "
         ),
         "classes of plain data": ("dok_array dok_matrix lil_array lil_matrix sparray spmatrix"),
@@ -222,6 +222,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "cluster.hierarchy": {
         "classes of plain data": "ClusterNode DisjointSet",
+        "errors and warnings": "ClusterWarning",
         "no rule: tried by its array-API path": (
             "dendrogram from_mlab_linkage set_link_color_palette to_mlab_linkage"
         ),

@@ -69,6 +69,7 @@ class ArrayMethods(PyTorchMethods[Other], Generic[Other]):
             order: None = None,
             *,
             stable: bool | None = None,
+            descending: bool = ...,
         ) -> Other:
             """The positions that sort the array."""
 
@@ -205,6 +206,7 @@ class ArrayMethods(PyTorchMethods[Other], Generic[Other]):
             order: None = None,
             *,
             stable: bool | None = None,
+            descending: bool = ...,
         ) -> None:
             """Sort in place."""
 

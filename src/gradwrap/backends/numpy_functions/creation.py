@@ -73,12 +73,17 @@ def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
     return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
 
 
+LISTS_OPEN_GRIDS = np.lib.NumpyVersion(np.__version__) < "2.5.0"
+
+
 @implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')", always=True)
 def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
     """Repeat each vector of coordinates along the axes of the others."""
     grids = open_grid(xp, xi, indexing)
     grids = grids if sparse else xp.broadcast_arrays(*grids)
-    return tuple(xp.copy(grid, order="C") for grid in grids) if copy else grids
+    if copy:
+        grids = [xp.copy(grid, order="C") for grid in grids]
+    return grids if sparse and not copy and LISTS_OPEN_GRIDS else tuple(grids)
 
 
 @implements(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions.converting import flat, mask, sizes
+from gradwrap.backends.numpy_functions.converting import NoValue, flat, mask, sizes
 from gradwrap.backends.numpy_functions.shapes import permuted
 from gradwrap.backends.numpy_functions.table import (
     check_constant,
@@ -51,14 +51,29 @@ on_values("argpartition lexsort")
 
 @completes(np.sort, np.argsort)
 def in_sorted_order(
-    xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any
+    xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any, descending: Any
 ) -> Any:
     """Sort, the positions in NumPy's order of equal elements; it refuses what it does not know."""
-    np.sort(np.empty(0), kind=kind, order=order, stable=stable)
+    options = {} if descending is NoValue else {"descending": descending}  # since NumPy 2.5
+    np.sort(np.empty(0), kind=kind, order=order, stable=stable, **options)
     a, axis = flat(xp, a, axis), -1 if axis is None else axis
+    if options.get("descending"):
+        positions = _in_descending_order(xp, a, axis)
+        return xp.take_along_axis(a, positions, axis=axis) if path == "sort" else positions
     if path == "sort":
         return xp.sort(a, axis=axis)
     return xp.argsort(a, axis=axis, stable=bool(stable) or kind in ("stable", "mergesort"))
+
+
+def _in_descending_order(xp: Any, a: Any, axis: int) -> Any:
+    """Positions of descending elements, equal ones in their order, and NaNs last.
+
+    The standard does not say where NaNs are, so they are sorted to the end in a second step.
+    """
+    positions = xp.argsort(a, axis=axis, descending=True, stable=True)
+    are_nan = xp.isnan(xp.take_along_axis(a, positions, axis=axis))
+    to_end = xp.argsort(xp.astype(are_nan, xp.int8), axis=axis, stable=True)
+    return xp.take_along_axis(positions, to_end, axis=axis)
 
 
 @implements("partition(a, kth, axis=-1, kind='introselect', order=None)")

@@ -24,7 +24,7 @@ from gradwrap.core.array.views import (
     REAL,
     view_of,
 )
-from gradwrap.core.array.write_call import Write, is_own_part
+from gradwrap.core.array.write_call import Write, is_current_part, is_own_part, update_call
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
@@ -180,6 +180,24 @@ def write_call(bound: BoundOp) -> Callable[..., Any] | None:
     rule = bound.rule
     x, value = rule.arrays
     return Write(bound, elsewhere).function(f"{x}, {rule.key}, {value}")
+
+
+def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
+    """The method of an operator in place, such as `+=`, of a class."""
+    update = None
+    if cls._writes_in_place and cls._backend.keeps_base and not cls._backend.depth:
+        setitem = find_op("setitem")
+        assert setitem is not None
+        update = update_call(cls._bind(setitem), cls._bind(op_of_symbol(symbol, 2)))
+
+    def change(variable: Any, other: Any, /) -> Any:
+        how = variable._view
+        if how is not None and update is not None and is_current_part(variable):
+            if update(how.source, how.statics[0], other):
+                return variable
+        return operate(variable, symbol, other)
+
+    return change
 
 
 def set_item(variable: Any, key: Any, value: Any) -> None:

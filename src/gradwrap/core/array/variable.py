@@ -294,6 +294,7 @@ class Variable(
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
+            return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
         return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:

@@ -160,7 +160,7 @@ class Backend:
         ):
             if like.shape == shape:
                 return like
-            return like.of_shape(shape)
+            return (like.made and like.made.get(shape)) or like.of_shape(shape)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:
@@ -233,6 +233,10 @@ class Backend:
         """The cotangent to start from."""
         return self.xp.ones_like(array)
 
+    def computed(self, arrays: list[Any], stay: list[bool]) -> list[Any]:
+        """Compute lazy arrays together; those that do not `stay` become plain arrays."""
+        return arrays
+
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
@@ -275,6 +279,8 @@ class Backend:
 
     tells_views: bool = False
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
+    keeps_base: bool = False
+    """The `base` of a result is the array it is a view of, or None where it is a new array."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, which was taken from `source`, may share its buffer."""

@@ -42,7 +42,7 @@ def is_basic_key(key: Any) -> bool:
     if type(key) in BASIC:
         return True
     for part in key if isinstance(key, TUPLE) else (key,):
-        if type(part) not in BASIC and not isinstance(part, SLICE) and not _is_integer_scalar(part):
+        if type_of(part) not in BASIC and not _is_integer_scalar(part):
             return False
     return True
 

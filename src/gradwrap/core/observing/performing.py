@@ -7,6 +7,7 @@ function keeps its identity, so wherever it is bound, it is observed.
 
 from __future__ import annotations
 
+import inspect
 import threading
 import weakref
 from contextvars import ContextVar
@@ -122,16 +123,20 @@ def copy_of(function: FunctionType) -> FunctionType:
 def calling(answer: Any, code: CodeType) -> CodeType:
     """Code that calls an object, with the free variables of other code.
 
-    It is compiled as a function that has them, so that Python sets them up in its frames.
+    It is compiled as a function that has them, so that Python sets them up in its frames, and as a
+    generator function if the other code is one: Python exchanges code of one type alone.
     """
     free = code.co_freevars
+    result = "_called(*_args, **_options)"
+    if code.co_flags & inspect.CO_GENERATOR:
+        result = f"(yield from {result})"
     lines = [
         "def outer():",
         *(f"    {name} = None" for name in free),
         "    def stub(*_args, **_options):",
         f"        if 0: ({' '.join(f'{name},' for name in free)})",
         "        _called = 'the object'",  # a constant, which is exchanged
-        "        return _called(*_args, **_options)",
+        f"        return {result}",
         "    return stub",
     ]
     space: dict[str, Any] = {}

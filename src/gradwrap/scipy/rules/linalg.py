@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
@@ -458,9 +459,14 @@ def _cholesky(a: Any, lower: Any) -> Any:
     return root if lower else adjoint(root)
 
 
+CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(scipy.__version__) >= "1.18.0"
+
+
 def _cho_factor(a: Any, lower: Any) -> Any:
-    """The unused triangle of the result has SciPy's input in it."""
+    """Up to SciPy 1.17 the unused triangle of the result has the argument in it."""
     root = _cholesky(a, lower)
+    if CLEARS_UNUSED_TRIANGLE:
+        return root, None
     return root + (np.triu(a, 1) if lower else np.tril(a, -1)), None
 
 
@@ -1187,7 +1193,7 @@ DECOMPOSITIONS = [
         neutral=A,
         symmetric="a",
         samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
-        note="the unused triangle is that of the argument, as SciPy leaves it",
+        note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
     Row(
         "linalg.cho_solve",

@@ -1,0 +1,1 @@
+"""Dask with tracked values: `gradwrap.dask.array` is a drop-in for `dask.array`."""

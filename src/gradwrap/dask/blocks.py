@@ -1,0 +1,453 @@
+"""`map_blocks` with a derivative: the function's own vector-Jacobian product, block by block.
+
+A call is a function of one block of each argument, over the blocks of the output. So is the
+cotangent of an argument, with the blocks of that argument: an argument that several blocks have
+read gets the sum over them. Nothing but blocks is handed to a worker, and no step joins them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+from dask.array.utils import meta_from_array
+from dask.sizeof import sizeof
+from dask.utils import funcname, has_keyword
+
+from gradwrap.core.calls.promotion import promoted
+from gradwrap.core.levels.wrapper import innermost, is_recorded
+from gradwrap.core.values.tree import flatten
+from gradwrap.dask.linear import in_chunks, plain, rechunk
+from gradwrap.transforms.custom_derivatives import custom_vjp
+from gradwrap.transforms.recording import Recording, checked_cotangents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Chunks = tuple[tuple[int, ...], ...]
+    Index = tuple[int, ...]
+
+PLACED = ("block_id", "block_info")
+"""The keywords by which a function asks where its block is."""
+
+
+def map_blocks(
+    func: Callable[..., Any],
+    *args: Any,
+    drop_axis: Any = None,
+    new_axis: Any = None,
+    **options: Any,
+) -> Any:
+    """Apply a function to corresponding blocks, as `dask.array.map_blocks`; it can be differentiated.
+
+    The function is differentiated on the workers, one block at a time: it is written in NumPy, and
+    runs again for the cotangent of its arguments. Besides Dask's arrays, tracked arrays of NumPy
+    can be given, by position or by keyword; each block gets the whole of them.
+    """
+    known = {name: options.pop(name) for name in WORDS if name in options}
+    values = {**dict(enumerate(args)), **options}
+    if not is_recorded(list(values.values())):
+        named = dict(zip(options, plain(options.values()), strict=True))
+        axes = {"drop_axis": drop_axis, "new_axis": new_axis}
+        return da.map_blocks(func, *plain(args), **axes, **known, **named)
+    dropped = as_tuple(drop_axis)
+    like = _like(func, args, options, {**known, "drop_axis": dropped, "new_axis": new_axis})
+    loops = _loops(args, like, dropped, new_axis)
+    tracked = {key: value for key, value in values.items() if is_recorded(value)}
+    taken = promoted([*tracked.values(), like])[0][:-1]
+    arrays: list[Any] = []
+    inputs: list[_Input] = []
+    axis_of = len(_outer(args)) - 1
+    whole = {axis_of - axis % (axis_of + 1) for axis in dropped}
+    for key, value in values.items():
+        is_blocked = isinstance(key, int) and isinstance(innermost(value), da.Array)
+        index = tuple(range(value.ndim))[::-1] if is_blocked else None
+        constant = plain([value])[0]
+        if key in tracked:
+            array = taken[list(tracked).index(key)]
+            arrays.append(_joined(array, index, whole) if index else array)
+            constant = None
+        elif index:
+            constant = _joined(constant, index, whole)
+        inputs.append(_Input(key in tracked, constant, index))
+    names = tuple(options)
+    if any(has_keyword(func, name) for name in PLACED):
+        inputs.append(_Input(False, _places(func, args, like, dropped, new_axis), loops))
+        names = (*names, "")
+    call = _Call(_Function(func, names), tuple(inputs), loops, like.chunks, like.dtype, like._meta)
+    return _over_blocks(call, tuple(arrays))
+
+
+WORDS = ("name", "token", "dtype", "chunks", "enforce_ndim", "meta")
+
+
+def as_tuple(axes: Any) -> tuple[int, ...]:
+    """Return axes as Dask takes them: None, one, or several."""
+    return () if axes is None else tuple(axes) if np.iterable(axes) else (axes,)
+
+
+def _outer(args: Sequence[Any]) -> Any:
+    """The argument in blocks with most axes, which are those that the output has by default."""
+    blocked = [one for one in args if isinstance(innermost(one), da.Array)]
+    if not blocked:
+        raise TypeError(
+            "map_blocks of tracked values needs an array of Dask among its arguments, whose blocks "
+            "it maps over. Fix: give one, or call the function itself."
+        )
+    return max(blocked, key=lambda one: one.ndim).shape
+
+
+def _like(
+    func: Any, args: Sequence[Any], named: dict[str, Any], options: dict[str, Any]
+) -> Any:
+    """Dask's own result of the call: for its chunks, dtype and meta, and for what it refuses."""
+    plain = [innermost(value) for value in args]
+    values = {name: innermost(value) for name, value in named.items()}
+    return da.map_blocks(func, *plain, **options, **values)
+
+
+def _loops(args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any) -> Index:
+    """The index of the output: axes count from the last one, as Dask aligns arrays."""
+    ndim = len(_outer(args))
+    gone = {axis % ndim for axis in dropped}
+    index = [ndim - 1 - axis for axis in range(ndim) if axis not in gone]
+    new: Any = as_tuple(new_axis) if new_axis is not None else range(like.ndim - len(index))
+    for axis in sorted(new):
+        index.insert(axis, len(index) + len(gone))
+    return tuple(index)
+
+
+def _joined(array: Any, index: Index, whole: set[int]) -> Any:
+    """The array with one chunk along the axes that the output lacks."""
+    one = {axis: -1 for axis, name in enumerate(index) if name in whole}
+    return rechunk(array, one) if one else array
+
+
+def _places(
+    func: Any, args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any
+) -> Any:
+    """Where each block is, in the words that the function asks for, as an array of one each."""
+    words = tuple(name for name in PLACED if has_keyword(func, name))
+    blocked = [innermost(one) if isinstance(innermost(one), da.Array) else None for one in args]
+    return da.map_blocks(
+        _TELLING[words],
+        *blocked,
+        chunks=like.chunks,
+        dtype=object,
+        meta=np.empty((0,) * like.ndim, dtype=object),
+        drop_axis=list(dropped),
+        new_axis=new_axis,
+    )
+
+
+def _id(*_: Any, block_id: Any = None) -> Any:
+    return {"block_id": block_id}
+
+
+def _info(*_: Any, block_info: Any = None) -> Any:
+    return {"block_info": block_info}
+
+
+def _both(*_: Any, block_id: Any = None, block_info: Any = None) -> Any:
+    return {"block_id": block_id, "block_info": block_info}
+
+
+_TELLING: dict[tuple[str, ...], Any] = {
+    ("block_id",): _id,
+    ("block_info",): _info,
+    PLACED: _both,
+}
+
+
+# The call and its derivative ----------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Function:
+    """A function of blocks by position: the last ones go to keywords; "" is where the block is."""
+
+    function: Any
+    names: tuple[str, ...] = ()
+
+    @property
+    def __name__(self) -> str:
+        return str(funcname(self.function))
+
+    def __call__(self, *blocks: Any) -> Any:
+        count = len(blocks) - len(self.names)
+        named = dict(zip(self.names, blocks[count:], strict=True))
+        place = named.pop("", {})
+        return self.function(*blocks[:count], **named, **place)
+
+
+class Held:
+    """The result of a function of blocks, and the tape by which it is pulled back.
+
+    The tape stays in the process that made it, and serves once: a process to which this is sent,
+    and a second pull, run the function again.
+    """
+
+    def __init__(self, function: Any, places: tuple[int, ...], blocks: tuple[Any, ...]) -> None:
+        self.given: tuple[Any, ...] = (function, places, blocks)
+        self.tapes: list[Recording] = [Recording(function, places, blocks, {})]
+        self.result: Any = self.tapes[0].unwrapped(self.tapes[0].out)
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the blocks at `places`."""
+        try:
+            tape = self.tapes.pop()
+        except IndexError:
+            tape = Held(*self.given).tapes.pop()
+        outputs, treedef = flatten(tape.out)
+        return tuple(tape.pull(outputs, checked_cotangents(g, outputs, treedef)))
+
+    def __reduce__(self) -> Any:
+        return (Held, self.given)
+
+    def __sizeof__(self) -> int:
+        return sum(map(sizeof, (self.result, *self.given[2])))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Recorded:
+    """A function of blocks that records what it does."""
+
+    function: Any
+    places: tuple[int, ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"{funcname(self.function)}-recorded"
+
+    def __call__(self, *blocks: Any) -> Held:
+        return Held(self.function, self.places, blocks)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Result:
+    function: Any
+
+    @property
+    def __name__(self) -> str:
+        return str(funcname(self.function))
+
+    def __call__(self, held: Held) -> Any:
+        return held.result
+
+
+@dataclasses.dataclass(frozen=True)
+class _Gradient:
+    function: Any
+
+    @property
+    def __name__(self) -> str:
+        return f"{funcname(self.function)}-gradient"
+
+    def __call__(self, held: Held, g: Any) -> tuple[Any, ...]:
+        return held.pull(g)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Pulled:
+    """The cotangents of some arguments of a function of blocks; the last block is the output's."""
+
+    function: Any
+    places: tuple[int, ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"{funcname(self.function)}-gradient"
+
+    def __call__(self, *blocks: Any) -> tuple[Any, ...]:
+        return Held(self.function, self.places, blocks[:-1]).pull(blocks[-1])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """One of several cotangents, with axes in front for the blocks that it is a sum over."""
+
+    function: Any
+    place: int
+    lead: int
+
+    @property
+    def __name__(self) -> str:
+        return str(funcname(self.function))
+
+    def __call__(self, *blocks: Any) -> Any:
+        part = self.function(*blocks)[self.place]
+        return part[(None,) * self.lead] if self.lead else part
+
+
+def cotangents(blocks: Any) -> Any:
+    """Return the cotangents of one block, of which `_Part` takes one; its name is that of tasks."""
+    return blocks
+
+
+@dataclasses.dataclass(frozen=True)
+class _Input:
+    """An argument: tracked, or a constant; in blocks along an index, or the same for all blocks."""
+
+    is_tracked: bool
+    constant: Any
+    index: Index | None
+
+
+class _Call:
+    """A function of blocks, its arguments, and the blocks of its output along the index `loops`.
+
+    Each name in the index of an argument is in `loops`, or has one block.
+    """
+
+    def __init__(  # noqa: PLR0913  what an array of blocks is made of
+        self,
+        function: Any,
+        inputs: tuple[_Input, ...],
+        loops: Index,
+        chunks: Chunks,
+        dtype: Any,
+        meta: Any,
+    ) -> None:
+        self.function = function
+        self.inputs = inputs
+        self.loops = loops
+        self.chunks = chunks
+        self.dtype = dtype
+        self.meta = meta
+
+    def places(self) -> list[int]:
+        """The positions of the tracked arguments."""
+        return [place for place, one in enumerate(self.inputs) if one.is_tracked]
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """Return Dask's array of the results for Dask's arrays in the place of tracked ones."""
+        used = {name for one in self.inputs for name in one.index or ()}
+        sizes = dict(zip(self.loops, self.chunks, strict=True))
+        rest = iter(arrays)
+        pairs: list[Any] = []
+        for one in self.inputs:
+            value = next(rest) if one.is_tracked else one.constant
+            if one.index is None and isinstance(value, da.Array):
+                value = value.rechunk(-1).to_delayed(optimize_graph=False).item()
+            pairs += [value, one.index]
+        return da.blockwise(
+            self.function,
+            self.loops,
+            *pairs,
+            token=self.function.__name__,
+            dtype=self.dtype,
+            meta=self.meta,
+            concatenate=True,
+            align_arrays=False,
+            new_axes={name: sizes[name] for name in self.loops if name not in used},
+            adjust_chunks={name: sizes[name] for name in self.loops if name in used},
+        )
+
+    def recorded(self, arrays: Sequence[Any]) -> Any:
+        """Return Dask's array of the `Held` of each block, for Dask's arrays."""
+        held = _Recorded(self.function, tuple(self.places()))
+        return self._of_objects(held, self.inputs, arrays)
+
+    def results(self, held: Any) -> Any:
+        """Return Dask's array of the results that are held."""
+        inputs = (_Input(True, None, self.loops),)
+        call = _Call(
+            _Result(self.function), inputs, self.loops, self.chunks, self.dtype, self.meta
+        )
+        return call.run([held])
+
+    def _of_objects(
+        self, function: Any, inputs: tuple[_Input, ...], arrays: Sequence[Any]
+    ) -> Any:
+        nothing = np.empty((0,) * len(self.loops), dtype=object)
+        return _Call(function, inputs, self.loops, self.chunks, object, nothing).run(arrays)
+
+    def pulled(self, arrays: Sequence[Any], held: Any, g: Any) -> list[Any]:
+        """Return the cotangents of the tracked arguments, from what was held."""
+        inputs = (_Input(True, None, self.loops),) * 2
+        joint = self._of_objects(_Gradient(self.function), inputs, [held, g])
+        found: list[Any] = []
+        for number, (place, array) in enumerate(zip(self.places(), arrays, strict=True)):
+            axes = self._axes(place, array)
+            part = _Part(cotangents, number, axes.lead)
+            call = axes.call(part, inputs[:1], array)
+            found.append(axes.summed(call.run([joint])))
+        return found
+
+    def pulled_anew(self, arrays: Sequence[Any], g: Any) -> list[Any]:
+        """Return the cotangents of the tracked arguments, as operations of tracked arrays."""
+        inputs = (*self.inputs, _Input(True, None, self.loops))
+        found: list[Any] = []
+        for place, array in zip(self.places(), arrays, strict=True):
+            axes = self._axes(place, array)
+            part = _Part(_Pulled(self.function, (place,)), 0, axes.lead)
+            call = axes.call(part, inputs, array)
+            found.append(axes.summed(_over_blocks(call, (*arrays, g))))
+        return found
+
+    def _axes(self, place: int, array: Any) -> _Axes:
+        own = self.inputs[place].index
+        chunks = innermost(array).chunks
+        blocks = dict(zip(self.loops, map(len, self.chunks), strict=True))
+        if own is None:  # each block has read the whole of it
+            own, chunks = (-1,) * array.ndim, tuple((length,) for length in array.shape)
+        of_own = dict(zip(own, map(len, chunks), strict=False))
+        shared = tuple(
+            name for name in self.loops if name not in own or of_own[name] < blocks[name]
+        )
+        fresh = 1 + max([0, *self.loops, *(n for i in self.inputs for n in i.index or ())])
+        rest = tuple(
+            name if name in self.loops and name not in shared else fresh + axis
+            for axis, name in enumerate(own)
+        )
+        leading = tuple((1,) * blocks[name] for name in shared)
+        return _Axes(len(shared), (*shared, *rest), (*leading, *chunks))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Axes:
+    """The blocks of a cotangent before it is summed: over `lead` axes, which come first."""
+
+    lead: int
+    index: Index
+    chunks: Any
+
+    def call(self, function: Any, inputs: tuple[_Input, ...], array: Any) -> _Call:
+        data = innermost(array)
+        meta = meta_from_array(data._meta, ndim=len(self.index), dtype=data.dtype)
+        return _Call(function, inputs, self.index, self.chunks, data.dtype, meta)
+
+    def summed(self, parts: Any) -> Any:
+        return parts.sum(axis=tuple(range(self.lead))) if self.lead else parts
+
+
+def _run(call: _Call, arrays: tuple[Any, ...]) -> Any:
+    return call.run(arrays)
+
+
+def _forward(call: _Call, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
+    if is_recorded(arrays):  # by a transform around this one
+        return _over_blocks(call, arrays), (arrays, None)
+    held = _Opaque(call.recorded(arrays))
+    return call.results(held.array), (arrays, held)
+
+
+def _backward(call: _Call, residuals: Any, g: Any) -> tuple[Any]:
+    arrays, held = residuals
+    g = in_chunks(g, call.chunks)
+    if held is None or is_recorded([arrays, g]):
+        return (tuple(call.pulled_anew(arrays, g)),)
+    return (tuple(call.pulled(arrays, held.array, g)),)
+
+
+class _Opaque:
+    """An array of objects, which is no array to a tape."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+_over_blocks: Any = custom_vjp(_run, nondiff_argnums=0)
+_over_blocks.defvjp(_forward, _backward)

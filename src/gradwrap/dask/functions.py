@@ -1,0 +1,134 @@
+"""The functions of `dask.array`, for `gradwrap.dask.array`: with tracked values, those of NumPy."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+
+from gradwrap.backends.dask_protocol import splitting
+from gradwrap.backends.drop_in import Submodule, first_variable
+from gradwrap.backends.numpy_functions.table import on_data
+from gradwrap.core.array import protocol
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.dask import linalg, linear, overlapping
+from gradwrap.dask.blocks import map_blocks
+from gradwrap.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OWN: dict[str, Callable[..., Any]] = {
+    "dask.array.map_blocks": map_blocks,
+    "dask.array.map_overlap": overlapping.map_overlap,
+    "dask.array.pad": linear.pad,
+    "dask.array.rechunk": linear.rechunk,
+    "dask.array.overlap.map_overlap": overlapping.map_overlap,
+    "dask.array.overlap.overlap": overlapping.overlap,
+    "dask.array.overlap.trim_internal": overlapping.trim_internal,
+    "dask.array.overlap.trim_overlap": overlapping.trim_overlap,
+    **{f"dask.array.linalg.{name}": function for name, function in linalg.FUNCTIONS.items()},
+}
+"""The functions that are not those of NumPy, by their paths."""
+COUNTERPARTS: dict[str, ModuleType] = {
+    "dask.array": np,
+    "dask.array.fft": np.fft,
+    "dask.array.linalg": np.linalg,
+}
+"""The modules of NumPy that have functions of the same names."""
+REMEDIES: dict[str, str] = {
+    "apply_along_axis": "write it with array functions, or apply it by map_blocks to an array with "
+    "one chunk along the axis",
+    "apply_gufunc": "write it as a function of blocks, for map_blocks",
+    "blockwise": "map_blocks, which aligns blocks in the order of their axes",
+    "cumreduction": "cumsum or cumprod",
+    "from_array": "give the array to map_blocks as it is, or compute with it: an array of NumPy "
+    "becomes one of Dask in any operation on both",
+    "from_delayed": "map_blocks, whose function is differentiated on the workers; data that are "
+    "not tracked can come from delayed functions",
+    "reduction": "map_blocks to a part for each block, and da.sum of the parts",
+    "store": "call it outside of the differentiated function, or on x.detach().data",
+    "to_zarr": "call it outside of the differentiated function, or on x.detach().data",
+}
+"""What to do instead of a function without a rule."""
+
+
+class DropIn:
+    """The functions of `dask.array` for tracked values, each of which is made at first use."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Any] = {}
+
+    def find(self, name: str) -> Any:
+        """Return what stands for an object of `dask.array`."""
+        if name.startswith("__") and not hasattr(da, name):
+            raise AttributeError(f"module 'gradwrap.dask.array' has no attribute {name!r}")
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = _standing_for(getattr(da, name), "dask.array", name)
+        return found
+
+
+def _standing_for(known: Any, module: str, name: str) -> Any:
+    path = f"{module}.{name}"
+    if isinstance(known, ModuleType):
+        in_dask = known.__name__ == path and name in {"fft", "linalg", "overlap"}
+        return (
+            Submodule(known, lambda found, name: _standing_for(found, path, name))
+            if in_dask
+            else known
+        )
+    if isinstance(known, type) or not callable(known):
+        return known
+    own = OWN.get(path)
+    if own is not None:
+        return own
+    counterpart = getattr(COUNTERPARTS.get(module), name, None)
+    return _function(known, path, counterpart if callable(counterpart) else None)
+
+
+def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., Any] | None) -> Any:
+    @functools.wraps(known)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        variable = first_variable([*args, *kwargs.values()])
+        if variable is None:
+            return known(*args, **kwargs)
+        cls = type_of(variable)
+        if counterpart is None:
+            if not is_recorded([args, kwargs]):
+                return on_data(known, args, kwargs)
+            raise NoRuleError(_without_rule(path))
+        with splitting(kwargs.pop("split_every", None)):
+            if isinstance(counterpart, np.ufunc):
+                return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
+            _check_words(path, counterpart, kwargs)
+            return protocol.call_function(cls, counterpart, args, kwargs)
+
+    return function
+
+
+def _check_words(path: str, counterpart: Callable[..., Any], kwargs: dict[str, Any]) -> None:
+    """Refuse the options that Dask's function has beyond NumPy's."""
+    try:
+        parameters = inspect.signature(counterpart).parameters
+    except (TypeError, ValueError):
+        return
+    for name in kwargs:
+        if name not in parameters:
+            raise NoRuleError(
+                f"{path} with {name}= has no rule for tracked values. Fix: omit it; rechunk gives "
+                "the result other chunks."
+            )
+
+
+def _without_rule(path: str) -> str:
+    fix = REMEDIES.get(path.rpartition(".")[2], "write it with functions that have one")
+    return (
+        f"{path} has no rule, and an argument is tracked. Fix: {fix}; or .detach() the argument "
+        "if its gradient is not wanted."
+    )

@@ -1,0 +1,85 @@
+"""Operations that move elements between chunks: each is linear, and has another for its transpose."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.errors import NoRuleError
+from gradwrap.transforms.custom_derivatives import custom_vjp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def plain(values: Any) -> list[Any]:
+    """Return the values without wrappers, which track nothing."""
+    return [native(value) if isinstance(value, AnyWrapper) else value for value in values]
+
+
+def linear(forward: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any) -> Any:
+    """Apply a linear function of Dask's arrays to an array that may be tracked."""
+    return _linear(forward, transpose, x)
+
+
+def _apply(forward: Any, transpose: Any, x: Any) -> Any:  # noqa: ARG001  the parameters of `linear`
+    return forward(x)
+
+
+def _forward(forward: Any, transpose: Any, x: Any) -> tuple[Any, None]:
+    return _linear(forward, transpose, x), None
+
+
+def _backward(forward: Any, transpose: Any, _: None, g: Any) -> tuple[Any]:
+    return (_linear(transpose, forward, g),)
+
+
+_linear: Any = custom_vjp(_apply, nondiff_argnums=(0, 1))
+_linear.defvjp(_forward, _backward)
+
+
+def in_chunks(x: Any, chunks: Any) -> Any:
+    """Return the array in these chunks, itself if it has them, as far as a length is unknown."""
+    own = innermost(x).chunks
+    return x if own == chunks or _some_unknown(own, chunks) else rechunk(x, chunks)
+
+
+def _some_unknown(*chunks: Any) -> bool:
+    return any(math.isnan(length) for one in chunks for axis in one for length in axis)
+
+
+def rechunk(x: Any, *args: Any, **options: Any) -> Any:
+    """Give the array other chunks, as `dask.array.rechunk`; the gradient has those it had."""
+    chunks = innermost(x).chunks
+    return linear(lambda a: a.rechunk(*args, **options), lambda g: in_chunks(g, chunks), x)
+
+
+def persist(x: Any, **options: Any) -> Any:
+    """Compute the array on the workers and keep it there, as its method `persist`."""
+    return linear(lambda a: a.persist(**options), lambda g: g, x)
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """Add elements at the ends of the axes, as `dask.array.pad`; the others stay in their chunks."""
+    if not is_recorded([array, options]):
+        return da.pad(*plain([array]), pad_width, mode, **options)
+    if mode != "constant" or is_recorded(options):
+        raise NoRuleError(
+            f"dask.array.pad of a tracked array has a rule for a constant alone, not for {mode!r}. "
+            "Fix: map_overlap with boundary='reflect', 'nearest' or 'periodic' for a stencil; or "
+            "concatenate slices of the array."
+        )
+    widths = np.broadcast_to(pad_width, (array.ndim, 2))
+    inside = tuple(
+        slice(int(before), int(before) + length)
+        for (before, _), length in zip(widths, array.shape, strict=True)
+    )
+    zeros = da.zeros_like(innermost(array))
+    ends = da.pad(zeros, pad_width, mode, **options)
+    return ends + linear(
+        lambda a: da.pad(a, pad_width), lambda g: in_chunks(g[inside], zeros.chunks), array
+    )
