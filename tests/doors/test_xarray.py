@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -348,6 +350,19 @@ def test_vmap_maps_over_a_dimension_and_gives_it_back() -> None:
     np.testing.assert_array_equal(two.height, T.height)
 
 
+@pytest.mark.parametrize("name", ["max", "std", "interp", "groupby", "rolling, part of a window"])
+def test_gradients_of_a_batch(name: str) -> None:
+    f = total(OPERATIONS[name])
+    batch = xr.concat([T, 2.0 * T + T**2], "member")
+
+    found = gw.vmap(gw.grad(f), fallback="loop")(batch)
+
+    for index in range(2):
+        one = batch.isel(member=index)
+        np.testing.assert_allclose(found.isel(member=index), gw.grad(f)(one), atol=1e-12)
+    assert found.dims == batch.dims
+
+
 def test_vmap_of_two_dimensions_at_once_gives_a_batch() -> None:
     other = LINE.isel(time=slice(4)).rename(time="lead")
 
@@ -506,6 +521,17 @@ def test_the_remedies_work() -> None:
     wanted = np.empty((6, 4))
     wanted[order] = LINE.data[:, None]
     assert_labelled(by_order, wanted, T)
+
+
+def test_the_page_shows_what_is_computed() -> None:
+    pytest.importorskip("dask")
+    page = Path(__file__).parents[2] / "docs" / "xarray.md"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+    found = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
+
+    assert found.failed == 0
+    assert found.attempted > 30
 
 
 # Importing ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import advisers
 from gradwrap.errors import TrackedCodeError
@@ -54,9 +54,10 @@ def _is_tracked(*values: Any) -> bool:
 
 
 def _is_at_hand(array: Any) -> bool:
-    """Tell if the values of an array can be looked at without a computation."""
-    plain = native(array)
-    return backend_of(plain).is_at_hand(plain)
+    """Tell if the values of an array can be looked at, which are not lazy or mapped over."""
+    plain = innermost(array)
+    is_mapped = any(one._is_batched and one._node is not None for one in layers(array))  # noqa: SLF001  the backends share it with the class
+    return not is_mapped and backend_of(plain).is_at_hand(plain)
 
 
 @mended("core.indexing", "as_indexable")
@@ -71,6 +72,12 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 def get_array_namespace(theirs: Any, *values: Any) -> Any:
     """Call NumPy's functions, which hand tracked values over: they have more than the standard."""
     return np if any(isinstance(value, AnyWrapper) for value in values) else theirs(*values)
+
+
+@mended("namedarray.pycompat", "is_chunked_array")
+def is_chunked_array(theirs: Any, array: Any) -> bool:
+    """Leave the chunks of tracked values to their operations."""
+    return not isinstance(array, AnyWrapper) and theirs(array)
 
 
 @mended("core.duck_array_ops", "_push")
