@@ -277,7 +277,12 @@ STENCILS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     ),
     "a new axis": (
         lambda x: gda.map_overlap(
-            both, x, depth=1, boundary="none", new_axis=0, chunks=(2, (6, 7, 3), (5, 6, 3)),
+            both,
+            x,
+            depth=1,
+            boundary="none",
+            new_axis=0,
+            chunks=(2, (6, 7, 3), (5, 6, 3)),
             dtype=float,
         ),
         both,

@@ -2,13 +2,14 @@
 
     python -m tests.fuzz.compiled --count 10000 --seed 0 --engine numpy c
 
-Each program is a function with loops, also nested ones: recurrences of scalars and vectors, sums,
-arrays filled in place, buffers that change between their uses, an array of the module that changes
-between calls, negative indices, branches on values, several outputs, in double and single
-precision, arguments in several memory orders, plain or under a transform. It is called with two
-sets of arguments, each twice. Values, types and dtypes are compared with eager, the first results
-have to stay as they were, and so have the arguments. Values may differ by rounding, measured
-against the largest element. At the end a census says how many programs had what.
+Each program is a function with loops, also nested ones, whose inner loops have as many turns each
+time, or ever more or fewer: recurrences of scalars and vectors, sums, arrays filled in place,
+buffers that change between their uses, an array of the module that changes between calls, negative
+indices, branches on values, several outputs, in double and single precision, arguments in several
+memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
+Values, types and dtypes are compared with eager, the first results have to stay as they were, and so
+have the arguments. Values may differ by rounding, measured against the largest element. At the end a
+census says how many programs had what.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Writer:
         self.random = random.Random(seed)
         self.lines: list[str] = []
         self.turns = self.random.randint(8, 20)
+        self.is_nested = self.random.random() < 0.6  # no loop in a loop, or no other one
         self.scalars = ["s"]
         self.vectors = ["h", "y"]
         self.after: list[str] = []
@@ -101,7 +103,9 @@ class Writer:
 
     def statement(self) -> list[str]:  # noqa: C901, PLR0911, PLR0912  one for each kind
         """One statement of a loop."""
-        kind = self.random.randrange(15)
+        kind = self.random.randrange(15 if self.is_nested else 19)
+        if kind > 14:
+            return self.inner_loop()
         if kind == 0:
             return [f"s = np.tanh({self.scalar()})"]
         if kind == 1:
@@ -145,6 +149,39 @@ class Writer:
             return ["for j in range(3):", f"    {inner}"]
         return [f"h = h + {self.vector()}"]
 
+    def inner_loop(self) -> list[str]:
+        """A loop in a loop: over all elements, up to `i`, or from `i` on."""
+        self.is_nested = True
+        last = self.turns
+        span = self.pick(
+            *(f"1, {last - 1}", f"0, {last}", f"{last - 2}, 0, -1", "0, i", "i + 1, " + str(last)),
+            *("0, 9", f"i + 1, {last}"),
+        )
+        self.after += ["np.sum(b)", "a[1]", "a[-1, 2]"]
+        number = self.pick("0.1", "0.2 * i - 0.5", "-0.3", "0.05 * j", "0.25")
+        bodies = [
+            [f"s = np.sin(s) * x[j] + {number}"],
+            [f"s = s + x[j] * b[j] * {number}"],
+            [f"b[j] = 0.4 * (b[j - 1] + b[j + 1]) + {number} * x[j]"],
+            [f"b[j] = b[j] - {number} * b[i] * x[j]"],
+            [f"b[j] += {number} * s", "s = s + 0.1 * b[j]"],
+            [f"a[i, j] = a[i, j - 1] * {number} + x[j] * s"],
+            [
+                f"a[j, i] = a[j, i] * {number} + x[i]",
+                "a[j, i + 1 :] -= 0.1 * a[j, i] * a[i, i + 1 :]",
+            ],
+            [f"a[j] = a[j] * {number} + a[i] * 0.2", "a[j, j] += x[j]"],
+            [f"a[j, 1:-1] += {number} * (a[j, 2:] - a[j, :-2])"],
+            [f"h = np.tanh(h * {number} + m[j])"],
+            [f"s = s + np.sum(h * m[j]) * {number}", "h = h * 0.9"],
+            [f"a[i, i] += {number} * a[i, j] * a[j, i]"],
+        ]
+        count = self.random.choice((1, 1, 2))
+        body = [line for lines in self.random.sample(bodies, count) for line in lines]
+        before = self.pick("", "s = 0.5 * s", "s = x[i]", "h = h * 0.5 + m[i]")
+        lines = [*filter(None, [before]), f"for j in range({span}):"]
+        return [*lines, *(f"    {line}" for line in body)]
+
     def write(self) -> str:
         """The text of `function`, which returns an expression `one`, or `many`."""
         size = self.turns + 3
@@ -152,6 +189,7 @@ class Writer:
             "def function(x, y, m, n, w):",
             "    k = plain.zeros(len(x), x.dtype)",
             f"    b = np.zeros({size}, x.dtype)",
+            "    a = x[:, None] * x",
             f"    q = np.zeros(({size}, 3), x.dtype)",
             "    s, h, c = x[0], y, y * 0.5",
             "    found = []",

@@ -26,7 +26,12 @@ INSTEAD = (
     "xp = x.__array_namespace__(), or from NumPy: np.add(a, x) for dask.array.add(a, x)."
 )
 LAYOUT = ("chunks", "chunksize", "numblocks", "npartitions")
-METHODS = {"map_blocks": "blocks", "map_overlap": "overlapping", "rechunk": "linear"}
+METHODS = {
+    "map_blocks": "blocks",
+    "map_overlap": "overlapping",
+    "persist": "linear",
+    "rechunk": "linear",
+}
 """The methods that are functions of a module of `gradwrap.dask`."""
 REDUCTIONS = (
     *("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
@@ -45,6 +50,7 @@ def class_attributes() -> dict[str, Any]:
     """Return the attributes of the class of variables of Dask's arrays."""
     return {
         "__dask_tokenize__": token,
+        "compute_chunk_sizes": _compute_chunk_sizes,
         **{name: property(functools.partial(_layout, name)) for name in LAYOUT},
         **{name: _method(name, module) for name, module in METHODS.items()},
         **{name: _reduction(name) for name in REDUCTIONS},
@@ -58,12 +64,18 @@ def _layout(name: str, variable: Any) -> Any:
 def _method(name: str, module: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         function = getattr(import_module(f"gradwrap.dask.{module}"), name)
-        if name == "rechunk":
-            return function(self, *args, **options)
-        return function(args[0], self, *args[1:], **options)
+        if name.startswith("map_"):
+            return function(args[0], self, *args[1:], **options)
+        return function(self, *args, **options)
 
     method.__name__ = name
     return method
+
+
+def _compute_chunk_sizes(self: Any) -> Any:
+    """Compute the lengths of chunks that are unknown, and note them, as the method of Dask's."""
+    innermost(self).compute_chunk_sizes()
+    return self
 
 
 def _reduction(name: str) -> Callable[..., Any]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
+MOST_ADDED = 3
+"""A part is read before no more than so many additions, which are performed once more."""
 
 
 def token(nest: Any) -> Any:
@@ -43,50 +45,71 @@ def token(nest: Any) -> Any:
 
 
 class _Written:
-    """An array that is written to, and what is known to lie where.
+    """An array that is written to: its versions, and what was written to each but the first."""
 
-    `versions` are the values that it has been, each with the number of its block, and `keys` what
-    was written to each but the first. Of elements, `known` says what was written at a place since
-    version `root`, None if that cannot be said, and `added` what was added there since then.
-    """
-
-    def __init__(self, root: Ref, block: int, shape: tuple[int, ...]) -> None:
-        self.root = root
-        self.newest: int = root.index
-        self.known: dict[Any, Any] = {}
-        self.added: dict[Any, list[Any]] = {}
-        self.shape = shape
-        self.versions: list[tuple[int, int]] = [(root.index, block)]
-        self.number: dict[int, int] = {root.index: 0}
-        self.writes: list[Instr] = []
+    def __init__(self, root: int, block: int, shape: tuple[int, ...]) -> None:
+        self.versions: list[tuple[int, int]] = [(root, block)]
+        """Values, each with the number of its block."""
+        self.number: dict[int, int] = {root: 0}
+        self.newest: int = root
         self.read: int = 0
         """The number of the version that was read last."""
+        self.known: dict[Any, tuple[int, Any]] = {}
+        """By key: what the elements are in a version, if they were added up there."""
+        self.shape = shape
+        self._writes: list[tuple[Instr, Any, int]] = []
+        """The writes, the key of each, and the number of the last write before it to its place."""
+        self._last: dict[tuple[int, ...], int] = {}
+        """By place: the number of the last write, as long as all keys have so many integers."""
+        self._form: int | None = None
         self._stamps: Any = None
-        """For each element: the version that was the last to change it."""
-        self._stamped: int = 0
-
-    def form(self) -> int | None:
-        """How many integers the keys of writes have."""
-        for places in (self.known, self.added):
-            for place in places:
-                return len(place)
-        return None
+        """For each element: the number of the last write to it."""
 
     def write(self, instr: Instr, block: int) -> None:
         """Enter a write to the newest version."""
+        key = instr.args[1]
+        place = place_of(key, self.shape)
+        number = len(self.versions)
+        before = self.enough(key, place)
+        if self._stamps is None and place is not None:
+            self._form = len(place)
+            self._last[place] = number
+        else:
+            self._stamped()[key] = number
+        self._writes.append((instr, token(key) if place is None else place, before))
         self.newest = instr.out
-        self.number[instr.out] = len(self.versions)
+        self.number[instr.out] = number
         self.versions.append((instr.out, block))
-        self.writes.append(instr)
 
-    def enough(self, key: Any) -> int:
+    def enough(self, key: Any, place: tuple[int, ...] | None) -> int:
         """The number of the first version that has what the newest has at a key."""
+        if self._stamps is None and place is not None and self._form in (None, len(place)):
+            return self._last.get(place, 0)
+        return int(np.max(self._stamped()[key], initial=0))
+
+    def _stamped(self) -> Any:
         if self._stamps is None:
             self._stamps = np.zeros(self.shape, np.int32)
-        for number in range(self._stamped, len(self.writes)):
-            self._stamps[self.writes[number].args[1]] = number + 1
-        self._stamped = len(self.writes)
-        return int(np.max(self._stamps[key], initial=0))
+            for place, number in self._last.items():
+                self._stamps[place] = number
+        return self._stamps
+
+    def made_of(self, token_: Any, number: int) -> tuple[Instr | None, list[Instr], int]:
+        """What the elements at a key are made of, that a write was the last to change.
+
+        The write that set them, if it is known; those that were added since, and the number of the
+        version that this is about.
+        """
+        added: list[Instr] = []
+        while number:
+            instr, mine, before = self._writes[number - 1]
+            if mine != token_:
+                break
+            if instr.name == "setitem":
+                return instr, added[::-1], number
+            added.append(instr)
+            number = before
+        return None, added[::-1], number
 
 
 class Accesses:
@@ -114,109 +137,79 @@ class Accesses:
     def forwarded(self, instr: Instr) -> tuple[Instr, Any]:
         """Return an access to an array as it stays, and what it reads if that is known."""
         source, key = instr.args[:2]
-        if type(source) is not Ref or not self.values[source.index].is_ndarray:
+        if type(source) is not Ref or not is_fixed(key):
             return instr, None
         value = self.values[source.index]
-        place = place_of(key, value.shape)
+        if not value.is_ndarray:
+            return instr, None
         writes = self.written.get(source.index)
         if instr.name == "getitem":
-            if writes is None:
-                return instr, None
-            if place is not None and writes.newest == source.index:
-                instr, found = self.read(instr, writes, place)
-                if found is not None or instr.args[0] != source:
-                    return instr, found
-            return self.read_part(instr, writes) if is_fixed(key) else (instr, None)
-        if not is_fixed(key):
-            return instr, None
+            return (instr, None) if writes is None else self.read(instr, writes)
         if writes is None or writes.newest != source.index:
-            writes = _Written(source, self.block, value.shape)
+            writes = _Written(source.index, self.block, value.shape)
             if source.index in self.made or not self.newest:
                 self.written[source.index] = writes
-        if place is None or writes.form() not in (None, len(place)):
-            writes.known.clear()
-            writes.added.clear()
-            writes.root = source
         writes.write(instr, self.block)
         self.written[instr.out] = writes
-        if place is None:
-            writes.root = Ref(instr.out)
-            return instr, None
-        amount = self.element(instr.args[2], value, place)
-        if instr.name == "setitem":
-            writes.known[place] = amount
-            writes.added.pop(place, None)
-        elif place in writes.known and writes.known[place] is None:
-            pass
-        elif amount is None:
-            writes.known[place] = None
-        else:
-            writes.added.setdefault(place, []).append(amount)
         return instr, None
 
-    def element(self, leaf: Any, value: Value, place: tuple[int, ...]) -> Any:
-        """What a leaf becomes as an element of an array; None if it is converted to that."""
-        shape = value.shape[len(place) :]
-        if type(leaf) is not Ref:
-            plain = isinstance(leaf, (int, float, NUMBER)) and not shape and value.dtype.kind == "f"
-            return value.dtype.type(leaf) if plain else None
-        described = self.values[leaf.index]
-        same = described.shape == shape and described.dtype == value.dtype
-        return leaf if same and described.is_ndarray == bool(shape) else None
-
-    def read(self, instr: Instr, writes: _Written, place: tuple[int, ...]) -> tuple[Instr, Any]:
-        """The element of an array of which it is known what was written to it."""
-        if writes.form() != len(place) or self.values[instr.out].is_ndarray != bool(
-            self.values[instr.out].shape
-        ):
-            return instr, None
-        found = writes.known.get(place, writes)
-        if found is None or (instr.out in self.looked_at and type(found) is not Ref):
-            return instr, None
-        added = writes.added.pop(place, [])
-        if found is writes:
-            plain = instr._replace(args=(writes.root, instr.args[1]))
-            if not added:
-                return plain, None
-            first = self.new(instr, plain.fn, plain.name, plain.args, views=instr.views)
-            found = first
-        for amount in added:
-            found = self.new(instr, np.add, "add", (found, amount))
-        if added:
-            writes.known[place] = found
-        return instr, found
-
-    def read_part(self, instr: Instr, writes: _Written) -> tuple[Instr, Any]:
-        """A part of an array: what was written there, or the part of another version."""
+    def read(self, instr: Instr, writes: _Written) -> tuple[Instr, Any]:
+        """Find what a read gives: a value that was written, sums of such, or of which version."""
         source, key = instr.args
-        mine, least = writes.number[source.index], writes.enough(key)
+        place = place_of(key, writes.shape)
+        mine, least = writes.number[source.index], writes.enough(key, place)
         if least > mine:
             return instr, None
         value = self.values[instr.out]
-        if least:
-            write = writes.writes[least - 1]
-            amount = write.args[2]
-            if (
-                write.name == "setitem"
-                and type(amount) is Ref
-                and token(write.args[1]) == token(key)
-            ):
-                described = self.values[amount.index]
-                same = (value.shape, value.dtype, value.is_ndarray)
-                if same == (described.shape, described.dtype, described.is_ndarray):
-                    return instr, amount
+        if value.is_ndarray != bool(value.shape):
+            return instr, None
+        name = token(key) if place is None else place
+        known = writes.known.get(name)
+        if known is not None and known[0] == least:
+            return instr, known[1]
+        base, added, number = writes.made_of(name, least)
+        amounts = [self.converted(one.args[2], value) for one in added]
+        if None in amounts or (place is None and len(added) > (0 if self.newest else MOST_ADDED)):
+            base, amounts, number = None, [], least
+        found = None if base is None else self.converted(base.args[2], value)
+        if found is None:
+            latest = mine if not amounts else writes.number[added[0].out] - 1
+            instr = self.of_version(instr, writes, number if base is None else least, latest)
+            if base is not None or not amounts:
+                return instr, None
+            found = self.new(instr, instr.fn, instr.name, instr.args, views=instr.views)
+        elif instr.out in self.looked_at and type(found) is not Ref:
+            return instr, None
+        for amount in amounts:
+            found = self.new(instr, np.add, "add", (found, amount))
+        writes.known[name] = (least, found)
+        return instr, found
+
+    def converted(self, leaf: Any, value: Value) -> Any:
+        """What a leaf becomes in an array's elements; None if that is not itself."""
+        if type(leaf) is not Ref:
+            is_real = value.dtype.kind == "f" and not value.shape
+            plain = isinstance(leaf, (int, float, NUMBER)) and is_real
+            return value.dtype.type(leaf) if plain else None
+        described = self.values[leaf.index]
+        same = described.shape == value.shape and described.dtype == value.dtype
+        return leaf if same and described.is_ndarray == bool(value.shape) else None
+
+    def of_version(self, instr: Instr, writes: _Written, least: int, latest: int) -> Instr:
+        """Read one of the versions from one number to another."""
         if self.newest:
             is_last = writes.newest in writes.number and writes.versions[-1][1] == self.block
-            number = len(writes.versions) - 1 if is_last else mine
+            mine = writes.number[instr.args[0].index]
+            number = len(writes.versions) - 1 if is_last and latest == mine else latest
         else:
-            number = writes.read if least <= writes.read <= mine else mine
+            number = writes.read if least <= writes.read <= latest else latest
             writes.read = number
-        return instr._replace(args=(Ref(writes.versions[number][0]), key)), None
+        return instr._replace(args=(Ref(writes.versions[number][0]), *instr.args[1:]))
 
     def new(
         self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
     ) -> Ref:
-        """Another instruction before the one at hand, with a result like its own."""
+        """Put another instruction before the one at hand, with a result like its own."""
         made = self.program.new(self.values[like.out])
         self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
         self.made[made.index] = self.extra[-1]

@@ -40,7 +40,7 @@ class Ability:
 
     def _takes_loop(self, loop: Loop, values: Any) -> bool:
         body = one_turn(loop, values)
-        if loop.turns < 1 or not _can_begin(loop, body, values):
+        if loop.turns < 1 or not can_begin(loop, body, values):
             return False
         described = Described(values, body.values)
         return all(
@@ -127,7 +127,7 @@ class Ability:
         return size <= (SMALL_PRODUCT if in_loop else SMALLER_PRODUCT)
 
 
-def _can_begin(loop: Loop, body: LoopBody, values: Any) -> bool:
+def can_begin(loop: Loop, body: LoopBody, values: Any) -> bool:
     """Tell if the values before the first turn are described as those of later turns are."""
     for row, (_, init) in body.previous.items():
         value = loop.rows[row].value

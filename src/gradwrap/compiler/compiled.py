@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, 
 import numpy as np
 
 from gradwrap.compiler.engines import Executable, Unsupported, engine_named
+from gradwrap.compiler.libraries import NUMPY, Compilable, is_array, library_of, on_host
 from gradwrap.compiler.passes import (
     constants_of,
     difference,
@@ -28,9 +29,9 @@ from gradwrap.compiler.passes import (
 )
 from gradwrap.compiler.program import NDARRAY, Constant, Missed, Program
 from gradwrap.compiler.rolling import rolled
-from gradwrap.compiler.source import numpy_engine
+from gradwrap.compiler.source import Source
 from gradwrap.compiler.surroundings import Surroundings
-from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, is_input, trace
+from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, shares, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.layouts import flatten_exactly
@@ -54,10 +55,19 @@ class _Call(NamedTuple):
     kwargs: dict[str, Any]
     leaves: Sequence[Any]
     treedef: TreeDef
+    library: Compilable
+    """The library of its arrays."""
+
+
+def _call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    leaves, treedef = flatten_exactly((args, kwargs))
+    return _Call(args, kwargs, leaves, treedef, library_of(leaves))
 
 
 class _Entry:
     """What is known for one signature."""
+
+    library: Compilable = NUMPY
 
     def __init__(self, key: Any, treedef: TreeDef, names: tuple[str, ...]) -> None:
         self.key = key
@@ -144,22 +154,21 @@ class Compiled(Generic[P, R]):
     def save(self, path: str | pathlib.Path) -> None:
         """Write the newest program as a module that needs NumPy alone, its arrays beside it.
 
-        Its function is `compiled(*leaves)`: it takes the arrays among the arguments, and returns
-        the arrays of the result as a tuple. A branch that was not traced raises `Missed`.
+        That of a call with CuPy's arrays needs CuPy too. Its function is `compiled(*leaves)`: it
+        takes the arrays among the arguments, and returns the arrays of the result as a tuple. A
+        branch that was not traced raises `Missed`.
 
         Raises
         ------
         CompileError
             There is no program: no call was made, or all of them ran eagerly.
         """
-        from gradwrap.compiler.source import Source
-
-        entry, _ = self._newest()
+        entry, executable = self._newest()
         assert entry.program is not None
         path = pathlib.Path(path)
-        source = Source(entry.program)
-        arrays = {**source.writer.arrays, **source.writer.by_reference}
+        source = Source(entry.program) if executable.module is None else executable.module
         path.write_text(source.text(f"{path.stem}.npz"), encoding="utf-8")
+        arrays = {name: on_host(array) for name, array in source.arrays.items()}
         if arrays:
             np.savez(path.with_suffix(".npz"), **arrays)
 
@@ -173,8 +182,7 @@ class Compiled(Generic[P, R]):
             eagerly.
         """
         self(*args, **kwargs)
-        leaves, treedef = flatten((args, kwargs))
-        call = _Call(args, kwargs, leaves, treedef)
+        call = _call_of(args, kwargs)
         entry = self._entries.get(self._key(call))
         if entry is None:
             raise CompileError(
@@ -184,14 +192,16 @@ class Compiled(Generic[P, R]):
             )
         if entry.executable is None:
             raise CompileError(f"this call runs eagerly: {entry.reason}")
-        found = entry.executable.call(*filter(self._inputs(call), leaves))
+        found = entry.executable.call(*filter(self._inputs(call), call.leaves))
         wanted, tree = flatten(self._function(*args, **kwargs))
         problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, False)
         if problem:
             raise CompileError(f"the program of {self!r} differs from the function: {problem}")
         lines = [
             f"output {number}: {_ulps(a, b):.3g} ulp of the largest element"
-            for number, (a, b) in enumerate(zip(wanted, found, strict=True))
+            for number, (a, b) in enumerate(
+                zip(map(on_host, wanted), map(on_host, found), strict=True)
+            )
             if isinstance(a, (NDARRAY, NUMBER))
         ]
         return "\n".join(lines)
@@ -207,7 +217,8 @@ class Compiled(Generic[P, R]):
         lines = [f"arguments: {described or 'none'}"]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
-        lines.append(f"engine: {self._engine}")
+        own = entry.library.name
+        lines.append(f"engine: {self._engine if own == 'numpy' else own}")
         blocks = list(entry.program.blocks())
         lines.append(f"instructions: {sum(len(block.body) for block in blocks)}")
         guards = [block for block in blocks if block.guard is not None]
@@ -235,12 +246,11 @@ class Compiled(Generic[P, R]):
     # Calls ----------------------------------------------------------------------------------------
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        leaves, treedef = flatten_exactly((args, kwargs))
-        if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in leaves):
+        call = _call_of(args, kwargs)
+        if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         if getattr(self._tracing, "active", False):
             return self._function(*args, **kwargs)
-        call = _Call(args, kwargs, leaves, treedef)
         key = self._key(call)
         with self._lock:
             entry = self._entries.get(key)
@@ -249,7 +259,7 @@ class Compiled(Generic[P, R]):
             if entry.executable is None:
                 return self._function(*args, **kwargs)
             self._use(entry)
-        inputs = list(filter(self._inputs(call), leaves))
+        inputs = list(filter(self._inputs(call), call.leaves))
         try:
             found = entry.executable.call(*inputs)
         except Missed:
@@ -260,6 +270,7 @@ class Compiled(Generic[P, R]):
 
     def _inputs(self, call: _Call) -> Callable[[Any], bool]:
         """What tells an input from the other leaves."""
+        is_input = call.library.is_input
         if not self._static:
             return is_input
         fixed = {id(leaf) for leaf in flatten(self._static_parts(call.args, call.kwargs))[0]}
@@ -290,15 +301,17 @@ class Compiled(Generic[P, R]):
 
     def _key(self, call: _Call) -> Any:
         is_given = self._inputs(call)
-        return (call.treedef, *(_leaf_key(leaf, is_given(leaf)) for leaf in call.leaves))
+        place = call.library.place
+        return (call.treedef, *(_leaf_key(x, place, is_given=is_given(x)) for x in call.leaves))
 
     def _first(self, key: Any, call: _Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
         before = self._entries.get(key)
         entry = _Entry(key, call.treedef, self._input_names(call))
+        entry.library = call.library
         inputs = self._inputs(call)
-        others = [x for x in call.leaves if not inputs(x) and not isinstance(x, NDARRAY)]
-        surroundings = Surroundings(self._function, others)
+        others = [x for x in call.leaves if not inputs(x) and not is_array(x)]
+        surroundings = Surroundings(self._function, others, is_array, call.library.replaces)
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
@@ -367,7 +380,8 @@ class Compiled(Generic[P, R]):
         gc.disable()  # it would walk through the trace again and again
         try:
             self._tracing.active = True
-            self._extend(entry, call, inputs)
+            with call.library.current():
+                self._extend(entry, call, inputs)
             assert entry.executable is not None
             return entry.executable.call(*filter(inputs, call.leaves)), ""
         except (Unhandled, Unsupported) as error:
@@ -382,16 +396,13 @@ class Compiled(Generic[P, R]):
     def _extend(self, entry: _Entry, call: _Call, inputs: Callable[[Any], bool]) -> None:
         """Trace a way through the function, and write the program anew."""
         leaves, treedef = call.leaves, call.treedef
-        strange = next((leaf for leaf in leaves if _is_strange(leaf)), None)
-        if strange is not None:
-            raise Unhandled(
-                f"an argument is a {type(strange).__module__}.{type(strange).__name__}. "
-                "Fix: pass numpy.ndarray of a numeric dtype"
-            )
+        strange = call.library.strange(leaves)
+        if strange:
+            raise Unhandled(strange)
         surroundings = entry.surroundings
         assert surroundings is not None
-        one = trace(self._function, leaves, treedef, inputs, surroundings)
-        other = trace(self._function, leaves, treedef, inputs, surroundings)
+        one = trace(self._function, leaves, treedef, inputs, surroundings, call.library)
+        other = trace(self._function, leaves, treedef, inputs, surroundings, call.library)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -403,9 +414,10 @@ class Compiled(Generic[P, R]):
             raise Unhandled("its result has another structure in another branch")
         entry.tree = one.tree
         entry.traces.append(one)
-        fixed = [leaf for leaf in leaves if isinstance(leaf, NDARRAY) and not inputs(leaf)]
-        entry.constants.append(_named(constants_of(one, other), surroundings, fixed))
+        fixed = [leaf for leaf in leaves if is_array(leaf) and not inputs(leaf)]
+        entry.constants.append(_named(constants_of(one, other), entry, fixed))
         entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
+        self._quick = None  # it goes to the program before
 
     def _built(
         self, entry: _Entry, leaves: Sequence[Any], inputs: Callable[[Any], bool]
@@ -415,7 +427,9 @@ class Compiled(Generic[P, R]):
         wanted = entry.traces[-1].results
         notes: list[str] = []
         program = self._simplified(entry, roll=True)
-        engines = (numpy_engine,) if self._engine == "numpy" else (self._make, numpy_engine)
+        own = entry.library.engine
+        chosen = entry.library.chosen(self._engine, self._make)
+        engines = (own,) if chosen == own else (chosen, own)
         problem = ""
         for engine in engines:
             try:
@@ -426,20 +440,20 @@ class Compiled(Generic[P, R]):
             else:
                 if not problem:
                     return program, executable, notes
-            if engine is numpy_engine:
+            if engine == own:
                 break
             if problem not in self._told:
                 self._told.add(problem)
                 warnings.warn(
                     f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: "
-                    f"{problem}. The numpy engine is used.",
+                    f"{problem}. The {entry.library.name} engine is used.",
                     CompileWarning,
                     stacklevel=8,
                 )
             notes.append(f"engine {self._engine!r}: {problem}")
         program = self._simplified(entry, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
-        return program, numpy_engine(program, in_chunks=False), notes
+        return program, own(program, plainly=True), notes
 
     def _simplified(self, entry: _Entry, *, roll: bool) -> Program:
         names = entry.names
@@ -508,15 +522,16 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
         name = f"a{number}"
         if key[0] != "array":
             scope[f"K{number}"] = key
-            scope["leaf_key"] = _leaf_key
-            tests.append(f"leaf_key({name}, False) == K{number}")
+            scope["leaf_key"] = functools.partial(_leaf_key, place=None, is_given=False)
+            tests.append(f"leaf_key({name}) == K{number}")
             continue
-        _, kind, shape, dtype, strides = key
+        _, kind, shape, dtype, strides, place = key
         scope[f"D{number}"] = dtype
         scope[f"T{number}"] = kind
         given.append(name)
         tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
-        if kind is np.ndarray:
+        if not issubclass(kind, NUMBER):
+            tests += entry.library.place_test(name, place)
             tests += [f"{name}.dtype is D{number}", f"{name}.shape == {shape!r}"]
             order = "c_contiguous" if strides is None else ""
             tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
@@ -549,35 +564,25 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
 # Signatures ---------------------------------------------------------------------------------------
 
 
-def _leaf_key(leaf: Any, is_given: bool) -> Any:
-    """What stands for a leaf in the signature."""
+def _leaf_key(leaf: Any, place: Any, *, is_given: bool) -> Any:
+    """What stands for a leaf in the signature; `place` is that of its library."""
     if is_given:
         strides = None
-        if isinstance(leaf, NDARRAY) and not leaf.flags.c_contiguous:
+        if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
             strides = leaf.strides
-        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides)
+        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides, place(leaf))
     kind = type_of(leaf)
     if kind is float:
         return (kind, leaf.hex())
     if kind is complex:
         return (kind, leaf.real.hex(), leaf.imag.hex())
-    if isinstance(leaf, (NDARRAY, NUMBER)):
+    if is_array(leaf):
         return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
     try:
         hash(leaf)
     except TypeError:
         return (kind, id(leaf), "unhashable")
     return (kind, leaf)
-
-
-def _is_strange(leaf: Any) -> bool:
-    """Tell if a leaf is an array that is none of NumPy's, or cannot be known by value."""
-    kind: Any = type_of(leaf)
-    if isinstance(leaf, NDARRAY):
-        return kind is not NDARRAY or not is_input(leaf)
-    if isinstance(leaf, NUMBER):
-        return False
-    return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__") or kind.__hash__ is None
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -600,7 +605,7 @@ def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
 
 
 def _named(
-    constants: dict[int, Constant], surroundings: Surroundings, fixed: Sequence[Any]
+    constants: dict[int, Constant], entry: _Entry, fixed: Sequence[Any]
 ) -> dict[int, Constant]:
     """Give constants the names of the variables that hold them, and freeze static arguments.
 
@@ -612,10 +617,11 @@ def _named(
     found: dict[int, Constant] = {}
     for index, constant in constants.items():
         found[index] = constant
-        if constant.by_reference and any(np.shares_memory(constant.array, one) for one in fixed):
-            found[index] = Constant(np.array(constant.array, order="K"), False, "")
+        if constant.by_reference and any(shares(constant.array, one) for one in fixed):
+            found[index] = Constant(entry.library.copied(constant.array), False, "")
         elif constant.by_reference:
-            name = surroundings.name_of(constant.array)
+            assert entry.surroundings is not None
+            name = entry.surroundings.name_of(constant.array)
             if name is None:
                 raise Unhandled(
                     f"it uses an array of {constant.array.shape} elements that was not made in it, "
@@ -654,6 +660,7 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], exactly: bool) -> str
     for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
         if type(a) is not type(b):
             return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
+        a, b = on_host(a), on_host(b)  # noqa: PLW2901  the same results
         if not isinstance(a, (NDARRAY, NUMBER)):
             if a != b and not (np.isnan(a) and np.isnan(b)):
                 return f"{b!r} in place of {a!r}, output {number}"

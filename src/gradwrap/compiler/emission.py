@@ -124,12 +124,19 @@ class _Write:
     def is_apart(self, other: _Write) -> bool:
         """Tell if two writes never meet, since they differ along an axis that does not vary."""
         for one, two in zip(self.places, other.places, strict=False):
-            if isinstance(one, Idx) or isinstance(two, Idx):
+            if isinstance(one, Idx) and isinstance(two, Idx):
+                if set(one.places).isdisjoint(two.places):
+                    return True
                 continue
-            if None in (low := _range(one), high := _range(two)):
-                continue
-            if low[1] <= high[0] or high[1] <= low[0]:  # type: ignore[operator]
-                return True
+            if isinstance(two, Idx):
+                one, two = two, one  # noqa: PLW2901
+            high = _range(two)
+            if high is not None and isinstance(one, Idx):
+                if not any(high[0] <= place < high[1] for place in one.places):
+                    return True
+            elif high is not None and (low := _range(one)) is not None:
+                if low[1] <= high[0] or high[1] <= low[0]:
+                    return True
         return False
 
     def comes_before(self, other: _Write) -> tuple[bool, bool]:

@@ -109,8 +109,15 @@ def _same_memory(one: Any, other: Any) -> bool:
     return (
         one.base is not None
         and one.base is other.base
-        and one.__array_interface__ == other.__array_interface__
+        and (one.shape, one.dtype) == (other.shape, other.dtype)
+        and one.strides == other.strides
+        and _address(one) == _address(other)
     )
+
+
+def _address(array: Any) -> Any:
+    """Where the first element of an array lies, in the memory of its library."""
+    return array.ctypes.data if isinstance(array, NDARRAY) else array.data.ptr
 
 
 class _Path:
@@ -233,9 +240,8 @@ def simplified(program: Program, *, merge_keys: bool) -> None:
     left for after the search for loops: to merge what one turn reads with what the next reads, or
     to drop one turn's factor, destroys their period.
     """
-    for index, constant in list(program.constants.items()):
+    for index in program.constants:
         program.values[index] = program.values[index]._replace(is_ndarray=True)
-        assert isinstance(constant.array, NDARRAY)
     _Walk(program, merge_keys).run()
     remove_overwritten(program)
     remove_dead(program)

@@ -80,15 +80,23 @@ INDENT = "    "
 class Buffer:
     """Memory that belongs to the program: which values lie in it now."""
 
-    __slots__ = ("kept", "key", "live", "name")
+    __slots__ = ("kept", "key", "live", "loops", "name")
 
-    def __init__(self, name: str, key: Any, live: set[int], *, kept: bool) -> None:
+    def __init__(
+        self, name: str, key: Any, live: set[int], *, kept: bool, loops: tuple[int, ...] = ()
+    ) -> None:
         self.name: str = name
         self.key: Any = key
         """Shape and dtype; None if it cannot be used anew."""
         self.live: set[int] = live
         self.kept: bool = kept
         """True if the next call will use it too, so that no result may lie in it."""
+        self.loops: tuple[int, ...] = loops
+        """The loops, outermost first, in whose turns it is made anew."""
+
+    def twin(self) -> Buffer:
+        """Return the same buffer, for another branch."""
+        return Buffer(self.name, self.key, set(self.live), kept=self.kept, loops=self.loops)
 
 
 class State:
@@ -103,7 +111,7 @@ class State:
         """The same state, to go on from in another branch."""
         made = State()
         made.names = dict(self.names)
-        twins = {id(b): Buffer(b.name, b.key, set(b.live), kept=b.kept) for b in self._all()}
+        twins = {id(b): b.twin() for b in self._all()}
         made.buffers = {i: twins[id(b)] for i, b in self.buffers.items()}
         made.free = {key: [twins[id(b)] for b in found] for key, found in self.free.items()}
         return made
@@ -116,6 +124,9 @@ class State:
 
 class Writer:
     """Writes a program out."""
+
+    module: str = "np"
+    """The name of the library in the source."""
 
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         self.program = program
@@ -132,7 +143,7 @@ class Writer:
         self.notes: list[str] = []
         self._literals: dict[Any, str] = {}
         self.roots = roots_of(program)
-        self._live_out = _live_out(program)
+        self._live_out = live_out(program)
         self.handed_out: set[int] = set()
         for block in program.blocks():
             for index in refs(() if block.result is None else block.result.leaves):
@@ -141,8 +152,8 @@ class Writer:
         """Names that values of a loop have."""
         self.stores: dict[int, str] = {}
         """By value of a loop: the beginning of a line that stores it."""
-        self.counters: list[str] = []
-        """The counters of the loops that are being written."""
+        self.loops: tuple[int, ...] = ()
+        """The loops whose turns are being written."""
         self.targets: dict[int, str] = {}
         """By value of a loop: the buffer that it is to be written into."""
         self._count = 0
@@ -293,13 +304,19 @@ class Writer:
             return  # what is broadcast of a number cannot be written to
         usable = value.is_ndarray and value.order == "C" and value.shape and instr.name != "item"
         key = (value.shape, value.dtype) if usable else None
-        state.buffers[instr.out] = Buffer(name, key, {instr.out}, kept=False)
+        made = Buffer(name, key, {instr.out}, kept=False, loops=self.loops)
+        state.buffers[instr.out] = made
 
     def _taken_over(self, instr: Instr, state: State, dying: frozenset[int]) -> bool:
         """Let a copy be its source, if that is a new array of this call and ends here."""
         source = instr.args[0].index
         buffer = state.buffers.get(source)
-        if buffer is None or buffer.live != {source} or source not in dying or buffer.kept:
+        if (
+            buffer is None
+            or buffer.live != {source}
+            or source not in dying
+            or not self.lasts(buffer)
+        ):
             return False
         if self.values[source] != self.values[instr.out]:
             return False
@@ -312,7 +329,9 @@ class Writer:
     def _buffer_for(self, instr: Instr, state: State, dying: frozenset[int]) -> Buffer | None:
         """A buffer for the result; None if it is to be a new array, or no array."""
         value = self.values[instr.out]
-        if not value.is_ndarray or not value.shape or value.order != "C" or not _takes_out(instr):
+        if not value.is_ndarray or not value.shape or value.order != "C":
+            return None
+        if not self.takes_out(instr):
             return None
         key = (value.shape, value.dtype)
         stays = not self.handed_out.isdisjoint(self.roots[instr.out])
@@ -321,14 +340,18 @@ class Writer:
                 buffer = state.buffers.get(index)
                 if index not in dying or buffer is None or buffer.live != {index}:
                     continue
-                if buffer.key == key and not (stays and buffer.kept):
+                if buffer.key == key and (not stays or self.lasts(buffer)):
                     del state.buffers[index]
                     return buffer
         found = state.free.get(key, [])
         for number in range(len(found) - 1, -1, -1):
-            if not (stays and found[number].kept):
+            if not stays or self.lasts(found[number]):
                 return found.pop(number)
         return None if stays else self._new_buffer(value)
+
+    def lasts(self, buffer: Buffer) -> bool:
+        """Tell if what is written into a buffer stays there, in later turns and calls too."""
+        return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
 
     def _new_buffer(self, value: Value) -> Buffer | None:
         """A buffer of the workspace; None if that would be too large."""
@@ -339,6 +362,10 @@ class Writer:
         name = f"w{len(self.workspace)}"
         self.workspace.append((name, value))
         return Buffer(name, (value.shape, value.dtype), set(), kept=True)
+
+    def takes_out(self, instr: Instr) -> bool:
+        """Tell if the function of an instruction is to write into a buffer that it is given."""
+        return _takes_out(instr)
 
     def _write(
         self, instr: Instr, name: str, state: State, depth: int, dying: frozenset[int]
@@ -354,7 +381,7 @@ class Writer:
             and source in dying
             and buffer.live - dying <= {source}
             and self.values[source] == described
-            and not (stays and buffer.kept)
+            and (not stays or self.lasts(buffer))
         ):
             name = state.names[source]
             del state.buffers[source]
@@ -363,7 +390,7 @@ class Writer:
         else:
             text = self.text(target, state)
             known = source >= 0 and self.values[source].is_ndarray
-            made = f'{text}.copy("K")' if known else f"np.array({text})"
+            made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
             self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)
         self.line(depth, self.write_text(instr.name, name, key, value, state))
@@ -423,7 +450,7 @@ class Writer:
         """The text of a new array, `np.empty` or `np.zeros`."""
         shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
         kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
-        return f"np.{how}({shape}{kind})"
+        return f"{self.module}.{how}({shape}{kind})"
 
     def into(self, instr: Instr, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
@@ -661,9 +688,9 @@ class Writer:
         body = one_turn(loop, self.values)
         outer = self.values
         self.values = Described(outer, body.values)
-        self.counters.append(f"k{len(self.counters) + 1}" if self.counters else "k")
+        self.loops = (*self.loops, self._loops)
         _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
-        self.counters.pop()
+        self.loops = self.loops[:-1]
         self.values = outer
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
@@ -677,7 +704,7 @@ class Writer:
         found = state.free.get(key, [])
         buffer: Buffer | None = None
         for number in range(len(found) - 1, -1, -1):
-            if not (stays and found[number].kept):
+            if not stays or self.lasts(found[number]):
                 buffer = found.pop(number)
                 break
         if buffer is None and not stays:
@@ -686,7 +713,7 @@ class Writer:
         if buffer is None:
             name = self._name(1)
             line = f"{name} = {self.new_array('empty', value)}"
-            buffer = Buffer(name, key, {out}, kept=False)
+            buffer = Buffer(name, key, {out}, kept=False, loops=self.loops)
         name = buffer.name
         buffer.live = {out}
         state.buffers[out] = buffer
@@ -726,6 +753,7 @@ class _LoopText:
         }
         self.kept: set[int] = {*body.previous, *loop.stacks, *loop.finals}
         """The rows that are needed at the end of a turn."""
+        self.counter: str = f"k{len(writer.loops)}" if len(writer.loops) > 1 else "k"
         self.pairs: list[str] = []
         """Names of buffers that are used in every other turn, as `a` and `b`."""
 
@@ -770,7 +798,7 @@ class _LoopText:
                 writer.targets[number] = f"{self.current[j]}o"
                 rows[f"{self.current[j]}o"] = name
             else:
-                writer.stores[number] = f"{name}[{writer.counters[-1]}] = "
+                writer.stores[number] = f"{name}[{self.counter}] = "
         return rows
 
     def _is_stack(self, number: int) -> bool:
@@ -782,7 +810,7 @@ class _LoopText:
     def _takes_buffer(self, number: int) -> bool:
         instr, value = self.made.get(number), self.writer.values[number]
         is_array = value.is_ndarray and bool(value.shape) and value.order == "C"
-        return instr is not None and is_array and _takes_out(instr)
+        return instr is not None and is_array and self.writer.takes_out(instr)
 
     def _begin(self, depth: int) -> None:
         """Write what the first turn finds."""
@@ -792,7 +820,7 @@ class _LoopText:
             text = writer.text(init, state)
             if self._is_own(j):
                 text = f'{text}.copy("K")'
-                state.buffers[number] = Buffer(name, None, {number}, kept=False)
+                state.buffers[number] = Buffer(name, None, {number}, kept=False, loops=writer.loops)
             writer.line(depth, f"{name} = {text}")
             state.names[number] = name
         for j in sorted({*body.previous, *self.loop.finals} - self.loop.stacks.keys()):
@@ -819,7 +847,7 @@ class _LoopText:
         sources = [self.state.names[index] for index in self.body.turns]
         names += stacks
         sources += stacks.values()
-        counter = self.writer.counters[-1]
+        counter = self.counter
         counted = len(stacks) < len(self.loop.stacks)
         if not names:
             return f"for {counter if counted else '_'} in range({self.loop.turns}):"
@@ -881,7 +909,7 @@ def _is_word(name: str) -> bool:
     )
 
 
-def _live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
+def live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
     """The values that are needed after the body of each block, and at its beginning."""
     after: dict[int, set[int]] = {}
     before: dict[int, set[int]] = {}
@@ -930,11 +958,16 @@ class Source:
                 lines.append(line)
         self.body: str = "\n".join(lines)
 
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays that the program reads, by the names that it has for them."""
+        return {**self.writer.arrays, **self.writer.by_reference}
+
     def text(self, npz: str = "constants.npz") -> str:
         """The whole module; its arrays are read from a file beside it."""
         writer = self.writer
         lines = ["import numpy as np"]
-        if self.writer.arrays or self.writer.by_reference:
+        if self.arrays:
             lines.insert(0, "import pathlib\n")
         by_module: dict[str, list[str]] = {}
         for name, module in writer.imports.items():
@@ -942,19 +975,14 @@ class Source:
         lines += [f"from {m} import {', '.join(sorted(n))}" for m, n in sorted(by_module.items())]
         lines.append("")
         for name, value in writer.scope.items():
-            if isinstance(value, NUMBER):
-                lines.append(f"{name} = {_number(value)}")
-            elif isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
+            if isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
                 number, kind = _python_number(value.item()), self._named_dtype(value.dtype)
                 lines.append(f"{name} = np.array({number}{kind})")
-            elif isinstance(value, np.dtype):
-                lines.append(f"{name} = np.dtype({value.str!r})")
-            elif isinstance(value, (float, complex)):
-                lines.append(f"{name} = {_python_number(value)}")
-        if writer.arrays or writer.by_reference:
+            else:
+                lines += definition(name, value)
+        if self.arrays:
             lines.append(f"with np.load(pathlib.Path(__file__).with_name({npz!r})) as arrays:")
-            names = (*writer.arrays, *writer.by_reference)
-            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in names]
+            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in self.arrays]
         if writer.workspace:
             lines.append("WORKSPACES = []")
         if "add_at" in writer.scope:
@@ -981,6 +1009,15 @@ def _is_number(leaf: Any) -> bool:
     )
 
 
+def definition(name: str, value: Any) -> list[str]:
+    """Return the line that gives a number or a dtype a name; none for other objects."""
+    if isinstance(value, NUMBER):
+        return [f"{name} = {_number(value)}"]
+    if isinstance(value, np.dtype):
+        return [f"{name} = np.dtype({value.str!r})"]
+    return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
+
+
 def _number(value: Any) -> str:
     text = f"np.{value.dtype.name}"
     plain = value.item()
@@ -1000,7 +1037,7 @@ def _source_of_add_at() -> str:
     parts = [
         "import math",
         "",
-        f"SPARSE, DOUBLE = {numpy_scatter.SPARSE}, {numpy_scatter.DOUBLE}",
+        f"MANY, DOUBLE = {numpy_scatter.MANY}, {numpy_scatter.DOUBLE}",
         "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
     ]
     module: Any = numpy_scatter

@@ -115,11 +115,27 @@ class _Node:
         """The names that were looked up in it."""
 
 
+def _is_numpys(value: Any) -> bool:
+    return type_of(value) is NDARRAY
+
+
+def _is_float(array: Any) -> bool:
+    return bool(array.dtype.kind in "fc")
+
+
 class Surroundings:
     """All that a function can reach by names, and what it holds."""
 
-    def __init__(self, function: Callable[..., Any], leaves: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        leaves: Sequence[Any] = (),
+        is_array: Callable[[Any], bool] = _is_numpys,
+        is_replaced: Callable[[Any], bool] = _is_float,
+    ) -> None:
         self.function = function
+        self._is_array = is_array
+        self._is_replaced = is_replaced
         self.places: list[Place] = []
         self.is_too_large = False
         self._nodes: dict[int, _Node] = {}
@@ -134,7 +150,7 @@ class Surroundings:
             self._visit(leaf, "an argument")
         self._walk()
         self.arrays: dict[int, str] = {
-            key: node.name for key, node in self._nodes.items() if type_of(node.value) is NDARRAY
+            key: node.name for key, node in self._nodes.items() if is_array(node.value)
         }
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
@@ -151,7 +167,7 @@ class Surroundings:
 
     def name_of(self, array: Any) -> str | None:
         """The name of an array, or of one that it is a view of; None if it is not known."""
-        while isinstance(array, NDARRAY):
+        while self._is_array(array):
             if id(array) in self.arrays:
                 return self.arrays[id(array)]
             array = array.base
@@ -205,7 +221,8 @@ class Surroundings:
         else:
             for part in _parts(value):
                 self._visit(part, node.name, node)
-            is_plain = isinstance(value, (NDARRAY, ModuleType)) or _is_plain_object(value)
+            is_whole = isinstance(value, ModuleType) or self._is_array(value)
+            is_plain = is_whole or _is_plain_object(value)
             node.can_be_copied = isinstance(value, COPIED) or (is_plain and not _is_ours(value))
 
     def _function(self, node: _Node, function: FunctionType) -> None:
@@ -242,7 +259,8 @@ class Surroundings:
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
         value = node.value
-        if isinstance(value, (FunctionType, CellType, MethodType, NDARRAY, list, tuple, dict)):
+        parts = (FunctionType, CellType, MethodType, list, tuple, dict)
+        if isinstance(value, parts) or self._is_array(value):
             return
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
@@ -303,7 +321,7 @@ class Surroundings:
         return {
             key
             for key in self.arrays
-            if key not in held and self._nodes[key].value.dtype.kind in "fc"
+            if key not in held and self._is_replaced(self._nodes[key].value)
         }
 
     def _add_contents(self, keys: Iterable[int]) -> None:

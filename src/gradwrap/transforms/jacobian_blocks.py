@@ -10,7 +10,6 @@ from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import zeros_like
-from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
@@ -208,8 +207,8 @@ def _keeps_diagonal(node: Any) -> bool:
 
 
 def _pulled(node: Any, factors: Any) -> Any:
-    saved = node.saved if type_of(node.saved) is tuple else (node.saved,)
-    pulled = node.formula(node.op.namespaces[type(factors)], factors, *saved)
+    ((_, formula, saved, _),) = node.edges
+    pulled = formula(node.op.namespaces[type(factors)], factors, *saved)
     if tuple(pulled.shape) == node.meta.shape:
         return pulled
     return node.op.namespaces[type(pulled)].broadcast_to(pulled, node.meta.shape)
@@ -223,7 +222,7 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
         return None
     if node.meta.is_complex or len(node.parent.meta.shape) != 1 or len(node.meta.shape) != 1:
         return None
-    matrix = node.saved[0]
+    ((_, _, (matrix,), _),) = node.edges
     if matrix.dtype != node.parent.meta.dtype:
         return None
     return factors[:, None] * matrix

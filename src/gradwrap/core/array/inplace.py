@@ -25,6 +25,7 @@ from gradwrap.core.array.views import (
     view_of,
 )
 from gradwrap.core.array.write_call import Write, is_current_part, is_own_part, update_call
+from gradwrap.core.array.write_through import write_through
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
@@ -192,9 +193,13 @@ def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
 
     def change(variable: Any, other: Any, /) -> Any:
         how = variable._view
-        if how is not None and update is not None and is_current_part(variable):
-            if update(how.source, how.statics[0], other):
-                return variable
+        if (
+            how is not None
+            and update is not None
+            and is_current_part(variable)
+            and update(how.source, how.statics[0], other)
+        ):
+            return variable
         return operate(variable, symbol, other)
 
     return change
@@ -227,6 +232,8 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             _assign(variable, changed, recorded=False)
         return
     _check_can_hold(variable, value)
+    if write_through(variable, key, value):
+        return
     if not is_mapped and owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)

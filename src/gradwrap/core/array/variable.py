@@ -237,14 +237,12 @@ class Variable(
         return self.round(ndigits)
 
     def __str__(self) -> str:
-        if self._is_text_of_adapted_code(adapted_caller()):
-            return str(native(self))
-        return self.__repr__()
+        is_text = self._is_text_of_adapted_code(adapted_caller())
+        return str(native(self)) if is_text else self.__repr__()
 
     def __format__(self, spec: str) -> str:
-        if self._is_text_of_adapted_code(adapted_caller()):
-            return format(native(self), spec)
-        return format(native(self), spec) if spec else str(self)
+        is_text = self._is_text_of_adapted_code(adapted_caller())
+        return format(native(self), spec) if is_text or spec else str(self)
 
     def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
         """Tell if adapted code makes text of the array, and warn of it."""

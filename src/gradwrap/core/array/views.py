@@ -8,9 +8,9 @@ cost of a write does not grow with the number of views.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.remembered import remember
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
@@ -41,9 +41,7 @@ IMAG = "imag"
 
 OUTDATED_SLOTS: frozenset[str] = frozenset({"_value", "_node"})
 """The slots that an outdated view leaves empty until it is taken again."""
-PRUNE_FROM = 32
 NEW = object.__new__
-REFERENCE: Any = weakref.ref
 
 
 class View:
@@ -56,18 +54,6 @@ class View:
     statics: tuple[Any, ...]
     recorded: bool
     threshold: int
-
-
-class Views(list[Any]):
-    """The views of an array, by weak references: those that hold what it holds; and the others.
-
-    `kind` is the class of the array and of its views.
-    """
-
-    __slots__ = ("kind", "outdated")
-
-    kind: Any
-    outdated: dict[int, Any] | None
 
 
 def view_of(variable: Any) -> View | None:
@@ -139,27 +125,6 @@ def as_view(result: Any, source: Any, op: Op, statics: tuple[Any, ...]) -> Any:
     how = result._view = NEW(View)  # a third of the time that a call of the class takes
     how.source, how.op, how.statics = source, op, statics
     return result
-
-
-def remember(source: Any, view: Any) -> Any:
-    """Keep a view that holds what its source holds, until the source is written to."""
-    views: Any = source._views
-    if views is None:
-        views = source._views = Views()
-        views.kind, views.outdated = type_of(source), None
-    elif views.outdated:
-        views.outdated.pop(id(view), None)
-    if len(views) >= PRUNE_FROM and not len(views) & (len(views) - 1):
-        views[:] = [reference for reference in views if reference() is not None]
-    views.append(REFERENCE(view))
-    return view
-
-
-def current_views(variable: Any) -> list[Any]:
-    """The living views of a variable that are not outdated."""
-    views = variable._views
-    found = [] if views is None else [reference() for reference in views]
-    return [view for view in found if view is not None]
 
 
 def _is_of_arrays(part: Any) -> bool:

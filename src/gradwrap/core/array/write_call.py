@@ -145,7 +145,7 @@ def update_call(bound: BoundOp, operator: BoundOp) -> Callable[..., bool] | None
 
 
 def is_current_part(view: Any) -> bool:
-    """Tell if a view is `x[key]` as `x` is now, in the graph too, and nobody waits for its gradient."""
+    """Tell if a view is `x[key]` as `x` is now, in the graph too, and is not hooked."""
     how, node = view._view, view._node
     before = how.source._node
     if how.op.name != "getitem" or not is_basic_key(how.statics[0]):

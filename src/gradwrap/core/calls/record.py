@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.views import as_view, remember
+from gradwrap.core.array.remembered import remember
+from gradwrap.core.array.views import as_view
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
@@ -144,7 +145,7 @@ class Tape(Call):
         formula = self.rule.formula_of(index)
         assert formula is not None
         own = self.rule.arrays[index]
-        if len(formula.saved) == 1 and (formula.saved[0] in (*self.rule.arrays, "out")):
+        if len(formula.saved) == 1 and formula.saved[0] not in self.rule.statics:
             return f"{own}_n, f{index}, {self._saved(formula.saved[0], own)}, {index}"
         saved = tuple_of(self._saved(name, own) for name in formula.saved)
         return f"{own}_n, f{index}, {saved}, {index}"

@@ -11,7 +11,7 @@ from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import backend_of, by_type
-from gradwrap.core.library.scatter import PARTS, OutputPart, Scattered
+from gradwrap.core.library.scatter import OutputPart, Scattered
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import zeros_of
 
@@ -32,26 +32,38 @@ def arrive(  # noqa: PLR0913  the state of the pass
     owned: bool = False,
 ) -> None:
     """Add a cotangent to what has arrived at a node."""
+    kind = type_of(cotangent)
+    if kind is Scattered:
+        arrive_at(pending, heap, node, cotangent.key, cotangent.values)
+        return
     seq = node.seq
     arrival = pending.get(seq)
-    kind = type_of(cotangent)
     if arrival is None:
         heappush(heap, seq)
-        if kind not in PARTS:
-            pending[seq] = [node, cotangent, owned]
+        is_part = kind is OutputPart
+        arrival = pending[seq] = [node, None if is_part else cotangent, owned and not is_part]
+        if not is_part:
             return
-        arrival = pending[seq] = [node, None, False]
-    if kind is Scattered:
-        values = cotangent.values
-        backend = by_type.get(type_of(values)) or backend_of(values)
-        if not arrival[2] or backend.depth:
-            backend = _own_buffer(arrival, values, backend)
-        arrival[1] = backend.scatter_add(arrival[1], cotangent.key, values)
-        arrival[2] = not backend.depth
-    elif kind is OutputPart:
+    if kind is OutputPart:
         _collect(arrival, cotangent)
     else:
         _add(arrival, cotangent, op)
+
+
+def arrive_at(
+    pending: dict[int, Pending], heap: list[int], node: Any, key: Any, values: Any
+) -> None:
+    """Add the cotangent of an indexed part into the one buffer of the whole array."""
+    seq = node.seq
+    arrival = pending.get(seq)
+    if arrival is None:
+        heappush(heap, seq)
+        arrival = pending[seq] = [node, None, False]
+    backend = by_type.get(type_of(values)) or backend_of(values)
+    if not arrival[2] or backend.depth:
+        backend = _own_buffer(arrival, values, backend)
+    arrival[1] = backend.scatter_add(arrival[1], key, values)
+    arrival[2] = not backend.depth
 
 
 def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:

@@ -7,10 +7,10 @@ matrix, N. J. Higham, "Functions of Matrices" (SIAM, 2008), eq. 3.16.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import scipy
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
@@ -459,7 +459,7 @@ def _cholesky(a: Any, lower: Any) -> Any:
     return root if lower else adjoint(root)
 
 
-CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(scipy.__version__) >= "1.18.0"
+CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(version("scipy")) >= "1.18.0"
 
 
 def _cho_factor(a: Any, lower: Any) -> Any:
