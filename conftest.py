@@ -5,6 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
+COMPILER = ROOT / "src" / "gradwrap" / "compiler"
 OPTIONAL = ("cupy", "dask", "jax", "torch", "xarray")
 
 collect_ignore = [
@@ -17,7 +18,12 @@ collect_ignore = [
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),
     # the double of CuPy derives from its classes, the drop-in has its names
     *(
-        ["tests/backends/hosted_cupy", "tests/backends/nvrtc.py", "src/gradwrap/cupy.py"]
+        [
+            "tests/backends/hosted_cupy",
+            "tests/backends/nvrtc.py",
+            "src/gradwrap/cupy.py",
+            *(str(path.relative_to(ROOT)) for path in COMPILER.glob("*cupy*.py")),
+        ]
         if find_spec("cupy") is None
         else []
     ),

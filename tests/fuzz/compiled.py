@@ -7,9 +7,9 @@ time, or ever more or fewer: recurrences of scalars and vectors, sums, arrays fi
 buffers that change between their uses, an array of the module that changes between calls, negative
 indices, branches on values, several outputs, in double and single precision, arguments in several
 memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
-Values, types and dtypes are compared with eager, the first results have to stay as they were, and so
-have the arguments. Values may differ by rounding, measured against the largest element. At the end a
-census says how many programs had what.
+Values, types and dtypes are compared with eager, the first results have to stay as they were, and
+so have the arguments. Values may differ by rounding, measured against the largest element. At the
+end a census says how many programs had what.
 """
 
 from __future__ import annotations

@@ -88,7 +88,10 @@ def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> An
 def _round(x: Any, /, *options: Any, **named: Any) -> Any:
     """As NumPy's, with kernels for floats."""
     plainly = x.dtype.kind == "f" and not options and not named
-    return np.rint(x) if plainly else np.round(x, *options, **named)
+    if plainly:
+        return np.rint(x)
+    function: Any = np.round
+    return function(x, *options, **named)
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -213,14 +216,14 @@ class Cupy(Compilable):
     """CuPy's arrays on one device."""
 
     name = "cupy"
-    kind: type[Any] = cupy.ndarray
 
     def __init__(self, device: int) -> None:
+        self.kind: type[Any] = cupy.ndarray
         self._device = device
         self._several = device_count() > 1
 
     @property
-    def backend(self) -> Any:  # type: ignore[override]  # it is made when the first trace asks
+    def backend(self) -> Any:
         """The backend of the tracers of its arrays."""
         found = backend_of(CupyTracer(None, 0, Tape(self)))
         if cupy.ndarray not in found.array_types:

@@ -13,13 +13,20 @@ import numpy as np
 
 from gradwrap.compiler.program import UFUNC, Attribute, Method
 from gradwrap.core.values.dynamic import LIST, TUPLE
+from gradwrap.errors import MissingToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
-    import cupy
+    try:
+        import cupy
+    except ModuleNotFoundError as error:
+        raise MissingToolError(
+            "the engine 'cupy' needs CuPy, which is not installed. "
+            'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
+        ) from error
 
 operators: Any = operator
 METHODS: dict[str, str] = {

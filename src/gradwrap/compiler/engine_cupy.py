@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,23 +29,18 @@ from gradwrap.compiler.program import (
     Result,
     Value,
     copy,
+    mapped,
+    refs,
 )
 from gradwrap.compiler.source import INDENT, Buffer, State, Writer, definition, live_out
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
-from gradwrap.errors import MissingToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
-    try:
-        import cupy
-    except ModuleNotFoundError as error:
-        raise MissingToolError(
-            "the engine 'cupy' needs CuPy, which is not installed. "
-            'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
-        ) from error
+    import cupy
 
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 NUMBER: type[Any] = np.generic
@@ -114,7 +110,7 @@ def _prepared(program: Program) -> Program:
         for one in block.body
         if isinstance(one, Instr)
         and one.name == "getitem"
-        and not (one.views or values[one.out][0])
+        and not (one.views or values[one.out].shape)
     }
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
@@ -122,16 +118,21 @@ def _prepared(program: Program) -> Program:
         branches = {found: made[id(branch)] for found, branch in block.branches.items()}
         result = block.result
         if result is not None:
-            leaves: list[Any] = list(result.leaves)
-            for place, leaf in enumerate(leaves):
-                if type_of(leaf) is Ref and leaf.index in numbers:
-                    values.append(values[leaf.index])
-                    body.append(Instr(copy, "copy", (leaf,), (), len(values) - 1))
-                    leaves[place] = Ref(len(values) - 1)
-            result = Result(tuple(leaves), result.tree)
+            viewed = [i for i in {*refs(result.leaves)} if i in numbers]
+            copies = dict(zip(viewed, range(len(values), len(values) + len(viewed)), strict=True))
+            values += [values[i] for i in viewed]
+            body += [Instr(copy, "copy", (Ref(i),), (), copies[i]) for i in viewed]
+            result = Result(mapped(result.leaves, partial(_renumbered, copies)), result.tree)
         made[id(block)] = Block(body, block.guard, branches, result)
     root = made[id(program.root)]
     return replace(program, values=values, constants=constants, root=root)
+
+
+def _renumbered(numbers: dict[int, int], leaf: Any) -> Any:
+    if type_of(leaf) is not Ref:
+        return leaf
+    index: int = leaf.index
+    return Ref(numbers.get(index, index))
 
 
 # Source -------------------------------------------------------------------------------------------
@@ -244,10 +245,11 @@ class _Writer(Writer):
         return text
 
     def expression(self, instr: Instr, state: State) -> str:
-        name, args = instr.name, instr.args
+        name = instr.name
+        args: Any = instr.args
         if name == "copy":
             return f'{self.text(args[0], state)}.copy("K")'
-        if name == "getitem" and self.counters and not self.values[instr.out].shape:
+        if name == "getitem" and self.loops and not self.values[instr.out].shape:
             return f"{super().expression(instr, state)}.copy()"  # a view here, no number
         if name == "array":
             return self._joined(args[0], args[1], state)
