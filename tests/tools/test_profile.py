@@ -17,6 +17,7 @@ import gradwrap as gw
 from gradwrap.core.array.inplace import set_item
 from gradwrap.core.graph.special_nodes import visit
 from gradwrap.profiling.recording import Recorder
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ def test_times_are_parts_of_the_whole() -> None:
 def test_times_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that ticks when it is read: a reading outside of all events is one of few."""
     ticks = itertools.count()
-    monkeypatch.setattr(Recorder, "clock", lambda _: next(ticks))
+    monkeypatch.setattr(Recorder, "clock", fn(lambda _: next(ticks)))
 
     p = profiled(lambda: gw.grad(loss)(X))
 
