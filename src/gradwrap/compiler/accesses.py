@@ -242,6 +242,9 @@ def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written to again before anybody reads them."""
     everywhere: Counter[int] = Counter()
+    steps = (step for block in program.blocks() for step in block.body)
+    if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
+        return
     for block in program.blocks():
         for step in block.body:
             everywhere.update(used(step))
