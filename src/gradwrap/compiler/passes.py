@@ -346,7 +346,7 @@ class _Walk:
         folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
         if folded is not None:
             return folded
-        if len(args) != 2:
+        if len(args) != 2 or instr.fn.signature is not None:
             return instr
         return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
 

@@ -662,7 +662,8 @@ class Writer:
             dtype = self.values[step.out].dtype
             if step.out not in outs and _takes_out(step):
                 mine = None
-                for index in set(refs(step.args)):
+                # of functions that are shared, the last operand is read after the first result
+                for index in {*refs(step.args[:1] if step.name in SHARED else step.args)}:
                     place = found.places.get(index)
                     if place is not None and last[index] == number and mine is None:
                         if found.dtypes[place] == dtype and index not in found.done:
