@@ -247,7 +247,7 @@ class _Writer(Writer):
         name, args = instr.name, instr.args
         if name == "copy":
             return f'{self.text(args[0], state)}.copy("K")'
-        if name == "getitem" and self.counters and not self.values[instr.out].shape:
+        if name == "getitem" and self.loops and not self.values[instr.out].shape:
             return f"{super().expression(instr, state)}.copy()"  # a view here, no number
         if name == "array":
             return self._joined(args[0], args[1], state)

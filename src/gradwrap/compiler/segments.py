@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.passes import KEYED
+from gradwrap.compiler.accesses import KEYED
 from gradwrap.compiler.program import (
     Constant,
     Instr,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.accesses import KEYED, NUMBER
 from gradwrap.compiler.loops import Inner, is_numeric
-from gradwrap.compiler.passes import KEYED, NUMBER
 from gradwrap.compiler.program import Instr, Ref, Value, array, getitem, refs
 from gradwrap.compiler.segments import Decline, Gat, Idx, Inv, Num, Rel, advance
 from gradwrap.core.values.dynamic import SLICE
