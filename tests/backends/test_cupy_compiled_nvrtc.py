@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import re
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks.workloads import black_scholes
+from benchmarks.workloads import chain as chains
 from tests.compiler.test_compiled_programs import PROGRAMS
 
 import gradwrap as gw
@@ -46,9 +49,21 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "complex128": OF_COMPLEX,
     "int64": OF_INTEGERS,
 }
-LOOPS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    **{name: case for name, case in PROGRAMS.items() if name not in NUMPYS},
     "chain": (gw.grad(chain), (LINE,)),
     "recurrence": (gw.grad(recurrence), (LINE,)),
+    "long chain": (
+        gw.grad(partial(chains.chain, np, turns=10)),
+        chains.data(np.random.default_rng(0), n=20_000),
+    ),
+    "black scholes": (
+        gw.grad(
+            partial(black_scholes.BLACK_SCHOLES.fun, np),
+            black_scholes.BLACK_SCHOLES.argnums,
+        ),
+        black_scholes.data(np.random.default_rng(0), n=100),
+    ),
 }
 
 
@@ -92,8 +107,7 @@ def sources(dtype: str) -> dict[str, str]:
     x = np.array([0.25, 0.5, 0.75]).astype(dtype)
     cases = {"operations": (applied(OPERATIONS[dtype]), (x, x))}
     if dtype.startswith("float"):
-        chosen = {name: case for name, case in PROGRAMS.items() if name not in NUMPYS}
-        cases |= {n: (f, in_precision(args, dtype)) for n, (f, args) in {**chosen, **LOOPS}.items()}
+        cases |= {n: (f, in_precision(args, dtype)) for n, (f, args) in CASES.items()}
     found: dict[str, str] = {}
     for case, (function, args) in cases.items():
         for name, kernel in kernels(function, args).items():
@@ -120,11 +134,11 @@ def test_every_kernel_becomes_ptx_without_a_warning(
 
 
 def test_the_kernels_are_those_of_groups_and_loops(counts: Counts) -> None:
-    names = set(sources("float32"))
-    doubles = {name for name in sources("float64") if "integers" not in name}  # which widen float32
-    assert len(names) > 40
-    assert {n.replace("float32", "float64") for n in names if "integers" not in n} == doubles
-    assert any(name.startswith("gradwrap_loop") for name in names)
+    names = {dtype: set(sources(dtype)) for dtype in ("float32", "float64")}
+    for dtype, found in names.items():
+        assert len(found) > 40
+        assert any(name.startswith("gradwrap_loop") for name in found)
+        assert f"gradwrap_kernel0_black_scholes_{dtype}" in found
 
 
 def test_single_precision_stays_single(counts: Counts, compile_: Compiler) -> None:

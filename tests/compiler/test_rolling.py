@@ -131,6 +131,20 @@ def test_stencils_in_place_are_loops() -> None:
     assert loops(compiled_to(gw.grad(f), X))
 
 
+def test_what_a_loop_gives_last_is_not_what_the_next_turn_would_find() -> None:
+    def f(m: Any, w: Any) -> Any:
+        q = gnp.zeros((19, 3))
+        for i in range(16):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+            q[0] = (m[i] @ w) * m[18 - i, -1]
+        for _ in range(16):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+        return np.sum(q[1])
+
+    args = RNG.standard_normal((19, 3)), RNG.standard_normal((3, 3))
+    assert loops(compiled_to(gw.grad(f, (0, 1)), *args))
+
+
 def test_matrices_are_multiplied_for_all_turns() -> None:
     def f(a: Any, m: Any) -> Any:
         s = 0.0

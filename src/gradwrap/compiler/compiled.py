@@ -705,7 +705,7 @@ def compile(
 def compile(
     f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
 ) -> Any:
-    """Compile a function of arrays: one run of it becomes a program in NumPy.
+    """Compile a function of arrays: one run of it becomes a program in NumPy, or CuPy.
 
     Parameters
     ----------
@@ -714,8 +714,9 @@ def compile(
         `gw.vmap(...)`, `gw.hessian(g)`, a step of an optimiser. It is traced at the first call for
         each signature: structure, shapes and dtypes, and the values of all other arguments.
     engine
-        `"numpy"`, which needs nothing else; `"c"`: kernels made by the system's C compiler;
-        `"jax"`: the program under `jax.jit`.
+        `"numpy"`: the functions of the arguments' own library, NumPy or CuPy, in the latter with
+        kernels; `"c"`: kernels made by the system's C compiler; `"jax"`: the program under
+        `jax.jit`; `"cupy"`: as `"numpy"`, for CuPy's arrays alone.
     static
         Positions or names of arguments whose arrays are known by value too, and are no inputs.
 

@@ -65,6 +65,15 @@ def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return norm(x, ord, (-2, -1), keepdims)
 
 
+def _pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    """As the standard's; CuPy's writes by a mask."""
+    rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps) if rtol is None else rtol
+    u, s, vh = np.linalg.svd(np.conj(x), full_matrices=False)
+    small = s <= (np.max(s, axis=-1) * rtol)[..., None]
+    inverse = np.where(small, s.dtype.type(0), 1 / np.where(small, s.dtype.type(1), s))
+    return np.matmul(np.swapaxes(vh, -2, -1), inverse[..., None] * np.swapaxes(u, -2, -1))
+
+
 def _svdvals(x: Any, /) -> Any:
     """As the standard's."""
     return np.linalg.svd(x, compute_uv=False)
@@ -88,7 +97,10 @@ def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> An
 def _round(x: Any, /, *options: Any, **named: Any) -> Any:
     """As NumPy's, with kernels for floats."""
     plainly = x.dtype.kind == "f" and not options and not named
-    return np.rint(x) if plainly else np.round(x, *options, **named)
+    if plainly:
+        return np.rint(x)
+    function: Any = np.round
+    return function(x, *options, **named)
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -113,6 +125,7 @@ LINALG: Any = module_like(
     vecdot=_vecdot,
     vector_norm=_vector_norm,
     matrix_norm=_matrix_norm,
+    pinv=_pinv,
     svdvals=_svdvals,
     diagonal=_diagonal,
     trace=_trace,
@@ -213,14 +226,14 @@ class Cupy(Compilable):
     """CuPy's arrays on one device."""
 
     name = "cupy"
-    kind: type[Any] = cupy.ndarray
 
     def __init__(self, device: int) -> None:
+        self.kind: type[Any] = cupy.ndarray
         self._device = device
         self._several = device_count() > 1
 
     @property
-    def backend(self) -> Any:  # type: ignore[override]  # it is made when the first trace asks
+    def backend(self) -> Any:
         """The backend of the tracers of its arrays."""
         found = backend_of(CupyTracer(None, 0, Tape(self)))
         if cupy.ndarray not in found.array_types:

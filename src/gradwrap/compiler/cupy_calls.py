@@ -13,13 +13,20 @@ import numpy as np
 
 from gradwrap.compiler.program import UFUNC, Attribute, Method
 from gradwrap.core.values.dynamic import LIST, TUPLE
+from gradwrap.errors import MissingToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
-    import cupy
+    try:
+        import cupy
+    except ModuleNotFoundError as error:
+        raise MissingToolError(
+            "the engine 'cupy' needs CuPy, which is not installed. "
+            'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
+        ) from error
 
 operators: Any = operator
 METHODS: dict[str, str] = {
@@ -127,9 +134,11 @@ def _getitem(x: Any, key: Any) -> Any:
 
 def on_device(key: Any) -> Any:
     """Return a key whose lists are arrays."""
-    if isinstance(key, TUPLE):
-        return tuple(map(on_device, key))
-    return cupy.asarray(key, np.int64) if isinstance(key, LIST) else key
+    parts = [
+        cupy.asarray(one, np.int64) if isinstance(one, (LIST, TUPLE)) else one
+        for one in (key if isinstance(key, TUPLE) else (key,))
+    ]
+    return tuple(parts) if isinstance(key, TUPLE) else parts[0]
 
 
 def _scatter_add(x: Any, key: Any, value: Any) -> Any:

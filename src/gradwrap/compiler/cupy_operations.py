@@ -57,7 +57,7 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
         return None
     name = instr.name
     if name == ".astype":
-        source = values[instr.args[0].index].dtype if type(instr.args[0]) is Ref else None
+        source: Any = values[instr.args[0].index].dtype if type(instr.args[0]) is Ref else None
         if source not in TYPES or set(dict(instr.kw)) - {"copy"} or len(instr.args) != 2:
             return None
         drops = source.kind == "c" and value.dtype.kind != "c"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,23 +29,20 @@ from gradwrap.compiler.program import (
     Result,
     Value,
     copy,
+    full,
+    is_elementwise,
+    mapped,
+    refs,
 )
 from gradwrap.compiler.source import INDENT, Buffer, State, Writer, definition, live_out
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
-from gradwrap.errors import MissingToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
-    try:
-        import cupy
-    except ModuleNotFoundError as error:
-        raise MissingToolError(
-            "the engine 'cupy' needs CuPy, which is not installed. "
-            'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
-        ) from error
+    import cupy
 
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 NUMBER: type[Any] = np.generic
@@ -82,17 +80,18 @@ def _prepared(program: Program) -> Program:
     constants = dict(program.constants)
     values = list(program.values)
 
-    def entered(content: Any, dtype: Any = None) -> Ref:
-        found = np.array(content, np.int64 if dtype is None else dtype)
+    def entered(content: Any) -> Ref:
+        found = np.array(content)
+        found = found if found.dtype.kind == "b" else found.astype(np.int64)
         values.append(Value(found.shape, found.dtype, is_ndarray=True))
         constants[len(values) - 1] = Constant(found, False, "")
         return Ref(len(values) - 1)
 
-    def key(part: Any) -> Any:
-        if isinstance(part, TUPLE):
-            return tuple(map(key, part))
-        is_list = isinstance(part, LIST) and not any(type_of(one) is Ref for one in part)
-        return entered(part) if is_list else part
+    def part(one: Any) -> Any:
+        return entered(one) if isinstance(one, (LIST, TUPLE)) and not refs(one) else one
+
+    def key(whole: Any) -> Any:
+        return tuple(map(part, whole)) if isinstance(whole, TUPLE) else part(whole)
 
     def step(one: Instr | Loop) -> Instr | Loop:
         if isinstance(one, Loop):
@@ -103,6 +102,13 @@ def _prepared(program: Program) -> Program:
                 for row in one.rows
             )
             return replace(one, rows=rows)
+        if is_elementwise(one) and not (refs(one.args) or one.kw):  # of numbers, on the host
+            value = values[one.out]
+            args = (value.shape, one.fn(*one.args), value.dtype)
+            return Instr(full, "full", args, (), one.out, line=one.line)
+        chosen = _chosen(one, values)
+        if chosen is not None:
+            return chosen
         if one.name in KEYED:
             args = (one.args[0], key(one.args[1]), *one.args[2:])
             return one._replace(args=args, views=one.name == "getitem")
@@ -114,7 +120,7 @@ def _prepared(program: Program) -> Program:
         for one in block.body
         if isinstance(one, Instr)
         and one.name == "getitem"
-        and not (one.views or values[one.out][0])
+        and not (one.views or values[one.out].shape)
     }
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
@@ -122,16 +128,39 @@ def _prepared(program: Program) -> Program:
         branches = {found: made[id(branch)] for found, branch in block.branches.items()}
         result = block.result
         if result is not None:
-            leaves: list[Any] = list(result.leaves)
-            for place, leaf in enumerate(leaves):
-                if type_of(leaf) is Ref and leaf.index in numbers:
-                    values.append(values[leaf.index])
-                    body.append(Instr(copy, "copy", (leaf,), (), len(values) - 1))
-                    leaves[place] = Ref(len(values) - 1)
-            result = Result(tuple(leaves), result.tree)
+            viewed = [i for i in {*refs(result.leaves)} if i in numbers]
+            copies = dict(zip(viewed, range(len(values), len(values) + len(viewed)), strict=True))
+            values += [values[i] for i in viewed]
+            body += [Instr(copy, "copy", (Ref(i),), (), copies[i]) for i in viewed]
+            result = Result(mapped(result.leaves, partial(_renumbered, copies)), result.tree)
         made[id(block)] = Block(body, block.guard, branches, result)
     root = made[id(program.root)]
     return replace(program, values=values, constants=constants, root=root)
+
+
+def _chosen(instr: Instr, values: Sequence[Value]) -> Instr | None:
+    """Return a write of one number by a mask as a choice for each element; None for others.
+
+    CuPy counts what a mask selects, for which the host waits.
+    """
+    if instr.name != "setitem" or not all(type_of(one) is Ref for one in instr.args[:2]):
+        return None
+    target, mask, number = instr.args
+    whole, chosen = values[target.index], values[mask.index]
+    if chosen.dtype.kind != "b" or chosen.shape != whole.shape or not whole.shape:
+        return None
+    if type_of(number) is not Ref:
+        number = whole.dtype.type(number)
+    elif values[number.index].shape or values[number.index].dtype != whole.dtype:
+        return None
+    return Instr(np.where, "where", (mask, number, target), (), instr.out, line=instr.line)
+
+
+def _renumbered(numbers: dict[int, int], leaf: Any) -> Any:
+    if type_of(leaf) is not Ref:
+        return leaf
+    index: int = leaf.index
+    return Ref(numbers.get(index, index))
 
 
 # Source -------------------------------------------------------------------------------------------
@@ -244,7 +273,8 @@ class _Writer(Writer):
         return text
 
     def expression(self, instr: Instr, state: State) -> str:
-        name, args = instr.name, instr.args
+        name = instr.name
+        args: Any = instr.args
         if name == "copy":
             return f'{self.text(args[0], state)}.copy("K")'
         if name == "getitem" and self.loops and not self.values[instr.out].shape:

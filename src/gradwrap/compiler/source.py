@@ -787,9 +787,9 @@ class _LoopText:
         live = {i for step in body.steps for i in used(step) if i not in inside}
         live.update(body.rows[row] for row in self.kept)
         writer.steps(body.steps, live, state, depth + 1)
+        lasts = {out: self._last(row, depth + 1) for row, out in loop.finals.items()}
         self._carry_on(depth + 1)
-        for row, out in loop.finals.items():
-            state.names[out] = state.names[body.rows[row]]
+        state.names.update(lasts)
         for number in inside:
             state.names.pop(number, None)
             state.buffers.pop(number, None)
@@ -871,14 +871,26 @@ class _LoopText:
             return f"for {target} in enumerate({source}):"
         return f"for {target} in {source}:"
 
+    def _moves(self) -> list[tuple[str, str]]:
+        """What the next turn finds: its names, and what is bound to them."""
+        found = [(f"{self.current[j]}p", self.body.rows[j]) for j in sorted(self.body.previous)]
+        names = self.state.names
+        return [(name, names[number]) for name, number in found if name != names[number]]
+
+    def _last(self, row: int, depth: int) -> str:
+        """The name of what a row gives in the last turn; it may lie where the next turn's lies."""
+        name = self.state.names[self.body.rows[row]]
+        if name not in {target for target, _ in self._moves()}:
+            return name
+        if row in self.body.previous:
+            return f"{self.current[row]}p"
+        self.writer.line(depth, f"{self.current[row]} = {name}")
+        return self.current[row]
+
     def _carry_on(self, depth: int) -> None:
         """Write what the next turn finds."""
-        writer, body, state = self.writer, self.body, self.state
-        moves: list[tuple[str, str]] = []
-        for j in sorted(body.previous):
-            name = state.names[body.rows[j]]
-            if name != f"{self.current[j]}p":
-                moves.append((f"{self.current[j]}p", name))
+        writer = self.writer
+        moves = self._moves()
         targets = {target for target, _ in moves}
         for j in self.loop.finals:
             number = body.rows[j]

@@ -144,7 +144,8 @@ class Surroundings:
         self._unwatched: set[int] = set()
         self._scopes: dict[int, set[str]] = {}
         """The names that were looked up, by the dictionary of a module's variables."""
-        self._package = (getattr(function, "__module__", "") or "").partition(".")[0]
+        package = (getattr(function, "__module__", "") or "").partition(".")[0]
+        self._package: str = "" if package in LIBRARIES else package
         self._visit(function, "the function")
         for leaf in leaves:
             self._visit(leaf, "an argument")
