@@ -892,11 +892,6 @@ class _LoopText:
         writer = self.writer
         moves = self._moves()
         targets = {target for target, _ in moves}
-        for j in self.loop.finals:
-            number = body.rows[j]
-            if state.names[number] in targets:  # another value will have this name
-                writer.line(depth, f"{self.current[j]} = {state.names[number]}")
-                state.names[number] = self.current[j]
         if any(name in targets for _, name in moves):
             left, right = (", ".join(side) for side in zip(*moves, strict=True))
             writer.line(depth, f"{left} = {right}")
