@@ -107,7 +107,6 @@ class Roller(Rewriting):
         super().__init__(program)
         self.codes: dict[Any, int] = {}
         self.kinds: dict[Value, int] = {}
-        self.position: dict[int, int] = {}
         self.flat: list[list[Any]] = []
         self.found: Counter[tuple[str, int]] = Counter()
         """The loops that were found: their operations in words, and their turns."""

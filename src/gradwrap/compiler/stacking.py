@@ -48,9 +48,10 @@ class Stacking:
         """Return the leaf of an operand that is the same in all turns; None for others."""
         if type(operand) is Inv:
             return (self.roller.plain(operand.leaf),)
-        if type(operand) is Rel and operand.distance == 0 and operand.row in self.segment.hoisted:
-            return (self.segment.hoisted[operand.row],)
-        return None
+        made = self.segment.hoisted.get(operand.row) if type(operand) is Rel else None
+        if made is None or not all(self.roller.is_same(init, made) for init in operand.inits):
+            return None
+        return (made,)
 
     def stacked(self, operand: Any) -> Ref:
         """Return the values of an operand in all turns, along a first axis."""
