@@ -88,7 +88,7 @@ def compiled_twice(function: Function, *args: Any, **options: Any) -> Any:
 
 # Programs of all kinds ----------------------------------------------------------------------------
 
-NUMPYS = {"filled in place"}
+NUMPYS = {"filled in place", "vmap of what is written in place"}
 """Programs with arrays of NumPy's in them, which raise with CuPy's."""
 
 

@@ -8,7 +8,6 @@ import json
 import threading
 import tracemalloc
 import xml.etree.ElementTree as ET
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,8 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.array.inplace import set_item
 from gradwrap.core.graph.special_nodes import visit
-from gradwrap.profiling import recording
+from gradwrap.profiling.recording import Recorder
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ def test_times_are_parts_of_the_whole() -> None:
 def test_times_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that ticks when it is read: a reading outside of all events is one of few."""
     ticks = itertools.count()
-    monkeypatch.setattr(recording, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    monkeypatch.setattr(Recorder, "clock", fn(lambda _: next(ticks)))
 
     p = profiled(lambda: gw.grad(loss)(X))
 

@@ -71,7 +71,22 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 @mended("compat.array_api_compat", "get_array_namespace")
 def get_array_namespace(theirs: Any, *values: Any) -> Any:
     """Call NumPy's functions, which hand tracked values over: they have more than the standard."""
-    return np if any(isinstance(value, AnyWrapper) for value in values) else theirs(*values)
+    tracked = next((value for value in values if isinstance(value, AnyWrapper)), None)
+    if tracked is None:
+        return theirs(*values)
+    library = backend_of(innermost(tracked))
+    takes_numpys = library.name == "numpy" or "numpy" in library.promotes
+    return np if takes_numpys else _Functions(tracked.__array_namespace__())
+
+
+class _Functions:
+    """NumPy's functions, except that what is made of numbers is an array of a library."""
+
+    def __init__(self, own: Any) -> None:
+        self.asarray: Any = own.asarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
 
 
 @mended("namedarray.pycompat", "is_chunked_array")

@@ -65,6 +65,15 @@ def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return norm(x, ord, (-2, -1), keepdims)
 
 
+def _pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    """As the standard's; CuPy's writes by a mask."""
+    rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps) if rtol is None else rtol
+    u, s, vh = np.linalg.svd(np.conj(x), full_matrices=False)
+    small = s <= (np.max(s, axis=-1) * rtol)[..., None]
+    inverse = np.where(small, s.dtype.type(0), 1 / np.where(small, s.dtype.type(1), s))
+    return np.matmul(np.swapaxes(vh, -2, -1), inverse[..., None] * np.swapaxes(u, -2, -1))
+
+
 def _svdvals(x: Any, /) -> Any:
     """As the standard's."""
     return np.linalg.svd(x, compute_uv=False)
@@ -116,6 +125,7 @@ LINALG: Any = module_like(
     vecdot=_vecdot,
     vector_norm=_vector_norm,
     matrix_norm=_matrix_norm,
+    pinv=_pinv,
     svdvals=_svdvals,
     diagonal=_diagonal,
     trace=_trace,

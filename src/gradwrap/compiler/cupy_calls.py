@@ -134,9 +134,11 @@ def _getitem(x: Any, key: Any) -> Any:
 
 def on_device(key: Any) -> Any:
     """Return a key whose lists are arrays."""
-    if isinstance(key, TUPLE):
-        return tuple(map(on_device, key))
-    return cupy.asarray(key, np.int64) if isinstance(key, LIST) else key
+    parts = [
+        cupy.asarray(one, np.int64) if isinstance(one, (LIST, TUPLE)) else one
+        for one in (key if isinstance(key, TUPLE) else (key,))
+    ]
+    return tuple(parts) if isinstance(key, TUPLE) else parts[0]
 
 
 def _scatter_add(x: Any, key: Any, value: Any) -> Any:

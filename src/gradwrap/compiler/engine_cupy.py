@@ -29,6 +29,8 @@ from gradwrap.compiler.program import (
     Result,
     Value,
     copy,
+    full,
+    is_elementwise,
     mapped,
     refs,
 )
@@ -36,7 +38,7 @@ from gradwrap.compiler.source import INDENT, Buffer, State, Writer, definition, 
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
@@ -78,17 +80,18 @@ def _prepared(program: Program) -> Program:
     constants = dict(program.constants)
     values = list(program.values)
 
-    def entered(content: Any, dtype: Any = None) -> Ref:
-        found = np.array(content, np.int64 if dtype is None else dtype)
+    def entered(content: Any) -> Ref:
+        found = np.array(content)
+        found = found if found.dtype.kind == "b" else found.astype(np.int64)
         values.append(Value(found.shape, found.dtype, is_ndarray=True))
         constants[len(values) - 1] = Constant(found, False, "")
         return Ref(len(values) - 1)
 
-    def key(part: Any) -> Any:
-        if isinstance(part, TUPLE):
-            return tuple(map(key, part))
-        is_list = isinstance(part, LIST) and not any(type_of(one) is Ref for one in part)
-        return entered(part) if is_list else part
+    def part(one: Any) -> Any:
+        return entered(one) if isinstance(one, (LIST, TUPLE)) and not refs(one) else one
+
+    def key(whole: Any) -> Any:
+        return tuple(map(part, whole)) if isinstance(whole, TUPLE) else part(whole)
 
     def step(one: Instr | Loop) -> Instr | Loop:
         if isinstance(one, Loop):
@@ -99,6 +102,13 @@ def _prepared(program: Program) -> Program:
                 for row in one.rows
             )
             return replace(one, rows=rows)
+        if is_elementwise(one) and not (refs(one.args) or one.kw):  # of numbers, on the host
+            value = values[one.out]
+            args = (value.shape, one.fn(*one.args), value.dtype)
+            return Instr(full, "full", args, (), one.out, line=one.line)
+        chosen = _chosen(one, values)
+        if chosen is not None:
+            return chosen
         if one.name in KEYED:
             args = (one.args[0], key(one.args[1]), *one.args[2:])
             return one._replace(args=args, views=one.name == "getitem")
@@ -126,6 +136,24 @@ def _prepared(program: Program) -> Program:
         made[id(block)] = Block(body, block.guard, branches, result)
     root = made[id(program.root)]
     return replace(program, values=values, constants=constants, root=root)
+
+
+def _chosen(instr: Instr, values: Sequence[Value]) -> Instr | None:
+    """Return a write of one number by a mask as a choice for each element; None for others.
+
+    CuPy counts what a mask selects, for which the host waits.
+    """
+    if instr.name != "setitem" or not all(type_of(one) is Ref for one in instr.args[:2]):
+        return None
+    target, mask, number = instr.args
+    whole, chosen = values[target.index], values[mask.index]
+    if chosen.dtype.kind != "b" or chosen.shape != whole.shape or not whole.shape:
+        return None
+    if type_of(number) is not Ref:
+        number = whole.dtype.type(number)
+    elif values[number.index].shape or values[number.index].dtype != whole.dtype:
+        return None
+    return Instr(np.where, "where", (mask, number, target), (), instr.out, line=instr.line)
 
 
 def _renumbered(numbers: dict[int, int], leaf: Any) -> Any:
