@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(argv)
     notes: list[str] = []
     failures: list[str] = []
-    peers = load(OWN, notes) + load(() if options.no_peers else PEERS, notes)
+    peers = load(OWN, notes) + load(chosen_peers(options, PEERS), notes)
     effort = QUICK if options.quick else FULL
 
     times: dict[str, dict[str, float]] = {}
@@ -70,7 +71,24 @@ class _Options(argparse.Namespace):
     only: list[str]
     quick: bool
     no_peers: bool
+    peer: list[str]
     markdown: Path | None
+
+
+def add_peer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose the other libraries."""
+    names = [peer.__name__ for peer in PEERS]
+    parser.add_argument("--no-peers", action="store_true", help="gradwrap and the base only")
+    parser.add_argument(
+        "--peer", action="append", default=[], choices=names, help="beside gradwrap, this one only"
+    )
+
+
+def chosen_peers(options: Any, peers: Sequence[Callable[[], Peer]]) -> Sequence[Callable[[], Peer]]:
+    """Return the other libraries that were asked for."""
+    if options.no_peers:
+        return ()
+    return [peer for peer in peers if not options.peer or peer.__name__ in options.peer]
 
 
 def _parse(argv: Sequence[str] | None) -> _Options:
@@ -84,9 +102,7 @@ def _parse(argv: Sequence[str] | None) -> _Options:
         help="run this workload only; may be given again: %(choices)s",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
-    parser.add_argument(
-        "--no-peers", action="store_true", help="gradwrap (compiled, too) and by hand only"
-    )
+    add_peer_options(parser)
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     return parser.parse_args(argv, namespace=_Options())
 

@@ -22,8 +22,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three significant digits, and without an exponent."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    """Return a number with two or three significant digits, and without an exponent."""
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:.{digits}f}"
 
 
 def milliseconds(seconds: float) -> str:

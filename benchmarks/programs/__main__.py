@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..__main__ import EAGER, HAND, SEED, first_cells, first_heads, load, machine, rivals
+from ..__main__ import (
+    EAGER,
+    HAND,
+    SEED,
+    add_peer_options,
+    chosen_peers,
+    first_cells,
+    first_heads,
+    load,
+    machine,
+    rivals,
+)
 from ..checking import check
 from ..peers import OWN, Peer, Run, autograd, first_call, jax, torch
 from ..report import LEFT_OUT, against, milliseconds, number, table
@@ -26,6 +37,7 @@ class _Options(argparse.Namespace):
     only: list[str]
     quick: bool
     no_peers: bool
+    peer: list[str]
     markdown: Path | None
 
 
@@ -34,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(argv)
     notes: list[str] = []
     failures: list[str] = []
-    others = () if options.no_peers else (autograd, torch, jax)
+    others = chosen_peers(options, (autograd, torch, jax))
     programs = [one for one in SETS[options.set] if not options.only or one.name in options.only]
     peers = [
         peer
@@ -76,7 +88,7 @@ def _parse(argv: Sequence[str] | None) -> _Options:
         "--only", metavar="NAME", action="append", default=[], choices=names, help="%(choices)s"
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
-    parser.add_argument("--no-peers", action="store_true", help="gradwrap and the base")
+    add_peer_options(parser)
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     return parser.parse_args(argv, namespace=_Options())
 

@@ -13,110 +13,21 @@ import pytest
 import gradwrap as gw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
 sizeof: Any = pytest.importorskip("dask.sizeof").sizeof
 gda: Any = pytest.importorskip("gradwrap.dask.array")
+programs: Any = pytest.importorskip("benchmarks.dask.programs")
 pytestmark = pytest.mark.peers
-
-
-def logistic(w: Any, X: Any, y: Any) -> Any:
-    t = X @ w
-    return (np.logaddexp(0.0, t) - y * t).mean() + 0.01 * (w * w).sum()
-
-
-def logistic_by_hand(w: Any, X: Any, y: Any) -> Any:
-    t = X @ w
-    value = (np.logaddexp(0.0, t) - y * t).mean() + 0.01 * (w * w).sum()
-    return value, [X.T @ ((1.0 / (1.0 + np.exp(-t)) - y) / len(y)) + 0.02 * w]
-
-
-def perceptron(p: Any, X: Any, y: Any) -> Any:
-    hidden = np.tanh(X @ p["V"] + p["b"])
-    return ((hidden @ p["w"] - y) ** 2).mean()
-
-
-def perceptron_by_hand(p: Any, X: Any, y: Any) -> Any:
-    hidden = np.tanh(X @ p["V"] + p["b"])
-    error = hidden @ p["w"] - y
-    of_out = 2.0 * error / len(y)
-    inside = of_out[:, None] * p["w"] * (1.0 - hidden**2)
-    return (error**2).mean(), [X.T @ inside, inside.sum(axis=0), hidden.T @ of_out]
-
-
-def laplacian(b: Any) -> Any:
-    around = b[:-2, 1:-1] + b[2:, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:]
-    return around - 4.0 * b[1:-1, 1:-1]
-
-
-def reaction(b: Any) -> Any:
-    """One step of a reaction with diffusion."""
-    c = b[1:-1, 1:-1]
-    return c + 0.1 * laplacian(b) + 0.2 * (c - c**3)
-
-
-WIDE: dict[str, Any] = {"depth": 1, "boundary": "periodic", "trim": False, "dtype": float}
-
-
-def stencil(u: Any, wanted: Any) -> Any:
-    return ((gda.map_overlap(reaction, u, **WIDE) - wanted) ** 2).mean()
-
-
-def reaction_pulled(b: Any, g: Any) -> Any:
-    c = b[1:-1, 1:-1]
-    return g[1:-1, 1:-1] * (1.2 - 0.6 * c**2) + 0.1 * laplacian(g)
-
-
-def stencil_by_hand(u: Any, wanted: Any) -> Any:
-    error = da.map_overlap(reaction, u, **WIDE) - wanted
-    cotangent = 2.0 * error / error.size
-    return (error**2).mean(), [da.map_overlap(reaction_pulled, u, cotangent, **WIDE)]
-
-
-def data(rows: int, columns: int, chunk: int) -> Any:
-    random = da.random.default_rng(0)
-    X = random.normal(size=(rows, columns), chunks=(chunk, columns))
-    return X, (random.random(rows, chunks=chunk) > 0.5).astype(float)
-
-
-def parameters(columns: int, hidden: int) -> dict[str, Any]:
-    random = np.random.default_rng(0)
-    return {
-        "V": 0.3 * random.normal(size=(columns, hidden)),
-        "b": 0.1 * random.normal(size=hidden),
-        "w": random.normal(size=hidden),
-    }
-
-
-def fields(size: int, chunk: int) -> Any:
-    random = da.random.default_rng(1)
-    return tuple(random.normal(size=(size, size), chunks=(chunk, chunk)) for _ in range(2))
-
-
-Program = tuple["Callable[..., Any]", "Callable[..., Any]", tuple[Any, ...]]
-
-
-def programs(times: int = 1) -> dict[str, Program]:
-    """The programs, on so many times 16 chunks."""
-    rows = data(4000 * times, 8, 250)
-    return {
-        "logistic": (logistic, logistic_by_hand, (0.1 * np.arange(8.0), *rows)),
-        "perceptron": (perceptron, perceptron_by_hand, (parameters(8, 6), *rows)),
-        "stencil": (stencil, stencil_by_hand, fields(64 * times, 16)),
-    }
+NAMES = ("logistic", "perceptron", "stencil")
 
 
 def both(name: str) -> tuple[list[Any], list[Any]]:
     """The value and the gradients, by gradwrap and by hand."""
-    f, by_hand, arguments = programs()[name]
-    value, gradient = gw.value_and_grad(f)(*arguments)
-    wanted, gradients = by_hand(*arguments)
-    return [value, *gw.tree.leaves(gradient)], [wanted, *gradients]
-
-
-NAMES = ["logistic", "perceptron", "stencil"]
+    program = programs.programs()[name]
+    return program.by_gradwrap(), program.written_out()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -126,11 +37,7 @@ def test_gradient_is_that_by_hand_with_as_many_tasks(name: str) -> None:
     found, wanted = dask.compute(ours, by_hand, scheduler="sync")
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-14)
-    assert number_of_tasks(ours) <= 1.2 * number_of_tasks(by_hand)
-
-
-def number_of_tasks(arrays: list[Any]) -> int:
-    return len({key for one in dask.optimize(*arrays) for key in one.dask})
+    assert programs.number_of_tasks(ours) <= 1.2 * programs.number_of_tasks(by_hand)
 
 
 class Traffic(dask.callbacks.Callback):  # type: ignore[misc]  # Dask has no types
@@ -158,7 +65,10 @@ class Traffic(dask.callbacks.Callback):  # type: ignore[misc]  # Dask has no typ
 
 def size_of(result: Any) -> int:
     parts = result if isinstance(result, (list, tuple)) else (result,)
-    return sum(sizeof(part) if type(part).__name__ == "Held" else getattr(part, "nbytes", 0) for part in parts)
+    return sum(
+        sizeof(part) if type(part).__name__ == "Held" else getattr(part, "nbytes", 0)
+        for part in parts
+    )
 
 
 def traffic(arrays: list[Any]) -> Traffic:
@@ -179,8 +89,7 @@ def test_no_step_takes_or_holds_more_than_that_by_hand(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_step_takes_more_bytes_where_there_are_more_data(name: str) -> None:
     def taken(times: int) -> int:
-        value, gradient = gw.value_and_grad(programs()[name][0])(*programs(times)[name][2])
-        return traffic([value, *gw.tree.leaves(gradient)]).taken
+        return traffic(programs.programs(rows=4000 * times)[name].by_gradwrap()).taken
 
     assert taken(4) <= taken(2)
 
@@ -234,13 +143,13 @@ def test_gradient_on_a_cluster(cluster: Any, name: str) -> None:
 
 def test_optimisers_over_a_cluster(cluster: Any) -> None:
     pytest.importorskip("scipy")
-    X, y = data(400, 5, 100)
+    X, y = programs.data(400, 5, 100)
     on_numpy = dask.compute(X, y)
     start = np.zeros(5)
 
     for search in (
-        lambda *a: gw.optimize.minimize(logistic, start, a, method="L-BFGS-B"),
-        lambda *a: gw.optimize.adam(logistic, start, a, steps=5, learning_rate=0.1),
+        lambda *a: gw.optimize.minimize(programs.logistic, start, a, method="L-BFGS-B"),
+        lambda *a: gw.optimize.adam(programs.logistic, start, a, steps=5, learning_rate=0.1),
     ):
         found, wanted = search(X, y), search(*on_numpy)
         assert isinstance(found.x, np.ndarray)
@@ -314,13 +223,13 @@ def test_data_that_exceed_a_workers_memory_five_times() -> None:
         ) as made,
         distributed.Client(made),
     ):
-        _, gradient = gw.value_and_grad(logistic)(w, X, y)
-        found, by_hand = dask.compute(gradient, logistic_by_hand(w, X, y)[1][0])
-        of_sample = gw.grad(logistic)(w, X[:chunk], y[:chunk]).compute()
+        _, gradient = gw.value_and_grad(programs.logistic)(w, X, y)
+        found, by_hand = dask.compute(gradient, programs.logistic_by_hand(w, X, y)[1][0])
+        of_sample = gw.grad(programs.logistic)(w, X[:chunk], y[:chunk]).compute()
 
     assert X.nbytes >= 5 * limit
     np.testing.assert_allclose(found, by_hand, rtol=1e-10, atol=1e-14)
     sample = cheap(columns, {None: {"array-location": [(0, chunk)]}})
     labels = (sample[:, 0] > sample[:, 1]).astype(float)
-    wanted = gw.grad(logistic)(w, sample, labels)
+    wanted = gw.grad(programs.logistic)(w, sample, labels)
     np.testing.assert_allclose(of_sample, wanted, rtol=1e-10, atol=1e-14)

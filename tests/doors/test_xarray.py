@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from gradwrap.errors import (
     TangentError,
     TrackedValueError,
 )
-from lambdas import fn
+from lambdas import fn, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +116,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "unstack": lambda x: x.stack(point=("time", "station")).unstack("point"),
     "apply_ufunc": lambda x: xr.apply_ufunc(np.hypot, x, LINE),
     "apply_ufunc along a dimension": lambda x: xr.apply_ufunc(
-        lambda a: np.linalg.norm(a, axis=-1), x, input_core_dims=[["time"]]
+        fn(lambda a: np.linalg.norm(a, axis=-1)), x, input_core_dims=[["time"]]
     ),
     "polyfit": lambda x: x.polyfit("time", 2).polyfit_coefficients,
     "polyval": lambda x: xr.polyval(AT, x.isel(time=[0, 1, 2]).rename(time="degree").assign_coords(
@@ -135,7 +137,7 @@ def total(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def weighted(x: Any) -> Any:
         y = f(x)
-        weights = np.cos(0.3 + np.arange(y.size)).reshape(y.shape)
+        weights = np.reshape(np.cos(0.3 + np.arange(int(y.size))), y.shape)
         return (y * y.copy(data=weights)).sum()
 
     return weighted
@@ -232,7 +234,7 @@ def test_dtypes_are_kept() -> None:
     single, double = T.astype(np.float32), T * (1.0 + 0.0j)
 
     assert gw.grad(lambda x: (x**2).sum())(single).dtype == np.float32
-    by_complex = gw.grad(lambda x: (abs(x) ** 2).sum())(double)
+    by_complex = gw.grad(fn(lambda x: np.sum(np.abs(x) ** 2)))(double)
     assert_labelled(by_complex, 2.0 * double.data, double)
 
 
@@ -268,11 +270,13 @@ def test_a_tangent_may_have_another_name_and_other_attributes() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        lambda x: x.assign_coords(time=x.time + 1.0),
-        lambda x: x.drop_vars("height"),
-        lambda x: x.transpose(),
-    ],
+    rows(
+        [
+            lambda x: x.assign_coords(time=x.time + 1.0),
+            lambda x: x.drop_vars("height"),
+            lambda x: x.transpose(),
+        ]
+    ),
 )
 def test_a_tangent_with_other_labels_is_an_error(change: Any) -> None:
     with pytest.raises(TangentError, match=r"tangent of x has the structure .*\(DataArray\["):
@@ -281,7 +285,7 @@ def test_a_tangent_with_other_labels_is_an_error(change: Any) -> None:
 
 @pytest.mark.parametrize("jacobian", [gw.jacrev, gw.jacfwd, gw.jacobian])
 def test_jacobian_has_the_labels_of_the_output_and_of_the_argument(jacobian: Any) -> None:
-    found = jacobian(lambda x: x.mean("station") ** 2)(T)
+    found = jacobian(fn(lambda x: x.mean("station") ** 2))(T)
 
     assert found.dims == ("time", "time_in", "station")
     np.testing.assert_array_equal(found.time_in, T.time)
@@ -314,9 +318,9 @@ def test_hessian() -> None:
 
     assert found.dims == ("time", "time_in")
     np.testing.assert_allclose(found, np.diag(6.0 * LINE.data))
-    third = gw.jacobian(gw.hessian(lambda x: (x**3).sum()))(LINE)
+    third = gw.jacobian(gw.hessian(fn(lambda x: (x**3).sum())))(LINE)
     assert third.dims == ("time", "time_in", "time_in_in")
-    assert_labelled(gw.hvp(lambda x: (x**3).sum(), LINE, LINE), 6.0 * LINE.data**2, LINE)
+    assert_labelled(gw.hvp(fn(lambda x: (x**3).sum()), LINE, LINE), 6.0 * LINE.data**2, LINE)
     assert_labelled(gw.hessian_diagonal(lambda x: (x**3).sum())(LINE), 6.0 * LINE.data, LINE)
 
 
@@ -338,12 +342,25 @@ def test_vmap_maps_over_a_dimension_and_gives_it_back() -> None:
 
     assert_labelled(gw.vmap(energy)(T), (T.data**2).sum(1), (T**2).sum("station"))
     assert_labelled(gw.vmap(gw.grad(energy))(T), 2.0 * T.data, T)
-    columns = gw.vmap(lambda x: x * 2.0, in_axes=1, out_axes=-1)(T)
+    columns = gw.vmap(fn(lambda x: x * 2.0), in_axes=1, out_axes=-1)(T)
     assert_labelled(columns, 2.0 * T.data, T)
     two = gw.vmap(fn(lambda x, y: (x * y).sum()), in_axes=(1, None))(T, LINE)
     np.testing.assert_allclose(two, LINE.data @ T.data)
     assert two.dims == ("station",)
     np.testing.assert_array_equal(two.height, T.height)
+
+
+@pytest.mark.parametrize("name", ["max", "std", "interp", "groupby", "rolling, part of a window"])
+def test_gradients_of_a_batch(name: str) -> None:
+    f = total(OPERATIONS[name])
+    batch = xr.concat([T, 2.0 * T + T**2], "member")
+
+    found = gw.vmap(gw.grad(f), fallback="loop")(batch)
+
+    for index in range(2):
+        one = batch.isel(member=index)
+        np.testing.assert_allclose(found.isel(member=index), gw.grad(f)(one), atol=1e-12)
+    assert found.dims == batch.dims
 
 
 def test_vmap_of_two_dimensions_at_once_gives_a_batch() -> None:
@@ -388,8 +405,8 @@ def test_containers() -> None:
     xr.testing.assert_identical(unravel(flat), T)
     moved = gw.tree.map(lambda p, g: p - 0.5 * g, T, gw.grad(lambda x: (x**2).sum())(T))
     assert_labelled(moved, 0.0 * T.data, T)
-    zeros = gw.checkpoint(lambda x: x.mean("time"))
-    assert_labelled(gw.grad(lambda x: zeros(x).sum())(T), np.full((6, 4), 1.0 / 6.0), T)
+    means = gw.checkpoint(fn(lambda x: x.mean("time")))
+    assert_labelled(gw.grad(fn(lambda x: means(x).sum()))(T), np.full((6, 4), 1.0 / 6.0), T)
 
 
 def test_a_compiled_gradient_keeps_the_labels_of_each_call() -> None:
@@ -441,7 +458,7 @@ def test_a_tracked_coordinate_does_not_leave_a_transform() -> None:
 
     with pytest.raises(PytreeError, match=r"coordinate 'size' .* Fix: .*reset_coords\('size'\)"):
         gw.vjp(labelled, T)
-    out, _ = gw.vjp(lambda x: labelled(x).reset_coords("size"), T)
+    out, _ = gw.vjp(fn(lambda x: labelled(x).reset_coords("size")), T)
     np.testing.assert_allclose(out["size"], T**2)
 
 
@@ -478,7 +495,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"interpolate_na takes plain .* x\.dropna\(dim\)\.interp",
     ),
     "curvefit": (
-        lambda x: x.curvefit("time", lambda t, a: a * t).curvefit_coefficients,
+        lambda x: x.curvefit("time", fn(lambda t, a: a * t)).curvefit_coefficients,
         "curvefit takes plain .* gradwrap.optimize.least_squares",
     ),
 }
@@ -504,6 +521,17 @@ def test_the_remedies_work() -> None:
     wanted = np.empty((6, 4))
     wanted[order] = LINE.data[:, None]
     assert_labelled(by_order, wanted, T)
+
+
+def test_the_page_shows_what_is_computed() -> None:
+    pytest.importorskip("dask")
+    page = Path(__file__).parents[2] / "docs" / "xarray.md"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+    found = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
+
+    assert found.failed == 0
+    assert found.attempted > 30
 
 
 # Importing ----------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ time, or ever more or fewer: recurrences of scalars and vectors, sums, arrays fi
 buffers that change between their uses, an array of the module that changes between calls, negative
 indices, branches on values, several outputs, in double and single precision, arguments in several
 memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
-Values, types and dtypes are compared with eager, the first results have to stay as they were, and so
-have the arguments. Values may differ by rounding, measured against the largest element. At the end a
-census says how many programs had what.
+Values, types and dtypes are compared with eager, the first results have to stay as they were, and
+so have the arguments. Values may differ by rounding, measured against the largest element. At the
+end a census says how many programs had what.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Writer:
 
     def statement(self) -> list[str]:  # noqa: C901, PLR0911, PLR0912  one for each kind
         """One statement of a loop."""
-        kind = self.random.randrange(15 if self.is_nested else 19)
-        if kind > 14:
+        kind = self.random.randrange(17 if self.is_nested else 21)
+        if kind > 16:
             return self.inner_loop()
         if kind == 0:
             return [f"s = np.tanh({self.scalar()})"]
@@ -137,8 +137,17 @@ class Writer:
             self.after.append("q[1]")
             return ["q[1:-1] += 0.1 * (q[2:] - q[:-2])", f"q[0] = {self.vector()}"]
         if kind == 12:
-            return [f"h = h * e[{self.pick('i', '-1 - i', '2')}] + {self.vector()} * e[0]"]
+            self.after.append("p[2]")
+            return [
+                "q[1:-1] += 0.2 * (p[2:] - p[:-2])",
+                f"p[1:-1] += {self.pick('0.3', '-0.1')} * q[1:-1]",
+            ]
         if kind == 13:
+            self.after.append("np.sum(p[1])")
+            return [f"p[i + 1, :2] {self.pick('=', '+=', '*=')} {self.vector()}[1:]"]
+        if kind == 14:
+            return [f"h = h * e[{self.pick('i', '-1 - i', '2')}] + {self.vector()} * e[0]"]
+        if kind == 15:
             self.after.append("np.sum(q)")
             inner = self.pick(
                 f"q[i, j] = {self.scalar()} + y[j]",
@@ -191,6 +200,7 @@ class Writer:
             f"    b = np.zeros({size}, x.dtype)",
             "    a = x[:, None] * x",
             f"    q = np.zeros(({size}, 3), x.dtype)",
+            "    p = 1.0 * m",
             "    s, h, c = x[0], y, y * 0.5",
             "    found = []",
         ]

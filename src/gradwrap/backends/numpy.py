@@ -108,6 +108,13 @@ def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
     return MINIMUM_REDUCE(x, axis, None, None, keepdims)
 
 
+def _stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    shapes = {getattr(array, "shape", None) for array in arrays}
+    if axis == 0 and len(shapes) == 1 and None not in shapes:
+        return np.concatenate([array[None] for array in arrays])
+    return np.stack(arrays, axis=axis)
+
+
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return untyped.linalg.cholesky(x, upper=upper)
 
@@ -117,6 +124,7 @@ OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "clip": _clip,
         "linalg.cholesky": _cholesky,
         "linalg.solve": untyped.linalg.solve,
+        "stack": _stack,
         "linalg.trace": _trace,
         "sum": _sum,
         "max": _max,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.adapted_rows import adapted
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import kept
 from gradwrap.rules.linear_algebra import contracted, is_large_product, parse_einsum
@@ -34,22 +35,23 @@ def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> A
 
 def _einsum(xp: Any, operands: Sequence[Any], subscripts: str) -> Any:
     """Return what `np.einsum` does, in its memory order; a large product of two by `matmul`."""
-    if len(operands) != 2 or any(type(operand) is not NDARRAY for operand in operands):
-        return xp.einsum(subscripts, *operands)
-    inputs, output = parse_einsum(subscripts, [operand.ndim for operand in operands])
-    if not is_large_product(inputs, output, operands):
-        return xp.einsum(subscripts, *operands)
-    product = contracted(xp, inputs, output, operands)
-    if not output:
-        return product[()]
-    corners = [operand[(slice(0, 2),) * operand.ndim] for operand in operands]
-    order = xp.einsum(subscripts, *corners).strides
-    strides, step = [0] * product.ndim, product.itemsize
-    for axis in sorted(range(product.ndim), key=order.__getitem__):
-        strides[axis], step = step, step * product.shape[axis]
-    made = np.ndarray(product.shape, product.dtype, strides=strides)
-    made[...] = product
-    return made
+    if len(operands) == 2 and not any(isinstance(one, AnyWrapper) for one in operands):
+        inputs, output = parse_einsum(subscripts, [one.ndim for one in operands])
+        if is_large_product(inputs, output, operands):
+            like = xp.einsum(subscripts, *map(_corner, operands))
+            product = contracted(xp, inputs, output, operands)
+            if not output:
+                return product[()]
+            if like.flags.c_contiguous or like.flags.f_contiguous:
+                return product.copy("C" if like.flags.c_contiguous else "F")
+    return xp.einsum(subscripts, *operands)
+
+
+def _corner(x: Any) -> Any:
+    """Return an array with at most two elements along each axis, which lie as those of x do."""
+    order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+    made = np.ones([min(x.shape[axis], 2) for axis in order], x.dtype)
+    return made.transpose(np.argsort(order))
 
 
 def register_all() -> None:

@@ -7,6 +7,7 @@ works on tracked values, which have NumPy's protocols.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.values.layouts import Layout
 
-    xr: Any  # it need not be installed
-else:
-    import xarray as xr
-
+xr: Any = import_module("xarray")  # it need not be installed where types are checked
 _optree: Any = optree  # whose types do not know the namespace's classes
 LABELLED: tuple[type[Any], ...] = (xr.DataArray, xr.Dataset, xr.Variable)
 OF_ARGUMENT = "_in"
@@ -138,17 +136,16 @@ class Labels:
         if leaf is None:
             return None
         own = self._coordinates_of(name)
-        if isinstance(leaf, LABELLED):
+        if _is_labelled(leaf):
             return self._labelled_rows(self.dims[name], own, leaf)
         if hasattr(leaf, "ndim"):
             return xr.DataArray(self.variable(name, leaf)).assign_coords(own)
-        return _optree.tree_map(
-            lambda part: self.block(name, part),
-            leaf,
-            is_leaf=lambda part: isinstance(part, LABELLED),
-            none_is_leaf=True,
-            namespace=NAMESPACE,
-        )
+
+        def of_part(part: Any) -> Any:
+            return self.block(name, part)
+
+        options = {"is_leaf": _is_labelled, "none_is_leaf": True, "namespace": NAMESPACE}
+        return _optree.tree_map(of_part, leaf, **options)
 
     def _labelled_rows(self, rows: tuple[Hashable, ...], own: Any, leaf: Any) -> Any:
         """A block whose columns have their labels, with those of the rows before them."""
@@ -172,6 +169,10 @@ class Labels:
         dims = set(self.dims[name])
         own = [key for key, one in self.coords.items() if dims.issuperset(one.dims)]
         return self._all_coordinates().to_dataset()[own].coords
+
+
+def _is_labelled(value: Any) -> bool:
+    return isinstance(value, LABELLED)
 
 
 def _are_alike(a: Any, b: Any) -> bool:

@@ -12,9 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import advisers
 from gradwrap.errors import TrackedCodeError
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.observing.callers import Caller
+
+np: Any = import_module("numpy")  # of untyped arrays, of which its own types make nothing
 
 
 def mended(module: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -54,9 +54,10 @@ def _is_tracked(*values: Any) -> bool:
 
 
 def _is_at_hand(array: Any) -> bool:
-    """Tell if the values of an array can be looked at without a computation."""
-    plain = native(array)
-    return backend_of(plain).is_at_hand(plain)
+    """Tell if the values of an array can be looked at, which are not lazy or mapped over."""
+    plain = innermost(array)
+    is_mapped = any(one._is_batched and one._node is not None for one in layers(array))  # noqa: SLF001  the backends share it with the class
+    return not is_mapped and backend_of(plain).is_at_hand(plain)
 
 
 @mended("core.indexing", "as_indexable")
@@ -70,7 +71,28 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 @mended("compat.array_api_compat", "get_array_namespace")
 def get_array_namespace(theirs: Any, *values: Any) -> Any:
     """Call NumPy's functions, which hand tracked values over: they have more than the standard."""
-    return np if any(isinstance(value, AnyWrapper) for value in values) else theirs(*values)
+    tracked = next((value for value in values if isinstance(value, AnyWrapper)), None)
+    if tracked is None:
+        return theirs(*values)
+    library = backend_of(innermost(tracked))
+    takes_numpys = library.name == "numpy" or "numpy" in library.promotes
+    return np if takes_numpys else _Functions(tracked.__array_namespace__())
+
+
+class _Functions:
+    """NumPy's functions, except that what is made of numbers is an array of a library."""
+
+    def __init__(self, own: Any) -> None:
+        self.asarray: Any = own.asarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+@mended("namedarray.pycompat", "is_chunked_array")
+def is_chunked_array(theirs: Any, array: Any) -> bool:
+    """Leave the chunks of tracked values to their operations."""
+    return not isinstance(array, AnyWrapper) and theirs(array)
 
 
 @mended("core.duck_array_ops", "_push")
@@ -85,8 +107,8 @@ def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
         )
     missing = np.isnan(native(array))
     shape = tuple(-1 if a == axis % missing.ndim else 1 for a in range(missing.ndim))
-    places: Any = np.arange(missing.shape[axis]).reshape(shape)
-    last: Any = np.maximum.accumulate(np.where(missing, 0, places), axis=axis)
+    places = np.arange(missing.shape[axis]).reshape(shape)
+    last = np.maximum.accumulate(np.where(missing, 0, places), axis=axis)
     chosen = last if n is None else np.where(places - last <= n, last, places)
     return np.take_along_axis(array, chosen, axis=axis)
 
@@ -185,7 +207,7 @@ def interpolator_nd(theirs: Any, method: Any, **kwargs: Any) -> Any:
         if not _is_tracked(values, xi):
             return function(points, values, xi, **more)
         ours = getattr(import_module("gradwrap.scipy.interpolate"), function.__name__)
-        return ours(tuple(map(np.asarray, points)), values, xi, **more)
+        return ours(tuple(np.asarray(one) for one in points), values, xi, **more)
 
     return interpn, options
 

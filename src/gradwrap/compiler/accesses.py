@@ -173,6 +173,8 @@ class Accesses:
             base, amounts, number = None, [], least
         found = None if base is None else self.converted(base.args[2], value)
         if found is None:
+            if base is not None:  # what was set is not known as elements: it is read with all added
+                amounts = []
             latest = mine if not amounts else writes.number[added[0].out] - 1
             instr = self.of_version(instr, writes, number if base is None else least, latest)
             if base is not None or not amounts:
@@ -242,6 +244,9 @@ def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written to again before anybody reads them."""
     everywhere: Counter[int] = Counter()
+    steps = (step for block in program.blocks() for step in block.body)
+    if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
+        return
     for block in program.blocks():
         for step in block.body:
             everywhere.update(used(step))

@@ -229,7 +229,7 @@ class Kernel:
         return arr.root in self.members and self.members[arr.root] <= dying
 
     def release(self, dying: Iterable[int]) -> None:
-        for index in dying:
+        for index in sorted(dying):  # so that the text is the same each time
             found = self.where.get(index)
             root = found.root if isinstance(found, Arr) else -1
             if root not in self.members:
@@ -1065,7 +1065,7 @@ class _Carrying:
                 room = self._alone(row)
                 kernel.assign(room, first, "=")
                 self.carried[row] = room
-        for row in {*body.previous, *loop.finals}:
+        for row in sorted({*body.previous, *loop.finals}):
             if loop.rows[row].value.shape and row not in self.stacks:
                 self.spare[row] = self._alone(row)
 

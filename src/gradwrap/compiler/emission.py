@@ -96,7 +96,7 @@ def components(edges: list[list[int]]) -> list[list[int]]:
     return found
 
 
-class _Write:
+class Write:
     """One of the writes of a turn, in all turns."""
 
     def __init__(self, instr: Instr, places: list[Any], written: Any) -> None:
@@ -121,7 +121,7 @@ class _Write:
         columns = [self.places[number].places for number in self.varying]
         return {at: turn for turn, at in enumerate(zip(*columns, strict=True))}
 
-    def is_apart(self, other: _Write) -> bool:
+    def is_apart(self, other: Write) -> bool:
         """Tell if two writes never meet, since they differ along an axis that does not vary."""
         for one, two in zip(self.places, other.places, strict=False):
             if isinstance(one, Idx) and isinstance(two, Idx):
@@ -139,7 +139,7 @@ class _Write:
                     return True
         return False
 
-    def comes_before(self, other: _Write) -> tuple[bool, bool]:
+    def comes_before(self, other: Write) -> tuple[bool, bool]:
         """Tell if it may be performed before a later one of the turn, and if it may be after it."""
         both_add = self.instr.name == other.instr.name == "scatter_add"
         if both_add or self.is_apart(other):
@@ -165,7 +165,7 @@ def _range(part: Any) -> tuple[int, int] | None:
     return start, 1 << 62 if stop is None else stop
 
 
-def _order(plans: list[_Write]) -> list[_Write] | None:
+def ordered(plans: list[Write]) -> list[Write] | None:
     """Order the writes of a turn so that each can be performed for all turns; None if none can."""
     before: list[set[int]] = [set() for _ in plans]
     for second, later in enumerate(plans):
@@ -415,21 +415,21 @@ class Emission(Stacking):
 
     def _written(self, links: list[tuple[int, int, Any]], init: Any, value: Value) -> bool:
         segment = self.segment
-        plans: list[_Write] = []
+        plans: list[Write] = []
         has_setitem = any(segment.rows[row].name == "setitem" for row, _, _ in links)
         for row, mine, _ in links:
             instr, operands = segment.rows[row], segment.operands[row]
             if instr.name == "add":
                 if has_setitem:
                     return False
-                plans.append(_Write(instr, [], operands[1 - mine]))
+                plans.append(Write(instr, [], operands[1 - mine]))
                 continue
             *parts, written = operands[1:]
-            plan = _Write(instr, [self.places(part) for part in parts], written)
+            plan = Write(instr, [self.places(part) for part in parts], written)
             if not plan.is_plain(self.turns):
                 return False
             plans.append(plan)
-        order = _order(plans) if has_setitem else plans
+        order = ordered(plans) if has_setitem else plans
         if order is None:
             return False
         total = self.roller.plain(init)
@@ -439,7 +439,7 @@ class Emission(Stacking):
         segment.finals[links[-1][0]] = total
         return True
 
-    def _write_key(self, plan: _Write) -> tuple[int, Any]:
+    def _write_key(self, plan: Write) -> tuple[int, Any]:
         """The key of a write for all turns at once.
 
         Before it comes the number of axes that the one of the turns is behind, or -1 if the key
@@ -453,10 +453,10 @@ class Emission(Stacking):
             behind = sum(isinstance(part, SLICE) for part in places[:number])
             if stride:
                 places[number] = advance(*stride, self.turns)
-            elif len(places) == 1:
-                places[number] = self.constant(np.array(places[number].places))
-            else:
+            elif any(type(part) is int for part in places):
                 raise Decline("an index of several varies by unequal steps")
+            else:
+                places[number] = self.constant(np.array(places[number].places))
         elif plan.varying:
             behind = 0
             places = [

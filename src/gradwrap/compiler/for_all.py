@@ -82,7 +82,16 @@ def _getitem(self: Stacking, instr: Instr, operands: list[Any], value: Value) ->
         there = self.emit(getitem, "getitem", arguments, made._replace(shape=shape), views=True)
         return self.emit(np.moveaxis, "moveaxis", (there, behind, 0), made, views=True)
     if behind:
-        raise Decline("an index varies behind a slice")
+        if len(varying) > 1 or any(type(part) is int for part in places):
+            raise Decline("an index varies behind a slice")
+        places[varying[0]] = self.constant(np.array(places[varying[0]].places))
+        shape = (*value.shape[:behind], self.turns, *value.shape[behind:])
+        there = self.emit(
+            getitem, "getitem", (same[0], tuple(places)), made._replace(shape=shape, order="?")
+        )
+        return self.emit(
+            np.moveaxis, "moveaxis", (there, behind, 0), made._replace(order="?"), views=True
+        )
     self.check_basic(tuple(part for part in places if not isinstance(part, Idx)))
     if any(type(part) is int for part in places):
         places = [Idx((part,) * self.turns) if type(part) is int else part for part in places]

@@ -346,7 +346,9 @@ class _Walk:
         folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
         if folded is not None:
             return folded
-        return instr._replace(args=self.weak(instr, args)) if len(args) == 2 else instr
+        if len(args) != 2 or instr.fn.signature is not None:
+            return instr
+        return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
 
     def folded(self, instr: Instr) -> Instr | None:
         """The array of one number that an operation on such arrays and numbers gives, or None."""
@@ -369,6 +371,18 @@ class _Walk:
             return None
         arguments = (value.shape, result[0], value.dtype)
         return Instr(full, "full", arguments, (), instr.out, line=instr.line)
+
+    def narrow(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put what was broadcast in the place of what it was broadcast to."""
+        value = self.values[instr.out]
+        for mine, other in ((0, 1), (1, 0)):
+            made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
+            if made is None or made.name != "broadcast_to" or type(args[other]) is not Ref:
+                continue
+            whole = self.described(args[other])
+            if whole.shape == value.shape and whole.order == value.order == "C":
+                args = made.args[:1] + args[1:] if mine == 0 else args[:1] + made.args[:1]
+        return args
 
     def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put a number in the place of an array that holds it throughout."""

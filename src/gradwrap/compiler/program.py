@@ -364,6 +364,7 @@ def is_elementwise(instr: Instr | Row) -> bool:
 
 
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
+LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.float64})
 
 
 def refs(nest: Any) -> list[int]:
@@ -373,6 +374,8 @@ def refs(nest: Any) -> list[int]:
     while waiting:
         one = waiting.pop()
         kind = type_of(one)
+        if kind in LITERALS:
+            continue
         if kind is Ref:
             found.append(one.index)
         elif kind is TUPLE or kind is LIST:
@@ -396,7 +399,8 @@ def used(step: Instr | Loop) -> Iterator[int]:
             yield from refs(row.kw)
     else:
         yield from refs(step.args)
-        yield from refs(step.kw)
+        if step.kw:
+            yield from refs(step.kw)
 
 
 def given(step: Instr | Loop) -> tuple[int, ...]:

@@ -55,6 +55,7 @@ from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_LENGTHS = 3
 DEPTH = 4
 """Loops of loops are looked for to this depth."""
 GRAM = 12
@@ -71,7 +72,7 @@ TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (s
 
 def rolled(program: Program) -> None:
     """Find the loops of a program, in all of its blocks."""
-    found: Counter[str] = Counter()
+    found: Counter[tuple[str, int]] = Counter()
     for _ in range(DEPTH):
         roller = Roller(program)
         for block in list(program.blocks()):
@@ -81,8 +82,18 @@ def rolled(program: Program) -> None:
             break
         found.update(roller.found)
         remove_dead(program)
-    for text, count in found.items():
-        program.notes.append(text if count == 1 else f"{text} ({count} times)")
+    lengths: dict[str, list[int]] = {}
+    for (what, turns), count in found.items():
+        lengths.setdefault(what, []).extend([turns] * count)
+    for what, counts in lengths.items():
+        least, most = min(counts), max(counts)
+        text = f"{most}" if least == most else f"{least} to {most}"
+        times = f" ({len(counts)} times)" if len(counts) > 1 else ""
+        program.notes.append(f"loop: {text} turns of {what}{times}")
+        if len(set(counts)) > MOST_LENGTHS:
+            program.notes.append(
+                "not rolled further: loops of ever more or fewer turns, which are no loop of loops"
+            )
     for reason, count in reasons.items():
         program.notes.append(f"not rolled ({count} times): {reason}")
 
@@ -96,8 +107,8 @@ class Roller(Rewriting):
         self.kinds: dict[Value, int] = {}
         self.position: dict[int, int] = {}
         self.flat: list[list[Any]] = []
-        self.found: Counter[str] = Counter()
-        """What `.explain()` says of the loops that were found."""
+        self.found: Counter[tuple[str, int]] = Counter()
+        """The loops that were found: their operations in words, and their turns."""
         self.reasons: Counter[str] = Counter()
 
     # The body of a block --------------------------------------------------------------------------
@@ -273,7 +284,7 @@ class Roller(Rewriting):
                 self.place[out] = (segment, row, turn)
             line = next((row.line for row in segment.rows if row.line), 0)
             where = f"line {line}" if line else "a backward pass"
-            self.found[f"loop: {turns} turns of {_counted(segment.rows)}, {where}"] += 1
+            self.found[f"{_counted(segment.rows)}, {where}", turns] += 1
             return segment.start + turns * segment.period - whole.start
         self.reasons[reason] += 1
         return 0

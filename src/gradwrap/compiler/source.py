@@ -36,6 +36,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.compiler.sharing import SHARED
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
 if TYPE_CHECKING:
@@ -438,6 +439,9 @@ class Writer:
         if isinstance(fn, Method):
             rest = self._arguments(args[1:], instr.kw, state)
             return f"{self._operand(args[0], state)}.{fn.name}({rest})"
+        if name == "reshape" and len(args) == 2 and type(args[0]) is Ref and not instr.kw:
+            if self.values[args[0].index].is_ndarray:
+                return f"{self.text(args[0], state)}.reshape({self._nest(args[1], state)})"
         if not instr.kw and name in OPERATORS and len(args) == 2:
             return (
                 f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
@@ -496,6 +500,9 @@ class Writer:
         return f"np.{name}"
 
     def _imported(self, name: str, instr: Instr) -> str:
+        if name in SHARED:
+            self.scope[name] = instr.fn
+            return name
         ufunc: Any = getattr(np, name, None)
         if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and name != "power":
             self.imports[name] = "scipy.special"
@@ -655,7 +662,8 @@ class Writer:
             dtype = self.values[step.out].dtype
             if step.out not in outs and _takes_out(step):
                 mine = None
-                for index in set(refs(step.args)):
+                # of functions that are shared, the last operand is read after the first result
+                for index in {*refs(step.args[:1] if step.name in SHARED else step.args)}:
                     place = found.places.get(index)
                     if place is not None and last[index] == number and mine is None:
                         if found.dtypes[place] == dtype and index not in found.done:
@@ -691,6 +699,9 @@ class Writer:
         self.loops = (*self.loops, self._loops)
         _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
         self.loops = self.loops[:-1]
+        for out in loop.outs:
+            if out in self.stores:
+                self.line(depth, f"{self.stores[out]}{state.names[out]}")
         self.values = outer
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
@@ -776,9 +787,9 @@ class _LoopText:
         live = {i for step in body.steps for i in used(step) if i not in inside}
         live.update(body.rows[row] for row in self.kept)
         writer.steps(body.steps, live, state, depth + 1)
+        lasts = {out: self._last(row, depth + 1) for row, out in loop.finals.items()}
         self._carry_on(depth + 1)
-        for row, out in loop.finals.items():
-            state.names[out] = state.names[body.rows[row]]
+        state.names.update(lasts)
         for number in inside:
             state.names.pop(number, None)
             state.buffers.pop(number, None)
@@ -860,14 +871,26 @@ class _LoopText:
             return f"for {target} in enumerate({source}):"
         return f"for {target} in {source}:"
 
+    def _moves(self) -> list[tuple[str, str]]:
+        """What the next turn finds: its names, and what is bound to them."""
+        found = [(f"{self.current[j]}p", self.body.rows[j]) for j in sorted(self.body.previous)]
+        names = self.state.names
+        return [(name, names[number]) for name, number in found if name != names[number]]
+
+    def _last(self, row: int, depth: int) -> str:
+        """The name of what a row gives in the last turn; it may lie where the next turn's lies."""
+        name = self.state.names[self.body.rows[row]]
+        if name not in {target for target, _ in self._moves()}:
+            return name
+        if row in self.body.previous:
+            return f"{self.current[row]}p"
+        self.writer.line(depth, f"{self.current[row]} = {name}")
+        return self.current[row]
+
     def _carry_on(self, depth: int) -> None:
         """Write what the next turn finds."""
-        writer, body, state = self.writer, self.body, self.state
-        moves: list[tuple[str, str]] = []
-        for j in sorted(body.previous):
-            name = state.names[body.rows[j]]
-            if name != f"{self.current[j]}p":
-                moves.append((f"{self.current[j]}p", name))
+        writer = self.writer
+        moves = self._moves()
         targets = {target for target, _ in moves}
         if any(name in targets for _, name in moves):
             left, right = (", ".join(side) for side in zip(*moves, strict=True))
@@ -884,7 +907,7 @@ def _takes_out(instr: Instr) -> bool:
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return not instr.kw and fn.nout == 1
-    return instr.name.endswith(".reduce")
+    return instr.name.endswith(".reduce") or instr.name in SHARED
 
 
 def _unless(look: str, found: Any) -> str:
@@ -904,7 +927,7 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "add_at", "WORKSPACES") or (
+    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", *SHARED) or (
         name[:1] in "tgwcrpk" and name[1:2].isdigit()
     )
 
@@ -987,6 +1010,10 @@ class Source:
             lines.append("WORKSPACES = []")
         if "add_at" in writer.scope:
             lines += ["", "", _source_of_add_at()]
+        for name, function in SHARED.items():
+            if name in writer.scope:
+                text = inspect.getsource(function).replace(": Any", "").replace(" -> Any", "")
+                lines += ["", "", text.rstrip()]
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')

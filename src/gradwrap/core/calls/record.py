@@ -129,7 +129,9 @@ class Tape(Call):
                     lines += [f"if type({name}) is not V:", f"    {keep.format('')}", guard]
                     lines += [f"elif shared and ({test}):", f"    {keep.format('_shared')}", guard]
             elif self._may_be_array(name):
-                keep = f"{name} if type({name}) in IMMUTABLE else kept_parts({name}, {level})"
+                known = "simple or " if name == rule.key else ""
+                test = f"{known}type({name}) in IMMUTABLE"
+                keep = f"{name} if {test} else kept_parts({name}, {level})"
                 changed = f"{name}_k is not {name} and holds_guarded({name}_k)"
                 lines += [f"{name}_k = {keep}", f"if {changed}: by = guarding(bound)"]
         if sharing:

@@ -309,7 +309,7 @@ def example(value: Any, level: int, index: int) -> Any:
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
     kind: Any = type_of(key)
-    if (kind is TUPLE or kind is SLICE) and _is_plain(key if kind is TUPLE else (key,)):
+    if (kind is TUPLE or kind is SLICE) and is_simple_key(key if kind is TUPLE else (key,)):
         return key
     if kind is SLICE:
         return _with_leaves(key, native)
@@ -320,7 +320,7 @@ def unwrapped_key(key: Any) -> Any:
     return key
 
 
-def _is_plain(key: tuple[Any, ...]) -> bool:
+def is_simple_key(key: tuple[Any, ...]) -> bool:
     """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
     for part in key:
         if type_of(part) is SLICE:

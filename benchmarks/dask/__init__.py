@@ -1,0 +1,1 @@
+"""Gradients through Dask, compared with the same written by hand: `python -m benchmarks.dask`."""
