@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.support.rolled import compiled_to, loops, names, steps
+from rolled import compiled_to, loops, names, steps
 
 import gradwrap as gw
 import gradwrap.numpy as gnp

@@ -319,9 +319,9 @@ def _replace(block: Block, instead: dict[int, Ref]) -> None:
     body: list[Instr | Loop] = []
     for step in block.body:
         if isinstance(step, Instr):
-            if step.out in instead:
-                continue
-            if not instead.keys().isdisjoint(refs(step.args)):
-                step = step._replace(args=mapped(step.args, leaf))  # noqa: PLW2901
-        body.append(step)
+            if step.out not in instead:
+                reads = not instead.keys().isdisjoint(refs(step.args))
+                body.append(step._replace(args=mapped(step.args, leaf)) if reads else step)
+        else:
+            body.append(step)
     block.body = body

@@ -124,13 +124,12 @@ class Write:
 
     def is_apart(self, other: Write) -> bool:
         """Tell if two writes never meet, since they differ along an axis that does not vary."""
-        for one, two in zip(self.places, other.places, strict=False):
-            if isinstance(one, Idx) and isinstance(two, Idx):
-                if set(one.places).isdisjoint(two.places):
+        for mine, others in zip(self.places, other.places, strict=False):
+            if isinstance(mine, Idx) and isinstance(others, Idx):
+                if set(mine.places).isdisjoint(others.places):
                     return True
                 continue
-            if isinstance(two, Idx):
-                one, two = two, one  # noqa: PLW2901
+            one, two = (others, mine) if isinstance(others, Idx) else (mine, others)
             high = _range(two)
             if high is not None and isinstance(one, Idx):
                 if not any(high[0] <= place < high[1] for place in one.places):

@@ -135,8 +135,7 @@ def as_operation(loop: Loop, values: Sequence[Value]) -> tuple[Inner, tuple[Any,
             for leaf in found:
                 if is_numeric(leaf):
                     dtypes[len(args)] = leaf.dtype if isinstance(leaf, NUMBER) else whole
-                    leaf = argument(leaf)  # noqa: PLW2901
-                new.append(leaf)
+                new.append(argument(leaf) if is_numeric(leaf) else leaf)
             found = tuple(new)
         rows.append(row._replace(args=mapped(found, outside), kw=mapped(row.kw, outside)))
     stacks = {row: number for number, row in enumerate(loop.stacks)}
@@ -178,9 +177,9 @@ def without_operations(body: Sequence[Instr | Loop]) -> list[Instr | Loop]:
         return list(body)
     made: list[Instr | Loop] = []
     for step in body:
-        if isinstance(step, Instr) and step.out in outs:
+        if isinstance(step, Instr) and isinstance(step.fn, Inner):
             if outs[step.out]:
-                made.append(as_loop(step.fn, step.args, outs[step.out]))  # type: ignore[arg-type]
+                made.append(as_loop(step.fn, step.args, outs[step.out]))
         elif not (isinstance(step, Instr) and step.name == "item" and step.args[0].index in outs):
             made.append(step)
     return made

@@ -66,8 +66,8 @@ def shared(instrs: Sequence[Instr], values: Sequence[Value]) -> list[Instr]:
             before = known.get((other, source.index))
             if before is not None and values[instr.out].dtype == np.float64:
                 args = (source, Ref(before))
-                instr = instr._replace(fn=SHARED[name], name=name, args=args)  # noqa: PLW2901
-            else:
-                known[instr.name, source.index] = instr.out
+                made.append(instr._replace(fn=SHARED[name], name=name, args=args))
+                continue
+            known[instr.name, source.index] = instr.out
         made.append(instr)
     return made
