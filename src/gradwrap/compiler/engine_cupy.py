@@ -39,7 +39,7 @@ from gradwrap.compiler.writer import INDENT, Writer, live_out
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from gradwrap.compiler.source_text import Buffer, State
 
@@ -48,7 +48,6 @@ else:
     import cupy
 
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
-NUMBER: type[Any] = np.generic
 
 
 def numpys(program: Program) -> Executable:
@@ -141,7 +140,7 @@ def _prepared(program: Program) -> Program:
     return replace(program, values=values, constants=constants, root=root)
 
 
-def _chosen(instr: Instr, values: Sequence[Value]) -> Instr | None:
+def _chosen(instr: Instr, values: Any) -> Instr | None:
     """Return a write of one number by a mask as a choice for each element; None for others.
 
     CuPy counts what a mask selects, for which the host waits.
