@@ -34,11 +34,14 @@ from gradwrap.compiler.program import (
     mapped,
     refs,
 )
-from gradwrap.compiler.source import INDENT, Buffer, State, Writer, definition, live_out
+from gradwrap.compiler.source import definition
+from gradwrap.compiler.writer import INDENT, Writer, live_out
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from gradwrap.compiler.source_text import Buffer, State
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
