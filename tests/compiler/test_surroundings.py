@@ -7,6 +7,7 @@ the next call. The results of all calls are those of the function itself.
 from __future__ import annotations
 
 import functools
+import importlib
 import types
 import warnings
 from dataclasses import dataclass, field
@@ -483,10 +484,10 @@ def test_an_array_in_no_variable_is_named() -> None:
 
 
 def test_arrays_that_installed_packages_keep_are_read() -> None:
-    from scipy.integrate import fixed_quad
+    integrate: Any = importlib.import_module("scipy.integrate")
 
     def f(a: Any) -> Any:
-        return fixed_quad(lambda t: np.exp(-t), 0.0, 1.0)[0] * a
+        return integrate.fixed_quad(lambda t: np.exp(-t), 0.0, 1.0)[0] * a
 
     compiled = gw.compile(f)
     with warnings.catch_warnings():
