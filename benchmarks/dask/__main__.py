@@ -76,10 +76,14 @@ def times_on_cluster(program: Program, rounds: int) -> Pair:
 def peak(build: Callable[[], list[Any]]) -> float:
     """Return the most MiB of the process of the one worker of a new cluster."""
     sampler = MemorySampler()
-    with on_cluster(1) as cluster, Client(cluster):
-        with sampler.sample("run", measure="process", interval=INTERVAL):
-            computed(build)
-    return max(size for _, size in sampler.samples["run"]) / MIB
+    with (
+        on_cluster(1) as cluster,
+        Client(cluster),
+        sampler.sample("run", measure="process", interval=INTERVAL),
+    ):
+        computed(build)
+    most: int = max(size for _, size in sampler.samples["run"])
+    return most / MIB
 
 
 def main() -> None:

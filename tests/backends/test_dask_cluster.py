@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import gradwrap as gw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
@@ -72,7 +72,8 @@ def size_of(result: Any) -> int:
 
 
 def traffic(arrays: list[Any]) -> Traffic:
-    with Traffic() as counted:
+    counted = Traffic()
+    with counted:
         dask.compute(arrays, scheduler="sync")
     return counted
 

@@ -1,4 +1,4 @@
-"""Operations that move elements between chunks: each is linear, and has another for its transpose."""
+"""Operations that move elements between chunks: each is linear, and its transpose is another."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def persist(x: Any, **options: Any) -> Any:
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """Add elements at the ends of the axes, as `dask.array.pad`; the others stay in their chunks."""
+    """Add elements at the ends of the axes, as `dask.array.pad`; others stay in their chunks."""
     if not is_recorded([array, options]):
         return da.pad(*plain([array]), pad_width, mode, **options)
     if mode != "constant" or is_recorded(options):

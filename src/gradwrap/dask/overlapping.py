@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     Boundary = dict[int, Any]
 
 
+GRADIENT = "overlap-gradient"
+"""What the tasks are called that give edges back."""
+
+
 def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) -> Any:
     """Add the edges of the neighbours to each block, as `dask.array.overlap.overlap`."""
     depths: Depth = daskmod.coerce_depth(x.ndim, depth)
@@ -54,18 +58,14 @@ def sides(depth: int | tuple[int, int]) -> tuple[int, int]:
 
 
 def _given_back(g: Any, depths: Depth, kinds: Boundary, chunks: Any) -> Any:
-    """The transpose of `overlap`: each block gets its edges back from the neighbours, and adds them."""
+    """The transpose of `overlap`: each block gets its edges back from its neighbours."""
     swapped: Depth = {
         axis: depth[::-1] if isinstance(depth, tuple) else depth for axis, depth in depths.items()
     }
     round_trip = {a: "periodic" if _is(kind, "periodic") else "none" for a, kind in kinds.items()}
     gathered = daskmod.overlap(g, swapped, round_trip, allow_rechunk=False)
-    fold = functools.partial(
-        _folded, depths=depths, kinds=kinds, numblocks=tuple(map(len, chunks))
-    )
-    return da.map_blocks(
-        fold, gathered, chunks=chunks, dtype=g.dtype, meta=g._meta, token="overlap-gradient"
-    )
+    fold = functools.partial(_folded, depths=depths, kinds=kinds, numblocks=tuple(map(len, chunks)))
+    return da.map_blocks(fold, gathered, chunks=chunks, dtype=g.dtype, meta=g._meta, token=GRADIENT)
 
 
 def _is(kind: Any, name: str) -> bool:
@@ -84,9 +84,10 @@ def _folded(
 
 
 class _Edges:
-    """The parts of a block along an axis, in this order: from the block before it, its own edge,
-    itself, its own edge, from the next block. The own edges belong to the neighbours, or to the
-    boundary.
+    """The parts of a block along an axis.
+
+    In this order: from the block before it, its own edge, itself, its own edge, from the next
+    block. The own edges belong to the neighbours, or to the boundary.
     """
 
     def __init__(self, depth: Any, kind: Any, place: int, count: int) -> None:
@@ -158,7 +159,10 @@ def _filled(
         before, after = sides(axes.get(axis, 0))
         is_none = _is(kinds.get(axis, "none"), "none")
         widths.append(
-            (0 if is_none and place == 0 else before, 0 if is_none and place == count - 1 else after)
+            (
+                0 if is_none and place == 0 else before,
+                0 if is_none and place == count - 1 else after,
+            )
         )
     return np.pad(block, widths)
 
