@@ -36,11 +36,32 @@ def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) ->
     kinds: Boundary = daskmod.coerce_boundary(x.ndim, boundary)
     x = _wide_enough(x, depths) if allow_rechunk else x
     chunks = innermost(x).chunks
-    wide = daskmod.overlap(innermost(x), depths, kinds, allow_rechunk=False).chunks
+    wide = _changed(chunks, depths, kinds, 1)
     return linear(
         lambda a: daskmod.overlap(in_chunks(a, chunks), depths, kinds, allow_rechunk=False),
         lambda g: _given_back(in_chunks(g, wide), depths, kinds, chunks),
         x,
+    )
+
+
+def _changed(chunks: Any, depths: Depth, kinds: Boundary, sign: int) -> Any:
+    """The lengths of chunks with the edges of their neighbours, or without them."""
+    return tuple(
+        tuple(
+            length + sign * sum(_edges(depths.get(axis, 0), kinds.get(axis, "none"), at, len(own)))
+            for at, length in enumerate(own)
+        )
+        for axis, own in enumerate(chunks)
+    )
+
+
+def _edges(depth: Any, kind: Any, place: int, count: int) -> tuple[int, int]:
+    """How much a block has before and after it: nothing at the ends without a boundary."""
+    before, after = sides(depth)
+    is_none = _is(kind, "none")
+    return (
+        0 if is_none and place == 0 else before,
+        0 if is_none and place == count - 1 else after,
     )
 
 
@@ -92,13 +113,14 @@ class _Edges:
 
     def __init__(self, depth: Any, kind: Any, place: int, count: int) -> None:
         before, after = sides(depth)
-        is_none, is_round = _is(kind, "none"), _is(kind, "periodic")
+        is_round = _is(kind, "periodic")
         is_first, is_last = place == 0 and not is_round, place == count - 1 and not is_round
+        own_before, own_after = _edges(depth, kind, place, count)
         self.kind: Any = kind
         self.from_previous: int = 0 if is_first else after
         self.from_next: int = 0 if is_last else before
-        self.start: int = self.from_previous + (0 if is_first and is_none else before)
-        self.end: int = self.from_next + (0 if is_last and is_none else after)
+        self.start: int = self.from_previous + own_before
+        self.end: int = self.from_next + own_after
         self.at_start: bool = is_first and self.start > 0
         self.at_end: bool = is_last and self.end > 0
 
@@ -138,11 +160,11 @@ def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
     """Cut off the edges of each block, as `dask.array.overlap.trim_internal`."""
     kinds: Boundary = daskmod.coerce_boundary(x.ndim, boundary)
     data = innermost(x)
-    trimmed = daskmod.trim_internal(data, axes, kinds)
+    trimmed = _changed(data.chunks, axes, kinds, -1)
     fill = functools.partial(_filled, axes=axes, kinds=kinds, numblocks=data.numblocks)
 
     def filled(g: Any) -> Any:
-        g = in_chunks(g, trimmed.chunks)
+        g = in_chunks(g, trimmed)
         return da.map_blocks(fill, g, chunks=data.chunks, dtype=g.dtype, meta=g._meta)
 
     return linear(
@@ -154,16 +176,10 @@ def _filled(
     block: Any, *, axes: Depth, kinds: Boundary, numblocks: tuple[int, ...], block_id: Any = None
 ) -> Any:
     """The transpose of trimming: zeros where the edges were."""
-    widths: list[tuple[int, int]] = []
-    for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True)):
-        before, after = sides(axes.get(axis, 0))
-        is_none = _is(kinds.get(axis, "none"), "none")
-        widths.append(
-            (
-                0 if is_none and place == 0 else before,
-                0 if is_none and place == count - 1 else after,
-            )
-        )
+    widths = [
+        _edges(axes.get(axis, 0), kinds.get(axis, "none"), place, count)
+        for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True))
+    ]
     return np.pad(block, widths)
 
 
