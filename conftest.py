@@ -5,17 +5,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
-OPTIONAL = ("cupy", "dask", "jax", "torch")
+COMPILER = ROOT / "src" / "gradwrap" / "compiler"
+OPTIONAL = ("cupy", "dask", "jax", "torch", "xarray")
 
 collect_ignore = [
     # for type checkers, by tests/tools/test_typing.py and tests/tools/test_downstream.py
     "tests/tools/typing",
     "tests/tools/downstream",
+    # tests/doors/test_xarray.py runs it where its libraries are installed
+    "docs/xarray.md",
     # an extension of griffe, which reads docstrings for the site
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),
     # the double of CuPy derives from its classes, the drop-in has its names
     *(
-        ["tests/backends/hosted_cupy", "tests/backends/nvrtc.py", "src/gradwrap/cupy.py"]
+        [
+            "tests/backends/hosted_cupy",
+            "tests/backends/nvrtc.py",
+            "src/gradwrap/cupy.py",
+            *(str(path.relative_to(ROOT)) for path in COMPILER.glob("*cupy*.py")),
+        ]
         if find_spec("cupy") is None
         else []
     ),

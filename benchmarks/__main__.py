@@ -1,20 +1,33 @@
-"""``python -m benchmarks``: the time of a gradient, as a multiple of the time by hand."""
+"""``python -m benchmarks``: the time of a gradient, as a multiple of the time by hand.
+
+For those that compile it, the last columns have the time of the first call.
+"""
 
 import argparse
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .checking import check
-from .peers import PEERS, Peer, Run, by_hand, gradwrap
-from .report import LEFT_OUT, against, milliseconds, number, table
-from .timing import FULL, QUICK, Effort, interleave
+from .peers import OWN, PEERS, Peer, Run, by_hand, first_call
+from .report import (
+    LEFT_OUT,
+    against,
+    compared,
+    milliseconds,
+    number,
+    seconds_or_less,
+    table,
+)
+from .timing import FULL, QUICK, interleave
 from .workloads import WORKLOADS, Growth, Workload
 
-OWN = "gradwrap"
+EAGER = "gradwrap"
+ENGINES = ("numpy-engine", "c-engine")
 HAND = "by-hand"
 SEED = 0
 
@@ -24,25 +37,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(argv)
     notes: list[str] = []
     failures: list[str] = []
-    peers = load((gradwrap,), failures) + load(() if options.no_peers else PEERS, notes)
+    peers = load(OWN, notes) + load(chosen_peers(options, PEERS), notes)
     effort = QUICK if options.quick else FULL
 
     times: dict[str, dict[str, float]] = {}
+    firsts: dict[str, dict[str, float]] = {}
     for entry in _chosen(options.only):
         if isinstance(entry, Workload):
             print(f"{entry.title} ...", file=sys.stderr, flush=True)
-            times[entry.name] = _measure(entry, peers, effort, notes, failures)
+            runs, firsts[entry.name] = _prepared(entry, peers, notes, failures)
+            times[entry.name] = interleave(runs, effort)
 
-    head = ["gradient time / time by hand", "by hand", OWN, "bound"]
-    head += [peer.title for peer in peers if peer.name != OWN]
+    head = ["gradient time / time by hand", "by hand", EAGER, "bound"]
+    head += [peer.title for peer in peers if peer.name != EAGER] + first_heads(peers)
     rows = [
-        _row(entry, times, peers)
+        [*_row(entry, times, peers), *first_cells(firsts.get(entry.name, {}), peers)]
         for entry in WORKLOADS
         if ({entry.name} if isinstance(entry, Workload) else {entry.small, entry.large})
         <= times.keys()
     ]
     text = "\n\n".join([machine(peers, options.quick), table(head, rows)])
     remarks = [f"- {note}" for note in [*notes, *failures]]
+    remarks += [f"- {line}" for line in rivals(times, peers)]
     remarks.append("- (in brackets: the multiple that was measured when the bound was set)")
     text += "\n\n" + "\n".join(remarks) + "\n"
     print(text, end="")
@@ -55,7 +71,24 @@ class _Options(argparse.Namespace):
     only: list[str]
     quick: bool
     no_peers: bool
+    peer: list[str]
     markdown: Path | None
+
+
+def add_peer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose the other libraries."""
+    names = [peer.__name__ for peer in PEERS]
+    parser.add_argument("--no-peers", action="store_true", help="gradwrap and the base only")
+    parser.add_argument(
+        "--peer", action="append", default=[], choices=names, help="beside gradwrap, this one only"
+    )
+
+
+def chosen_peers(options: Any, peers: Sequence[Callable[[], Peer]]) -> Sequence[Callable[[], Peer]]:
+    """Return the other libraries that were asked for."""
+    if options.no_peers:
+        return ()
+    return [peer for peer in peers if not options.peer or peer.__name__ in options.peer]
 
 
 def _parse(argv: Sequence[str] | None) -> _Options:
@@ -69,7 +102,7 @@ def _parse(argv: Sequence[str] | None) -> _Options:
         help="run this workload only; may be given again: %(choices)s",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
-    parser.add_argument("--no-peers", action="store_true", help="gradwrap and by hand only")
+    add_peer_options(parser)
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     return parser.parse_args(argv, namespace=_Options())
 
@@ -93,31 +126,45 @@ def load(loaders: Sequence[Callable[[], Peer]], notes: list[str]) -> list[Peer]:
     return peers
 
 
-def _measure(
-    workload: Workload,
-    peers: Sequence[Peer],
-    effort: Effort,
-    notes: list[str],
-    failures: list[str],
-) -> dict[str, float]:
-    """Check every library's gradient against the one by hand, then time those that are right."""
+def _prepared(
+    workload: Workload, peers: Sequence[Peer], notes: list[str], failures: list[str]
+) -> tuple[dict[str, Run], dict[str, float]]:
+    """Return the calls whose gradient is the one by hand, and the seconds of their first call."""
     args = workload.data(np.random.default_rng(SEED))
     hand = by_hand().prepare(workload, args)
     right = hand()
     runs: dict[str, Run] = {HAND: hand}
+    firsts: dict[str, float] = {}
     for peer in peers:
         if peer.name in workload.left_out:
-            note = f"{peer.title} is left out of {workload.name}: {workload.left_out[peer.name]}"
-            notes.append(note)
+            notes.append(f"{peer.title}, {workload.name}: {workload.left_out[peer.name]}")
             continue
         try:
-            run = peer.prepare(workload, args)
-            check(peer.arrays(run()), right)
-            runs[peer.name] = run
+            first = first_call(peer, workload, args)
+            check(first.gradients, right)
+            runs[peer.name], firsts[peer.name] = first.run, first.seconds
+            notes += [f"{peer.title}, {workload.name}: {told}" for told in first.warnings]
         except Exception as error:  # noqa: BLE001  if one library fails, the others go on
             fault = f"{type(error).__name__}: {error}"
             failures.append(f"{peer.title} FAILED on {workload.name}: {fault}")
-    return interleave(runs, effort)
+    return runs, firsts
+
+
+def first_heads(peers: Sequence[Peer]) -> list[str]:
+    """Return the heads of the columns for first calls."""
+    return [f"first call: {peer.title}" for peer in peers if peer.compiles]
+
+
+def first_cells(firsts: Mapping[str, float], peers: Sequence[Peer]) -> list[str]:
+    """Return a row's cells for first calls."""
+    return [seconds_or_less(firsts.get(peer.name)) for peer in peers if peer.compiles]
+
+
+def rivals(times: Mapping[str, Mapping[str, float]], peers: Sequence[Peer]) -> list[str]:
+    """Compare the engines of gradwrap's compiler with the other libraries that compile."""
+    others = [peer.name for peer in peers if peer.compiles and peer.name not in ENGINES]
+    lines = [compared(times, engine, other) for engine in ENGINES for other in others]
+    return [line for line in lines if line]
 
 
 def _row(
@@ -133,7 +180,7 @@ def _row(
         values = {name: large[name] / small[name] for name in large if name in small}
         hand = number(values[HAND])
         expected = {}
-    own = values.get(OWN)
+    own = values.get(EAGER)
     cells = [
         entry.title,
         hand,
@@ -141,7 +188,7 @@ def _row(
         f"<= {entry.bound:g}" if own is None and entry.bound else against(own or 0, entry.bound),
     ]
     for peer in peers:
-        if peer.name != OWN:
+        if peer.name != EAGER:
             cell = number(values[peer.name]) if peer.name in values else LEFT_OUT
             if peer.name in expected:
                 cell += f" ({expected[peer.name]:g})"
@@ -150,7 +197,8 @@ def _row(
 
 
 def machine(peers: Sequence[Peer], quick: bool) -> str:
-    versions = [f"NumPy {np.__version__}", *(f"{peer.title} {peer.version}" for peer in peers)]
+    libraries = [peer for peer in peers if peer.name not in ENGINES]
+    versions = [f"NumPy {np.__version__}", *(f"{peer.title} {peer.version}" for peer in libraries)]
     return (
         f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
         f"one thread, {'quick (rough)' if quick else 'full'} run; {', '.join(versions)}"

@@ -4,14 +4,22 @@ The other libraries are imported only when they are used, and are untyped here, 
 benchmarks use ``Any``. Each is used in the way that its documentation shows first.
 """
 
+import atexit
+import os
+import shutil
+import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from time import perf_counter
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from gradwrap.errors import CompileWarning
 
 from .workloads import Array, Workload
 
@@ -28,6 +36,8 @@ class Peer:
     version: str
     prepare: Callable[[Workload, tuple[Array, ...]], Run]
     arrays: Callable[[Any], tuple[Array, ...]]
+    compiles: bool = False
+    """Whether its first call compiles the gradient, and so takes a time of its own."""
 
 
 def by_hand() -> Peer:
@@ -95,6 +105,52 @@ def gradwrap() -> Peer:
     return Peer("gradwrap", "gradwrap", gw.__version__, prepare, tuple)
 
 
+def compiled(engine: str) -> Peer:
+    """Use gradwrap's compiler with one of its engines; the c engine begins with an empty cache.
+
+    Raises
+    ------
+    ImportError
+        The c engine finds no C compiler.
+    """
+    import gradwrap as gw
+    from gradwrap.compiler.c_library import compiler
+    from gradwrap.compiler.engines import Unsupported
+
+    if engine == "c":
+        try:
+            compiler()
+        except Unsupported as error:
+            raise ImportError(str(error)) from error
+        os.environ["GRADWRAP_CACHE_DIR"] = folder = tempfile.mkdtemp()
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    jit = partial(gw.compile, engine=engine)
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        return partial(_jitted(gw, jit, workload, partial(workload.fun, np), np.stack), *args)
+
+    return Peer(
+        f"{engine}-engine", f"compiled, {engine}", gw.__version__, prepare, tuple, compiles=True
+    )
+
+
+def numpy_engine() -> Peer:
+    """Use gradwrap's compiler, which writes programs of NumPy's calls."""
+    return compiled("numpy")
+
+
+def c_engine() -> Peer:
+    """Use gradwrap's compiler, which writes programs in C."""
+    return compiled("c")
+
+
+def _jitted(transforms: Any, jit: Any, workload: Workload, fun: Any, stack: Any) -> Any:
+    """Return the compiled derivative; of a loop over examples, a loop over compiled gradients."""
+    if workload.transform == "per-example-loop":
+        return _looped(jit(transforms.grad(fun, workload.argnums)), workload, stack)
+    return jit(_derivative(transforms, workload, fun))
+
+
 def autograd() -> Peer:
     """Use HIPS autograd, with its own version of NumPy, and NumPy arrays."""
     library: Any = import_module("autograd")
@@ -141,33 +197,24 @@ def torch() -> Peer:
 
 
 def jax() -> Peer:
-    """Use JAX under jit, compiled before it is timed, in double precision if the data are."""
+    """Use JAX under jit, compiled before it is timed, in double precision if the data are.
+
+    A function is written with JAX's own loops and updates if the workload has it so.
+    """
     library: Any = import_module("jax")
     namespace: Any = import_module("jax.numpy")
     library.config.update("jax_enable_x64", True)
 
-    def grad(fun: Any, argnums: Any) -> Any:
-        return library.jit(library.grad(fun, argnums))
-
-    transforms = SimpleNamespace(
-        grad=grad,
-        jacrev=library.jacrev,
-        hessian=library.hessian,
-        vmap=library.vmap,
-        stack=namespace.stack,
-    )
-
     def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
-        gradient = _derivative(transforms, workload, partial(workload.fun, namespace))
-        if workload.transform != "per-example-loop":
-            gradient = library.jit(gradient)
+        fun = partial(workload.own.get("jax", workload.fun), namespace)
+        gradient = _jitted(library, library.jit, workload, fun, namespace.stack)
         on_device = [namespace.asarray(arg) for arg in args]
         return lambda: library.block_until_ready(gradient(*on_device))
 
     def arrays(result: Any) -> tuple[Array, ...]:
         return tuple(np.asarray(array) for array in result)
 
-    return Peer("jax", "JAX (jit)", _version("jax"), prepare, arrays)
+    return Peer("jax", "JAX (jit)", _version("jax"), prepare, arrays, compiles=True)
 
 
 def mygrad() -> Peer:
@@ -188,6 +235,30 @@ def mygrad() -> Peer:
     return Peer("mygrad", "MyGrad", _version("mygrad"), prepare, tuple)
 
 
+class FirstCall(NamedTuple):
+    """The call to time, its first result, and what that took."""
+
+    run: Run
+    gradients: tuple[Array, ...]
+    seconds: float
+    warnings: list[str]
+    """Why a compiled function runs eagerly, or by another engine than it was asked to."""
+
+
+def first_call(peer: Peer, workload: Workload, args: tuple[Array, ...]) -> FirstCall:
+    """Prepare and make the first call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CompileWarning)
+        start = perf_counter()
+        run = peer.prepare(workload, args)
+        result = run()
+        seconds = perf_counter() - start
+    told = [str(one.message) for one in caught if issubclass(one.category, CompileWarning)]
+    return FirstCall(run, peer.arrays(result), seconds, told)
+
+
+OWN: tuple[Callable[[], Peer], ...] = (gradwrap, numpy_engine, c_engine)
+"""gradwrap, eager and compiled."""
 PEERS: tuple[Callable[[], Peer], ...] = (autograd, torch, jax, mygrad)
 """The other libraries, in the order of the table's columns."""
 

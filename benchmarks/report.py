@@ -1,6 +1,7 @@
 """Write the table: one row per workload, aligned as text and valid as Markdown."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 LEFT_OUT = "-"
 
@@ -21,13 +22,39 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three significant digits, and without an exponent."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    """Return a number with two or three significant digits, and without an exponent."""
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:.{digits}f}"
 
 
 def milliseconds(seconds: float) -> str:
     """Return a time in milliseconds, with its unit."""
     return f"{number(1e3 * seconds)} ms"
+
+
+def seconds_or_less(seconds: float | None) -> str:
+    """Return a time in seconds, in milliseconds if it is short."""
+    if seconds is None:
+        return LEFT_OUT
+    return f"{number(seconds)} s" if seconds >= 1 else f"{1e3 * seconds:.0f} ms"
+
+
+def compared(times: Mapping[str, Mapping[str, float]], one: str, other: str) -> str:
+    """Say how often one candidate is at least as fast as another, and by how much on the whole.
+
+    `times` has the seconds of the candidates, by workload; those that lack one do not count.
+    """
+    ratios = {
+        name: found[one] / found[other] for name, found in times.items() if {one, other} <= {*found}
+    }
+    if not ratios:
+        return ""
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    ahead = [name for name, ratio in ratios.items() if ratio <= 1]
+    return (
+        f"{one} / {other}: geometric mean {number(mean)}; at least as fast on {len(ahead)} of "
+        f"{len(ratios)}: {', '.join(ahead) or 'none'}"
+    )
 
 
 def against(value: float, bound: float | None) -> str:

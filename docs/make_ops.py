@@ -33,7 +33,7 @@ __all__ = ["main", "page"]
 PAGE = Path(__file__).parent / "ops.md"
 NOTHING = "–"
 DIFFERENT = "Rows that differ on a library"
-LIBRARIES = ("cupy", "dask", "jax", "torch")
+LIBRARIES = ("cupy", "dask", "jax", "torch", "xarray")
 SHORT = 2  # the most assignments before a formula that is still shown
 TITLES = {  # the chapters, in this order; others come last, under their own names
     "elementwise": "Elementwise",

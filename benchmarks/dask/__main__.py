@@ -87,7 +87,9 @@ def peak(build: Callable[[], list[Any]]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description="Compare gradients through Dask with those by hand."
+    )
     parser.add_argument("names", nargs="*", default=NAMES, help=f"of {', '.join(NAMES)}")
     parser.add_argument("--gigabytes", type=float, default=1.6)
     parser.add_argument("--rounds", type=int, default=5)

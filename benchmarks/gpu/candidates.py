@@ -54,6 +54,20 @@ def gradwrap(device: Device) -> Candidate:
     return Candidate(OWN, "gradwrap", gw.__version__, prepare, _fetch_all(device))
 
 
+def compiled(device: Device) -> Candidate:
+    """Compile the same function, which on a GPU becomes kernels of CuPy, before it is timed."""
+    import gradwrap as gw
+
+    def prepare(workload: Workload, args: tuple[Array, ...]) -> Run:
+        gradient: Any = gw.compile(gw.grad(partial(workload.fun, np), workload.argnums))
+        arrays = tuple(map(device.put, args))
+        gradient(*arrays)
+        return partial(gradient, *arrays)
+
+    title = "gradwrap, compiled"
+    return Candidate("compiled", title, gw.__version__, prepare, _fetch_all(device))
+
+
 def torch(device: Device) -> Candidate:
     """Use PyTorch, eager, with a new tape for each call."""
     library: Any = import_module("torch")
@@ -105,5 +119,11 @@ def _fetch_all(device: Device) -> Callable[[Any], tuple[Array, ...]]:
     return lambda result: tuple(map(device.fetch, result))
 
 
-CANDIDATES: tuple[Callable[[Device], Candidate], ...] = (by_hand, gradwrap, torch, jax)
+CANDIDATES: tuple[Callable[[Device], Candidate], ...] = (
+    by_hand,
+    gradwrap,
+    compiled,
+    torch,
+    jax,
+)
 PEERS = {torch, jax}

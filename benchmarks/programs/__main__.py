@@ -10,21 +10,34 @@ from typing import Any
 
 import numpy as np
 
-from ..__main__ import HAND, OWN, SEED, load, machine
+from ..__main__ import (
+    EAGER,
+    HAND,
+    SEED,
+    add_peer_options,
+    chosen_peers,
+    first_cells,
+    first_heads,
+    load,
+    machine,
+    rivals,
+)
 from ..checking import check
-from ..peers import Peer, Run, autograd, gradwrap, jax, torch
+from ..peers import OWN, Peer, Run, autograd, first_call, jax, torch
 from ..report import LEFT_OUT, against, milliseconds, number, table
 from ..timing import FULL, QUICK, interleave
 from ..workloads import Array, Workload
-from . import PROGRAMS, is_primal
+from . import SETS, is_primal
 
 STEP, TOLERANCE = 1e-6, 1e-5
 
 
 class _Options(argparse.Namespace):
+    set: str
     only: list[str]
     quick: bool
     no_peers: bool
+    peer: list[str]
     markdown: Path | None
 
 
@@ -33,28 +46,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(argv)
     notes: list[str] = []
     failures: list[str] = []
-    others = () if options.no_peers else (autograd, torch, jax)
-    peers = load((gradwrap,), failures) + load(others, notes)
+    others = chosen_peers(options, (autograd, torch, jax))
+    programs = [one for one in SETS[options.set] if not options.only or one.name in options.only]
+    peers = [
+        peer
+        for peer in load(OWN, notes) + load(others, notes)
+        if not all(peer.name in one.left_out for one in programs)
+    ]
     head = ["gradient time / base", "base", "bound", *(peer.title for peer in peers)]
-    head += ["peak of the base, kB", "gradwrap's / base's"]
+    head += [*first_heads(peers), "peak of the base, kB", "gradwrap's / base's"]
     rows: list[list[str]] = []
-    for program in PROGRAMS:
-        if options.only and program.name not in options.only:
-            continue
+    all_times: dict[str, dict[str, float]] = {}
+    for program in programs:
         print(f"{program.title} ...", file=sys.stderr, flush=True)
-        runs = _prepare(program, peers, notes, failures)
+        runs, firsts = _prepare(program, peers, notes, failures)
         times = interleave(runs, QUICK if options.quick else FULL)
+        all_times[program.name] = times
         ratios = {name: seconds / times[HAND] for name, seconds in times.items()}
         base = milliseconds(times[HAND]) + (" (primal)" if is_primal(program) else "")
         cells = [number(ratios[p.name]) if p.name in ratios else LEFT_OUT for p in peers]
-        peaks = {name: _peak(run) for name, run in runs.items() if name in (HAND, OWN)}
+        peaks = {name: _peak(run) for name, run in runs.items() if name in (HAND, EAGER)}
         memory = [number(peaks[HAND] / 1000), LEFT_OUT]
-        if OWN in peaks:
-            memory[1] = number(peaks[OWN] / peaks[HAND])
-        bound = against(ratios.get(OWN, float("inf")), program.bound)
-        rows.append([program.title, base, bound, *cells, *memory])
+        if EAGER in peaks:
+            memory[1] = number(peaks[EAGER] / peaks[HAND])
+        bound = against(ratios.get(EAGER, float("inf")), program.bound)
+        rows.append([program.title, base, bound, *cells, *first_cells(firsts, peers), *memory])
     text = "\n\n".join([machine(peers, options.quick), table(head, rows)])
-    text += "\n\n" + "\n".join(f"- {note}" for note in [*notes, *failures]) + "\n"
+    remarks = [*notes, *failures, *rivals(all_times, peers)]
+    text += "\n\n" + "\n".join(f"- {remark}" for remark in remarks) + "\n"
     print(text, end="")
     if options.markdown is not None:
         options.markdown.write_text(text, encoding="utf-8")
@@ -63,42 +82,45 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parse(argv: Sequence[str] | None) -> _Options:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__)
-    names = [program.name for program in PROGRAMS]
+    parser.add_argument("--set", choices=list(SETS), default="programs", help="which programs")
+    names = sorted({program.name for programs in SETS.values() for program in programs})
     parser.add_argument(
         "--only", metavar="NAME", action="append", default=[], choices=names, help="%(choices)s"
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
-    parser.add_argument("--no-peers", action="store_true", help="gradwrap and the base only")
+    add_peer_options(parser)
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     return parser.parse_args(argv, namespace=_Options())
 
 
 def _prepare(
     program: Workload, peers: Sequence[Peer], notes: list[str], failures: list[str]
-) -> dict[str, Run]:
-    """Return the base and the libraries' calls, after a check of what each of them returns."""
+) -> tuple[dict[str, Run], dict[str, float]]:
+    """Return the base and the libraries' calls that are right, and the seconds of first calls."""
     args = program.data(np.random.default_rng(SEED))
     base: Callable[..., Any] = partial(program.by_hand, np, *args)
     right = None if is_primal(program) else base()
     if right is not None:
         check_numerically(program, args, right)
     runs: dict[str, Run] = {HAND: base}
+    firsts: dict[str, float] = {}
     for peer in peers:
         if peer.name in program.left_out:
             notes.append(f"{peer.title}, {program.name}: {program.left_out[peer.name]}")
             continue
         try:
-            run = peer.prepare(program, args)
-            got = peer.arrays(run())
+            first = first_call(peer, program, args)
+            got = first.gradients
             if right is None:
                 check_numerically(program, args, got)
                 right = got
             check(got, right)
-            runs[peer.name] = run
+            runs[peer.name], firsts[peer.name] = first.run, first.seconds
+            notes += [f"{peer.title}, {program.name}: {told}" for told in first.warnings]
         except Exception as error:  # noqa: BLE001  if one library fails, the others go on
             fault = f"{type(error).__name__}: {error}"
             failures.append(f"{peer.title} FAILED on {program.name}: {fault}")
-    return runs
+    return runs, firsts
 
 
 def check_numerically(

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..workloads import Array, Namespace, Workload
 from ..workloads.base import Traced
+from . import for_jax
 
-_IMMUTABLE = {"autograd": "its arrays cannot be written to", "jax": "its arrays are immutable"}
+_IMMUTABLE = {"autograd": "its arrays cannot be written to"}
 _SAVED = "it refuses to write to an array of which a part was saved for backward"
 
 
@@ -50,6 +51,7 @@ LU = Workload(
     by_hand=lu,
     data=lambda rng: _definite(rng, n=40),
     left_out={**_IMMUTABLE, "torch": _SAVED},
+    own={"jax": for_jax.lu},
 )
 CHOLESKY = Workload(
     name="cholesky",
@@ -58,6 +60,7 @@ CHOLESKY = Workload(
     by_hand=cholesky,
     data=lambda rng: _definite(rng, n=100),
     left_out={**_IMMUTABLE, "torch": _SAVED},
+    own={"jax": for_jax.cholesky},
 )
 
 
@@ -78,7 +81,7 @@ TRIANGULAR = [
         fun=triangular,
         by_hand=triangular,
         data=lambda rng, n=n: _definite(rng, n=n),  # type: ignore[misc]  # n is bound here
-        left_out={**_IMMUTABLE, "torch": _SAVED},
+        left_out={**_IMMUTABLE, "torch": _SAVED, "jax": "its arrays are immutable"},
     )
     for n in (60, 240)
 ]
@@ -101,6 +104,7 @@ HEAT = Workload(
     argnums=(0, 1),
     bound=15.0,
     left_out=_IMMUTABLE,
+    own={"jax": for_jax.heat},
 )
 
 
@@ -120,6 +124,7 @@ JACOBI = Workload(
     data=lambda rng: (rng.normal(size=(100, 100)), rng.normal(size=(98, 98))),
     argnums=(0, 1),
     left_out=_IMMUTABLE,
+    own={"jax": for_jax.jacobi},
 )
 
 
@@ -141,6 +146,7 @@ GAUSS_SEIDEL = Workload(
     data=lambda rng: (rng.normal(size=300), rng.normal(size=300)),
     argnums=(0, 1),
     left_out=_IMMUTABLE,
+    own={"jax": for_jax.gauss_seidel},
 )
 
 
@@ -167,6 +173,7 @@ N_BODY = Workload(
     ),
     argnums=(0, 1, 2),
     left_out=_IMMUTABLE,
+    own={"jax": for_jax.n_body},
 )
 
 

@@ -43,6 +43,10 @@ class Workload:
     """The multiples of other libraries, by name, as measured when the bound was set."""
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     """Libraries that are not timed on this workload, by name, with the reason."""
+    own: Mapping[str, Callable[..., Traced]] = field(
+        default_factory=dict[str, Callable[..., Traced]]
+    )
+    """The function as users of another library write it, by the library's name."""
 
 
 @dataclass(frozen=True)

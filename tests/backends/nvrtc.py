@@ -98,12 +98,21 @@ def own_name(name: str, types: Iterable[Any]) -> str:
     return "_".join((known, *(np.dtype(t).name for t in types)))
 
 
-def elementwise_source(kernel: Any, types: Sequence[Any]) -> tuple[str, str]:
-    """Return a name and CuPy's source of an `ElementwiseKernel` for arguments of these types."""
-    name = own_name(kernel.name, types)
+def elementwise_source(
+    kernel: Any, types: Sequence[Any], name: str = "", axes: int = 1, raw_axes: int = 1
+) -> tuple[str, str]:
+    """Return a name and CuPy's source of an `ElementwiseKernel` for arguments of these types.
+
+    `axes` and `raw_axes` are the numbers of axes of its arrays, and of those that are raw.
+    """
+    name = name or own_name(kernel.name, types)
     ins, outs, type_map = kernel._decide_params_type(tuple(types[: kernel.nin]), ())
-    infos = tuple(kernels._ArgInfo(ARRAY, cupy.ndarray, t, 1, True, True) for t in (*ins, *outs))
-    index = kernels._ArgInfo(INDEXER, Indexer, None, 1, True, True)
+    counts = [raw_axes if param.raw else axes for param in kernel.params[: kernel.nargs]]
+    infos = tuple(
+        kernels._ArgInfo(ARRAY, cupy.ndarray, t, count, True, True)
+        for t, count in zip((*ins, *outs), counts, strict=True)
+    )
+    index = kernels._ArgInfo(INDEXER, Indexer, None, axes, True, True)
     code: str = kernels._get_elementwise_kernel_code(
         (*infos, index), type_map, kernel.params, kernel.operation, name, kernel.preamble
     )

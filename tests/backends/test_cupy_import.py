@@ -49,3 +49,23 @@ def test_import_needs_no_gpu_and_the_first_array_says_so() -> None:
 
 def test_gradwrap_itself_imports_no_cupy() -> None:
     assert run("import sys, gradwrap; print('cupy' in sys.modules)") == "False"
+
+
+def test_the_engine_names_what_to_install_too() -> None:
+    out = run(
+        "import sys\n"
+        "class NoCupy:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'cupy':\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, NoCupy())\n"
+        "import gradwrap as gw\n"
+        "try:\n"
+        "    gw.compile(gw.grad(abs), engine='cupy')\n"
+        "except gw.errors.MissingToolError as error:\n"
+        "    print(error)\n"
+    )
+    assert out == (
+        "the engine 'cupy' needs CuPy, which is not installed. "
+        'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
+    )

@@ -164,23 +164,29 @@ def test_a_warning_is_read(counts: Counts, compile_: Compiler) -> None:
     assert 'variable "unused_here" was declared but never referenced' in said
 
 
+def resources(ptx: str, folder: Path) -> tuple[list[int], list[tuple[str, str]]]:
+    """The registers of each kernel, and the bytes that it stores and loads for want of more."""
+    path = folder / "kernels.ptx"
+    path.write_text(ptx)
+    command = ["ptxas", "-v", "-arch=sm_90", "-o", str(folder / "out"), str(path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    said = done.stderr + done.stdout
+    spills: list[tuple[str, str]] = re.findall(
+        r"(\d+) bytes spill stores, (\d+) bytes spill loads", said
+    )
+    return [int(one) for one in re.findall(r"Used (\d+) registers", said)], spills
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_fused_kernels_do_not_spill(
     dtype: str, counts: Counts, compile_: Compiler, tmp_path: Path
 ) -> None:
-    assembler = shutil.which("ptxas")
-    if assembler is None:
+    if shutil.which("ptxas") is None:
         pytest.skip("ptxas, which allocates registers, is not installed")
     fused = {name: text for name, text in launched(dtype).items() if name.startswith("gradwrap_")}
-    path = tmp_path / "kernels.ptx"
-    path.write_text(compiled(compile_, fused).ptx)
 
-    command = [assembler, "-v", "-arch=sm_90", "-o", str(tmp_path / "out"), str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    registers, spills = resources(compiled(compile_, fused).ptx, tmp_path)
 
-    said = done.stderr + done.stdout
-    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
-    registers = [int(one) for one in re.findall(r"Used (\d+) registers", said)]
     assert len(registers) == len(fused)
     assert set(spills) == {("0", "0")}
     assert max(registers) <= 64

@@ -93,6 +93,13 @@ def errors(cell: str) -> tuple[type[Exception], ...]:
     return tuple(getattr(gradwrap.errors, name, TypeError) for name in names)
 
 
+def test_the_source_of_the_compiled_function_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    section = PAGE.read_text().partition("## Compiled functions\n")[2].partition("\n## ")[0]
+    code, source = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    exec(code, {})  # noqa: S102  from the page
+    assert capsys.readouterr().out.strip() == source.strip()
+
+
 def test_arrays_of_cupys_own_are_broadcast_by_themselves() -> None:
     m, p = run("cp.broadcast_arrays(m, p)", cupy)
     assert is_tracked(m)

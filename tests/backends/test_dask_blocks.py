@@ -77,6 +77,14 @@ def both(x: Any) -> Any:
     return np.stack([x, x**2])
 
 
+def at_block_id(b: Any, block_id: Any = None) -> Any:
+    return b * (1 + block_id[0])
+
+
+def at_block(b: Any, block_info: Any = None) -> Any:
+    return b * (1 + block_info[0]["chunk-location"][0])
+
+
 BLOCKS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]] = {
     "one": (lambda x: gda.map_blocks(np.sin, x), np.sin, (X,)),
     "two": (mapped(scaled), scaled, (X, 0.1 * X)),
@@ -101,12 +109,12 @@ BLOCKS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]
         (X,),
     ),
     "places": (
-        mapped(lambda b, block_id=None: b * (1 + block_id[0])),
+        mapped(at_block_id),
         lambda x: x * (1.0 + np.arange(12) // 5)[:, None],
         (X,),
     ),
     "places in words": (
-        mapped(lambda b, block_info=None: b * (1 + block_info[0]["chunk-location"][0])),
+        mapped(at_block),
         lambda x: x * (1.0 + np.arange(12) // 5)[:, None],
         (X,),
     ),

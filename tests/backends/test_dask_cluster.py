@@ -99,10 +99,10 @@ def test_no_step_takes_more_bytes_where_there_are_more_data(name: str) -> None:
 
 
 def test_dasks_own_bar_shows_the_progress() -> None:
-    from dask.diagnostics import ProgressBar
+    diagnostics: Any = pytest.importorskip("dask.diagnostics")
 
     shown = io.StringIO()
-    with ProgressBar(out=shown, dt=0.01):
+    with diagnostics.ProgressBar(out=shown, dt=0.01):
         dask.compute(both("stencil")[0], scheduler="sync")
 
     assert "100% Completed" in shown.getvalue()

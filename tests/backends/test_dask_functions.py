@@ -93,7 +93,7 @@ def test_what_dask_makes_of_untracked_arrays_is_dasks() -> None:
 
 
 def test_layout_of_a_tracked_array_is_that_of_its_data() -> None:
-    x = gw.wrap(X, requires_grad=True)
+    x: Any = gw.wrap(X, requires_grad=True)
 
     assert (x.chunks, x.numblocks, x.npartitions) == (X.chunks, (3, 1), 3)
     assert x.chunksize == (20, 5)

@@ -22,6 +22,8 @@ KEYS: dict[str, tuple[tuple[int, ...], Any]] = {
     "pairs": ((4, 4), (MANY, MANY[::-1])),
     "broadcast pairs": ((4, 4, 2), (MANY[:, None], FEW)),
     "unsigned": ((9,), np.array([3, 3, 8, 3], np.uint8)),
+    "unsigned rows": ((9, 40), np.array([3, 3, 8, 3], np.uint8)),
+    "short rows": ((5, 40), np.array([-1, 3, -5, 3], np.int8)),
     "few of many": ((1000,), FEW),
     "few rows": ((1000, 2), FEW),
     "none": ((4, 3), np.array([], int)),
@@ -58,3 +60,9 @@ def test_add_at_writes_to_a_buffer_in_any_memory_order() -> None:
     found = np.zeros((4, 3)).T
     add_at(found, (slice(None), MANY), np.ones((3, 50)))
     assert found.tolist() == [np.bincount(MANY % 4, minlength=4).tolist()] * 3
+
+
+def test_many_numbers_in_one_place_are_added_up_as_doubles() -> None:
+    found = np.zeros(2, np.float32)
+    add_at(found, np.array([0, -1] * 100_000), np.full(200_000, 0.1, np.float32))
+    np.testing.assert_allclose(found, 100_000 * np.float32(0.1), rtol=1e-7)

@@ -239,6 +239,40 @@ def test_threads_share_one_function() -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_threads_trace_branches_and_shapes_at_the_same_time(engine: str) -> None:
+    def f(x: Any) -> Any:
+        y = np.sin(x)
+        for i in range(1, len(x)):
+            y = y * 0.5 + x[i]
+        return np.sum(y * y) if x[0] > 0 else np.sum(y)
+
+    compiled: Any = gw.compile(gw.grad(f), engine=engine)
+    rng = np.random.default_rng(0)
+    points = [rng.standard_normal(10 + i % 3) for i in range(24)]
+    wanted = [gw.grad(f)(x) for x in points]
+    problems: list[object] = []
+    start = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        try:
+            start.wait()
+            for k in range(3 * len(points)):
+                at = (k * 7 + number) % len(points)
+                found = compiled(points[at])
+                np.testing.assert_allclose(found, wanted[at], rtol=1e-12)
+        except Exception as error:  # noqa: BLE001  shown by the main thread
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not problems
+    assert len(compiled.programs) == 3
+
+
 # Falling back -------------------------------------------------------------------------------------
 
 

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.rolled import compiled_to, loops, names, steps
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler.program import Instr, Loop, Program, evaluated
+from gradwrap.compiler import sharing
+from gradwrap.compiler.program import Loop
 from gradwrap.core.values.tree import flatten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(0.5, 1.0, 30)
-
-
-def compiled_to(function: Callable[..., Any], *args: Any, roll: bool = True) -> Program:
-    """Compile a function, compare it with eager at two points, and return its program."""
-    compiled: Any = gw.compile(function)
-    others = tuple(a * a.dtype.type(0.9) for a in args)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        results = [compiled(*at) for at in (args, others, args)]
-    for at, found in zip((args, others, args), results, strict=True):
-        wanted = flatten(function(*at))[0]
-        for a, b in zip(wanted, flatten(found)[0], strict=True):
-            assert type(a) is type(b)
-            assert a.dtype == b.dtype
-            tolerance = 1e-11 if a.dtype.itemsize == 8 else 1e-4
-            np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance * np.max(np.abs(a)))
-    program: Program = compiled.programs[0]
-    assert any(note.startswith("loop") for note in program.notes) == roll, program.notes
-    by_steps = evaluated(program, args)
-    for a, b in zip(by_steps, flatten(results[0])[0], strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12 if b.dtype.itemsize == 8 else 1e-5)
-    return program
-
-
-def steps(program: Program) -> list[Instr | Loop]:
-    return program.root.body
-
-
-def loops(program: Program) -> list[Loop]:
-    return [step for step in steps(program) if isinstance(step, Loop)]
-
-
-def names(program: Program) -> list[str]:
-    return [step.name for step in steps(program) if isinstance(step, Instr)]
 
 
 def test_a_recurrence_becomes_a_loop_and_the_rest_is_vectorised() -> None:
@@ -167,6 +131,20 @@ def test_stencils_in_place_are_loops() -> None:
     assert loops(compiled_to(gw.grad(f), X))
 
 
+def test_what_a_loop_gives_last_is_not_what_the_next_turn_would_find() -> None:
+    def f(m: Any, w: Any) -> Any:
+        q = gnp.zeros((19, 3))
+        for i in range(16):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+            q[0] = (m[i] @ w) * m[18 - i, -1]
+        for _ in range(16):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+        return np.sum(q[1])
+
+    args = RNG.standard_normal((19, 3)), RNG.standard_normal((3, 3))
+    assert loops(compiled_to(gw.grad(f, (0, 1)), *args))
+
+
 def test_matrices_are_multiplied_for_all_turns() -> None:
     def f(a: Any, m: Any) -> Any:
         s = 0.0
@@ -258,6 +236,88 @@ def test_what_is_added_to_slices_of_zeros_is_added_in_chunks() -> None:
     np.testing.assert_allclose(compiled(x + 1), gw.grad(f)(x + 1), rtol=1e-12, atol=1e-9)
     assert "+= " in compiled.source
     assert "chunks of" in compiled.explain()
+
+
+def test_cosines_of_sines_are_exact_to_three_units() -> None:
+    spread = np.concatenate([RNG.uniform(-s, s, 10_000) for s in (1e-8, 1.0, 4.0, 100.0, 1e6)])
+    near = np.pi / 2 * np.arange(-4, 5)[:, None] + RNG.uniform(-1e-6, 1e-6, 1000)
+    x = np.concatenate([spread, near.ravel()])
+    for found, wanted in (
+        (sharing.cosine(x, np.sin(x), np.empty_like(x)), np.cos(x)),
+        (sharing.sine(x, np.cos(x), np.empty_like(x)), np.sin(x)),
+    ):
+        assert np.max(np.abs(found - wanted) / np.spacing(np.abs(wanted))) <= 3
+
+
+def test_cosines_of_sines_at_zero_and_of_what_is_no_number() -> None:
+    x = np.array([0.0, -0.0, 5e-324, np.nan, 1.0])
+    with np.errstate(divide="raise", invalid="raise"):
+        found = sharing.cosine(x, np.sin(x), np.empty(5))
+    np.testing.assert_allclose(found, np.cos(x), rtol=1e-15)
+    with np.errstate(invalid="ignore"):
+        wanted = np.sin(np.array([np.inf]))
+        infinite = sharing.cosine(np.array([np.inf]), wanted, np.empty(1))
+    assert np.isnan(infinite[0])
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_chunks_share_sines_and_cosines(
+    quick: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return np.sum(np.sin(x) * y + np.cos(y) * np.sin(x) * np.exp(-x))
+
+    monkeypatch.setattr(sharing, "QUICK", quick)
+    x, y = RNG.standard_normal(200_000), RNG.standard_normal(200_000)
+    x[7] = 0.0
+    gradient = gw.grad(f, (0, 1))
+    compiled: Any = gw.compile(gradient)
+    compiled(x, y)
+    for wanted, found in zip(gradient(y, x), compiled(y, x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-15)
+    assert ("= cosine(" in compiled.source) == quick
+    assert ("= sine(" in compiled.source) == quick
+    compiled.save(tmp_path / "saved.py")
+    scope: dict[str, Any] = {"__file__": str(tmp_path / "saved.py")}
+    exec((tmp_path / "saved.py").read_text(), scope)  # noqa: S102  written here
+    for wanted, found in zip(gradient(x, y), scope["compiled"](x, y), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-15)
+    single: Any = gw.compile(gradient)
+    single(x.astype(np.float32), y.astype(np.float32))
+    assert "= cosine(" not in single.source  # those of float32 are quick
+
+
+def test_short_groups_of_small_arrays_are_not_cut() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return np.sum(np.tanh(x) @ y.T)
+
+    x = RNG.standard_normal((300, 200))
+    compiled: Any = gw.compile(gw.grad(f, (0, 1)))
+    compiled(x, x)
+    assert "chunks of" not in compiled.explain()
+    for wanted, found in zip(gw.grad(f, (0, 1))(x + 1, x), compiled(x + 1, x), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_products_with_arrays_of_one_number_stay_products() -> None:
+    def f(x: Any) -> Any:
+        return gnp.ones((3, 3)) @ x + x @ gnp.broadcast_to(x[0], (3, 3))
+
+    compiled: Any = gw.compile(f)
+    x = RNG.standard_normal((3, 3))
+    np.testing.assert_array_equal(compiled(x), f(x))
+    np.testing.assert_array_equal(compiled(x + 1), f(x + 1))
+
+
+def test_what_is_broadcast_to_an_operand_is_read_as_it_is() -> None:
+    def f(x: Any) -> Any:
+        return x * gnp.broadcast_to(np.sum(x, axis=1, keepdims=True), x.shape)
+
+    compiled: Any = gw.compile(f)
+    x = RNG.standard_normal((4, 5))
+    np.testing.assert_array_equal(compiled(x), f(x))
+    np.testing.assert_array_equal(compiled(x + 1), f(x + 1))
+    assert "broadcast_to" not in compiled.source
 
 
 @pytest.mark.peers

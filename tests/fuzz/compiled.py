@@ -1,21 +1,26 @@
 """Random programs with loops, compiled and compared with eager.
 
-    python -m tests.fuzz.compiled --count 10000 --seed 0
+    python -m tests.fuzz.compiled --count 10000 --seed 0 --engine numpy c
 
-Each program is a function with one or two loops: recurrences of scalars and vectors, sums, arrays
-filled in place, buffers of the closure that change, negative indices, branches on values, several
-outputs, in double and single precision, plain or under a transform. It is called with two sets of
-arguments, each twice. Values, types and dtypes are compared with eager, and the first results have
-to stay as they were. Values may differ by rounding, measured against the largest element.
+Each program is a function with loops, also nested ones, whose inner loops have as many turns each
+time, or ever more or fewer: recurrences of scalars and vectors, sums, arrays filled in place,
+buffers that change between their uses, an array of the module that changes between calls, negative
+indices, branches on values, several outputs, in double and single precision, arguments in several
+memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
+Values, types and dtypes are compared with eager, the first results have to stay as they were, and
+so have the arguments. Values may differ by rounding, measured against the largest element. At the
+end a census says how many programs had what.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +44,7 @@ class Writer:
         self.random = random.Random(seed)
         self.lines: list[str] = []
         self.turns = self.random.randint(8, 20)
+        self.is_nested = self.random.random() < 0.6  # no loop in a loop, or no other one
         self.scalars = ["s"]
         self.vectors = ["h", "y"]
         self.after: list[str] = []
@@ -95,9 +101,11 @@ class Writer:
         operator = self.pick("+", "*", "-")
         return f"({self.vector(depth + 1)} {operator} {self.vector(depth + 1)})"
 
-    def statement(self) -> list[str]:  # noqa: C901, PLR0911  one for each kind
+    def statement(self) -> list[str]:  # noqa: C901, PLR0911, PLR0912  one for each kind
         """One statement of a loop."""
-        kind = self.random.randrange(13)
+        kind = self.random.randrange(17 if self.is_nested else 21)
+        if kind > 16:
+            return self.inner_loop()
         if kind == 0:
             return [f"s = np.tanh({self.scalar()})"]
         if kind == 1:
@@ -128,7 +136,60 @@ class Writer:
         if kind == 11:
             self.after.append("q[1]")
             return ["q[1:-1] += 0.1 * (q[2:] - q[:-2])", f"q[0] = {self.vector()}"]
+        if kind == 12:
+            self.after.append("p[2]")
+            return [
+                "q[1:-1] += 0.2 * (p[2:] - p[:-2])",
+                f"p[1:-1] += {self.pick('0.3', '-0.1')} * q[1:-1]",
+            ]
+        if kind == 13:
+            self.after.append("np.sum(p[1])")
+            return [f"p[i + 1, :2] {self.pick('=', '+=', '*=')} {self.vector()}[1:]"]
+        if kind == 14:
+            return [f"h = h * e[{self.pick('i', '-1 - i', '2')}] + {self.vector()} * e[0]"]
+        if kind == 15:
+            self.after.append("np.sum(q)")
+            inner = self.pick(
+                f"q[i, j] = {self.scalar()} + y[j]",
+                "q[i + 1, j] = 0.5 * q[i, j] + x[i] * y[-1 - j]",
+                f"s = s * 0.5 + y[j] * {self.scalar()}",
+                "q[i, j] += m[i, j] * n[j, i]",
+            )
+            return ["for j in range(3):", f"    {inner}"]
         return [f"h = h + {self.vector()}"]
+
+    def inner_loop(self) -> list[str]:
+        """A loop in a loop: over all elements, up to `i`, or from `i` on."""
+        self.is_nested = True
+        last = self.turns
+        span = self.pick(
+            *(f"1, {last - 1}", f"0, {last}", f"{last - 2}, 0, -1", "0, i", "i + 1, " + str(last)),
+            *("0, 9", f"i + 1, {last}"),
+        )
+        self.after += ["np.sum(b)", "a[1]", "a[-1, 2]"]
+        number = self.pick("0.1", "0.2 * i - 0.5", "-0.3", "0.05 * j", "0.25")
+        bodies = [
+            [f"s = np.sin(s) * x[j] + {number}"],
+            [f"s = s + x[j] * b[j] * {number}"],
+            [f"b[j] = 0.4 * (b[j - 1] + b[j + 1]) + {number} * x[j]"],
+            [f"b[j] = b[j] - {number} * b[i] * x[j]"],
+            [f"b[j] += {number} * s", "s = s + 0.1 * b[j]"],
+            [f"a[i, j] = a[i, j - 1] * {number} + x[j] * s"],
+            [
+                f"a[j, i] = a[j, i] * {number} + x[i]",
+                "a[j, i + 1 :] -= 0.1 * a[j, i] * a[i, i + 1 :]",
+            ],
+            [f"a[j] = a[j] * {number} + a[i] * 0.2", "a[j, j] += x[j]"],
+            [f"a[j, 1:-1] += {number} * (a[j, 2:] - a[j, :-2])"],
+            [f"h = np.tanh(h * {number} + m[j])"],
+            [f"s = s + np.sum(h * m[j]) * {number}", "h = h * 0.9"],
+            [f"a[i, i] += {number} * a[i, j] * a[j, i]"],
+        ]
+        count = self.random.choice((1, 1, 2))
+        body = [line for lines in self.random.sample(bodies, count) for line in lines]
+        before = self.pick("", "s = 0.5 * s", "s = x[i]", "h = h * 0.5 + m[i]")
+        lines = [*filter(None, [before]), f"for j in range({span}):"]
+        return [*lines, *(f"    {line}" for line in body)]
 
     def write(self) -> str:
         """The text of `function`, which returns an expression `one`, or `many`."""
@@ -137,7 +198,9 @@ class Writer:
             "def function(x, y, m, n, w):",
             "    k = plain.zeros(len(x), x.dtype)",
             f"    b = np.zeros({size}, x.dtype)",
+            "    a = x[:, None] * x",
             f"    q = np.zeros(({size}, 3), x.dtype)",
+            "    p = 1.0 * m",
             "    s, h, c = x[0], y, y * 0.5",
             "    found = []",
         ]
@@ -149,6 +212,8 @@ class Writer:
                 lines += ["        if s > 0.5:", "            s = s * 0.5"]
         if self.random.random() < 0.15:
             lines += ["    if np.sum(h) > 0:", "        h = h * 2.0"]
+        if self.random.random() < 0.1:
+            lines += ["    while np.sum(h * h) > 1.0:", "        h = h * 0.5"]
         parts = [*dict.fromkeys(self.after), "s", "h"]
         ones = ", ".join(f"*({part[1:]})" if part[0] == "*" else part for part in parts)
         lines.append("    many = [" + ones + "]")
@@ -192,13 +257,24 @@ TRANSFORMS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 """What is done to a program, and whether it returns several outputs."""
 
 
-def arguments(seed: int, turns: int, dtype: Any, batch: bool) -> tuple[Any, ...]:
+ORDERS: dict[str, Callable[[Any], Any]] = {
+    "in order": np.ascontiguousarray,
+    "columns first": np.asfortranarray,
+    "reversed": lambda array: np.ascontiguousarray(array[::-1])[::-1],
+    "spread out": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+}
+"""How the elements of the arguments lie in memory."""
+
+
+def arguments(seed: int, turns: int, dtype: Any, batch: bool, order: str) -> tuple[Any, ...]:
     """Arguments of a program, of moderate size."""
     rng = np.random.default_rng(seed)
     size = turns + 3
     shape = (2, size) if batch else (size,)
     shapes = (shape, (3,), (size, 3), (3, size), (3, 3))
-    return tuple((rng.standard_normal(shape) * 0.5).astype(dtype) for shape in shapes)
+    return tuple(
+        ORDERS[order]((rng.standard_normal(shape) * 0.5).astype(dtype)) for shape in shapes
+    )
 
 
 def difference(wanted: Any, found: Any) -> str:
@@ -226,49 +302,137 @@ def difference(wanted: Any, found: Any) -> str:
     return ""
 
 
-def run(seed: int) -> tuple[str, str]:
-    """Run one program: what went wrong ("" if nothing), and its fate."""
+class Program(NamedTuple):
+    """A program, what is done to it, and its arguments."""
+
+    text: str
+    transform: str
+    dtype: Any
+    order: str
+    turns: int
+
+    def arguments(self, seed: int) -> tuple[Any, ...]:
+        """Arguments made of random numbers."""
+        return arguments(seed, self.turns, self.dtype, self.transform == "vmap", self.order)
+
+    def surroundings(self, seed: int) -> Any:
+        """What the array of the module holds."""
+        return np.random.default_rng(seed).uniform(0.5, 1.0, self.turns + 3).astype(self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.transform}, {self.dtype.__name__}, {self.order}\n{self.text}"
+
+    def features(self) -> set[str]:
+        """What the census counts."""
+        found = {self.transform, self.dtype.__name__, self.order}
+        found |= {name for name, pattern in FEATURES.items() if re.search(pattern, self.text)}
+        if TRANSFORMS[self.transform][1]:
+            found.add("several outputs")
+        return found
+
+
+FEATURES = {
+    "two loops": r"(?s)\n    for i .*\n    for i ",
+    "nested loops": r"for j in",
+    "negative indices": r"\[(:, )?-|, -\d\]",
+    "writes in place": r"\n +[bq]\[[^=]*=",
+    "a buffer that changes between its uses": r"k\[i\] =",
+    "an array of the module that changes between calls": r"\be\[",
+    "branches in a loop": r"if s >",
+    "branches after a loop": r"if np.sum",
+    "while": r"while",
+    "lists of results": r"found.append",
+    "products of matrices": r"@",
+}
+
+
+def random_program(seed: int) -> Program:
+    """The program of a seed."""
     writer = Writer(seed)
     text = writer.write()
-    name = writer.random.choice(list(TRANSFORMS))
-    transform, several = TRANSFORMS[name]
-    dtype = writer.random.choice((np.float64, np.float32))
-    scope: dict[str, Any] = {"np": gnp, "plain": np, "several": several}
-    exec(text, scope)
-    function: Any = transform(scope["function"])
-    batch = name == "vmap"
-    first = arguments(seed, writer.turns, dtype, batch)
-    second = arguments(seed + 1, writer.turns, dtype, batch)
+    choice = writer.random.choice
+    transform, dtype = choice(list(TRANSFORMS)), choice((np.float64, np.float32))
+    order = choice(("in order", *ORDERS))
+    return Program(text, transform, dtype, order, writer.turns)
+
+
+class Outcome(NamedTuple):
+    """What came of a program: its problem ("" if there is none), its fate, what it had."""
+
+    problem: str
+    fate: str
+    features: set[str]
+
+
+class Failure(Exception):  # noqa: N818  it is an outcome
+    """The compiled program did not do what eager does."""
+
+
+class Attempt:
+    """The program of a seed, run eagerly and compiled."""
+
+    def __init__(self, seed: int) -> None:
+        self.program = random_program(seed)
+        self.points = (seed, seed, seed + 1, seed + 1)
+        transform, several = TRANSFORMS[self.program.transform]
+        self.scope: dict[str, Any] = {"np": gnp, "plain": np, "several": several}
+        self.scope["e"] = self.program.surroundings(0)
+        exec(self.program.text, self.scope)
+        self.function: Any = transform(self.scope["function"])
+
+    def results(self, function: Any) -> list[Any]:
+        """Call at all points; the array of the module is another one at the second point."""
+        found: list[Any] = []
+        given = [self.program.arguments(point) for point in self.points]
+        for turn, args in enumerate(given):
+            self.scope["e"][:] = self.program.surroundings(turn // 2)
+            found.append(function(*args))
+        for args, point in zip(given, self.points, strict=True):
+            if not all(map(np.array_equal, args, self.program.arguments(point))):
+                raise Failure("an argument has changed")
+        return found
+
+    def compiled(self, engine: str, wanted: list[Any]) -> tuple[str, str]:
+        """Compare with eager; return the fate, and what `explain` says."""
+        compiled: Any = gw.compile(self.function, engine=engine)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = self.results(compiled)
+        for result, expected in zip(found, wanted, strict=True):
+            problem = difference(expected, result)
+            if problem:
+                raise Failure(problem)
+        told = [str(one.message) for one in caught if issubclass(one.category, CompileWarning)]
+        if any(re.search("defect|tracing it raised", text) for text in told):
+            raise Failure(told)
+        notes = compiled.explain()
+        if "loops were not rolled" in notes:
+            raise Failure(notes)
+        if any("cannot take" in text for text in told):
+            if not any(re.search("too (many|long)|more than|longer than", text) for text in told):
+                raise Failure(told)
+            return "too large for the engine", notes
+        return "eager" if told else "rolled" if "\nloop: " in notes else "compiled", notes
+
+
+def run(seed: int, engine: str = "numpy") -> Outcome:
+    """Run one program."""
+    attempt = Attempt(seed)
+    features = attempt.program.features()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            wanted, other = function(*first), function(*second)
+            wanted = attempt.results(attempt.function)
         except Exception as error:
-            return "", f"eager raises {type(error).__name__}"
-    compiled: Any = gw.compile(function)
-    fate = "compiled"
-    described = f"{name}, {dtype.__name__}\n{text}"
+            return Outcome("", f"eager raises {type(error).__name__}", features)
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            results = [compiled(*args) for args in (first, first, second, second)]
-        for warning in caught:
-            if issubclass(warning.category, CompileWarning):
-                if "defect" in str(warning.message) or "tracing it raised" in str(warning.message):
-                    return f"{warning.message}\n{described}", "defect"
-                fate = "eager"
-        for result, expected in zip(results, (wanted, wanted, other, other), strict=True):
-            problem = difference(expected, result)
-            if problem:
-                return f"seed {seed}: {problem}\n{described}", "wrong"
+        fate, notes = attempt.compiled(engine, wanted)
     except Exception as error:
-        return f"seed {seed}: {type(error).__name__}: {error}\n{described}", "raised"
-    if fate == "compiled":
-        notes = compiled.explain()
-        if "loops were not rolled" in notes:
-            return f"seed {seed}: {notes}\n{described}", "rolled differently"
-        fate = "rolled" if "\nloop: " in notes else "compiled"
-    return "", fate
+        text = f"seed {seed}, engine {engine}: {type(error).__name__}: {error}\n{attempt.program}"
+        return Outcome(text, "wrong", features)
+    if re.search(r"seen: .*,", notes):
+        features.add("another branch at the second point")
+    return Outcome("", fate, features)
 
 
 def main() -> int:
@@ -276,16 +440,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--engine", nargs="+", default=["numpy"])
     options = parser.parse_args()
-    fates: dict[str, int] = {}
+    fates: dict[str, Counter[str]] = {engine: Counter() for engine in options.engine}
+    census: Counter[str] = Counter()
     failures = 0
     for seed in range(options.seed, options.seed + options.count):
-        problem, fate = run(seed)
-        fates[fate] = fates.get(fate, 0) + 1
-        if problem:
-            failures += 1
-            print(f"--- {seed}\n{problem}", flush=True)
-    print(", ".join(f"{count} {fate}" for fate, count in sorted(fates.items())))
+        features: set[str] = set()
+        for engine in options.engine:
+            outcome = run(seed, engine)
+            fates[engine][outcome.fate] += 1
+            features |= outcome.features
+            if outcome.problem:
+                failures += 1
+                print(f"--- {outcome.problem}", flush=True)
+        census.update(features)
+    for name, count in census.most_common():
+        print(f"{count:6d} {name}")
+    for engine, counted in fates.items():
+        print(f"{engine}: " + ", ".join(f"{n} {fate}" for fate, n in sorted(counted.items())))
     return min(failures, 1)
 
 

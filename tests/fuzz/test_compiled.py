@@ -15,9 +15,9 @@ CHUNK = 25
 def test_compiled_programs_give_what_eager_gives(start: int) -> None:
     fates: Counter[str] = Counter()
     for seed in range(start, start + CHUNK):
-        problem, fate = run(seed)
-        assert not problem, problem
-        fates[fate] += 1
+        outcome = run(seed)
+        assert not outcome.problem, outcome.problem
+        fates[outcome.fate] += 1
     assert fates["rolled"] > CHUNK / 5
     assert fates["rolled"] + fates["compiled"] > CHUNK * 0.8
 

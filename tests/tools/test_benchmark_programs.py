@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from benchmarks.checking import check
-from benchmarks.peers import gradwrap
-from benchmarks.programs import PROGRAMS, is_primal
+from benchmarks.peers import Peer, c_engine, first_call, gradwrap, jax, numpy_engine
+from benchmarks.programs import IN_PLACE, PROGRAMS, SETS, is_primal
 from benchmarks.programs.__main__ import check_numerically
+from benchmarks.report import compared
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.workloads import Workload
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+ALL = {program.name: program for programs in SETS.values() for program in programs}.values()
+
+
+@pytest.mark.parametrize("program", ALL, ids=lambda program: program.name)
 def test_gradients_of_a_program_are_those_of_central_differences(program: Workload) -> None:
     args = program.data(np.random.default_rng(1))
     peer = gradwrap()
@@ -31,3 +38,46 @@ def test_the_check_refuses_a_wrong_gradient() -> None:
     (right,) = program.by_hand(np, *args)
     with pytest.raises(ValueError, match="gradient 1 has slope"):
         check_numerically(program, args, (right * 1.01,))
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", IN_PLACE, ids=lambda program: program.name)
+def test_programs_for_jax_have_the_same_gradients(program: Workload) -> None:
+    pytest.importorskip("jax")
+    args = program.data(np.random.default_rng(1))
+    eager, other = gradwrap(), jax()
+    check(
+        other.arrays(other.prepare(program, args)()), eager.arrays(eager.prepare(program, args)())
+    )
+
+
+@pytest.mark.parametrize("engine", [numpy_engine, c_engine])
+def test_first_calls_are_timed_and_compiled(engine: Callable[[], Peer]) -> None:
+    program = next(one for one in IN_PLACE if one.name == "recurrent-cell")
+    args = program.data(np.random.default_rng(1))
+    try:
+        first = first_call(engine(), program, args)
+    except ImportError as error:
+        pytest.skip(str(error))
+    eager = gradwrap()
+    check(first.gradients, eager.arrays(eager.prepare(program, args)()))
+    assert first.warnings == []
+    assert first.seconds > 0
+    check(eager.arrays(first.run()), first.gradients)
+
+
+def test_engines_are_compared_where_both_were_measured() -> None:
+    times = {"a": {"c": 1.0, "jax": 4.0}, "b": {"c": 1.0, "jax": 0.25}, "d": {"c": 1.0}}
+    assert compared(times, "c", "jax") == (
+        "c / jax: geometric mean 1.00; at least as fast on 1 of 2: a"
+    )
+    assert compared(times, "c", "torch") == ""
+
+
+def test_a_workload_that_runs_eagerly_says_so() -> None:
+    def leaving(np: Any, x: Any) -> Any:
+        return np.sum(x) * x[0].item()
+
+    program = replace(PROGRAMS[0], fun=leaving, argnums=(0,))
+    first = first_call(numpy_engine(), program, (np.ones(3),))
+    assert "runs eagerly" in first.warnings[0]

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from benchmarks.checking import check
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu.candidates import CANDIDATES, by_hand, gradwrap, jax, torch
+from benchmarks.gpu.candidates import CANDIDATES, by_hand, compiled, gradwrap, jax, torch
 from benchmarks.gpu.cases import CASES, Case
 from benchmarks.gpu.devices import NoGpuError, gpu, host, pool_peak
 from benchmarks.gpu.measuring import Measured, Peak, Times, measure
@@ -53,8 +53,9 @@ def agrees(case: Case, loader: Any) -> None:
     check(candidate.arrays(candidate.prepare(case.workload, args)()), right)
 
 
-def test_gradwraps_gradient_is_the_one_by_hand(few: Case) -> None:
-    agrees(few, gradwrap)
+@pytest.mark.parametrize("loader", [gradwrap, compiled])
+def test_gradwraps_gradient_is_the_one_by_hand(few: Case, loader: Any) -> None:
+    agrees(few, loader)
 
 
 @pytest.mark.peers
@@ -187,9 +188,10 @@ def test_the_code_for_a_gpu_runs_on_the_double(monkeypatch: pytest.MonkeyPatch) 
                 memory_bound=None,  # the double has no pool
             )
             faults: list[str] = []
-            found = measure(device, brief, [by_hand(device), gradwrap(device)], BRIEF, faults)
+            ours = [by_hand(device), gradwrap(device), compiled(device)]
+            found = measure(device, brief, ours, BRIEF, faults)
             assert not faults
-            assert set(found.times) == {"by-hand", "gradwrap"}
+            assert set(found.times) == {"by-hand", "gradwrap", "compiled"}
 
 
 # The record ---------------------------------------------------------------------------------------
@@ -533,4 +535,10 @@ def test_the_page_names_the_workloads_and_their_bounds() -> None:
     ]
     assert [case.not_slower_than for case in CASES] == [(), ("torch",), ("torch",), ("torch",)]
     assert [case.memory_bound for case in CASES] == [None, None, None, 1.1]
-    assert [loader.__name__ for loader in CANDIDATES] == ["by_hand", "gradwrap", "torch", "jax"]
+    assert [loader.__name__ for loader in CANDIDATES] == [
+        "by_hand",
+        "gradwrap",
+        "compiled",
+        "torch",
+        "jax",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import threading
 import tracemalloc
@@ -15,6 +16,8 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.array.inplace import set_item
 from gradwrap.core.graph.special_nodes import visit
+from gradwrap.profiling.recording import Recorder
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,6 +103,21 @@ def test_times_are_parts_of_the_whole() -> None:
 
     assert all(event.own <= event.time for event in p.events)
     assert 0 < sum(row.time for row in p.rows()) <= p.wall
+
+
+def test_times_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that ticks when it is read: a reading outside of all events is one of few."""
+    ticks = itertools.count()
+    monkeypatch.setattr(Recorder, "clock", fn(lambda _: next(ticks)))
+
+    p = profiled(lambda: gw.grad(loss)(X))
+
+    inside = sum(event.own for event in p.events)
+    outermost = [one for one in p.events if not one.visit]
+    assert p.overhead > len(p.events)
+    assert 0 <= p.wall - inside - p.overhead <= 2 * len(outermost) + 2
+    assert all(0 < event.own <= event.time for event in p.events)
+    assert "for the profile" in p.table()
 
 
 def test_operations_without_a_gradient_are_counted() -> None:
@@ -270,7 +288,17 @@ def test_work_that_is_repeated_is_named() -> None:
     def does_not(w: Any) -> Any:
         return np.sum(A @ w) * np.sum(A @ (w + 1.0))
 
+    def takes_parts(w: Any) -> Any:
+        return np.sum(A[:, :200] @ w[:200]) * np.sum(A[:, :200] @ w[1:201]) * np.sum(A[1:] @ w)
+
+    def repeats_a_part(w: Any) -> Any:
+        return np.sum(A[1:] @ w) * np.sum(A[1:] @ w)
+
     gw.grad(repeats)(A)
+    assert not any(
+        "had before" in one for one in profiled(lambda: gw.grad(takes_parts)(A)).advice()
+    )
+    assert any("had before" in one for one in profiled(lambda: gw.grad(repeats_a_part)(A)).advice())
     (said,) = (
         one for one in profiled(lambda: gw.grad(repeats)(A)).advice() if one.startswith("matmul")
     )

@@ -44,7 +44,7 @@ def test_pyright() -> None:
     assert run("pyright", "--pythonpath", sys.executable, "--project", str(SUBJECTS)) == ""
 
 
-LIBRARIES = {"torch": "torch_tensors.py", "jax": "jax_arrays.py"}
+LIBRARIES = {"torch": "torch_tensors.py", "jax": "jax_arrays.py", "xarray": "xarray_arrays.py"}
 
 
 @pytest.mark.peers

@@ -4,9 +4,13 @@ An array that comes from somewhere else than a function that makes arrays (rando
 package) cannot hold a tracked value. If nothing else refers to it, the name can refer to a variable
 from then on instead: `out[i] = x` becomes
 
-    if (new := store(x, out, i)) is not None: out = new
+    if (new := store(x, (out,), i)) is not None: out = new
 
 This takes time at every store, so it is not done before it is needed.
+
+From Python 3.14 on, what a call is given may refer to an object without being counted. A tuple and
+what a function returns are counted in all versions. So the array is handed over in a tuple, and a
+function that stores begins with `out = itself(out)` for each of its parameters.
 """
 
 from __future__ import annotations
@@ -35,9 +39,11 @@ UPDATES: dict[type[ast.operator], str] = {
 }
 
 
-def store(value: Any, holder: Any, key: Any) -> Any:
+def store(value: Any, held: tuple[Any], key: Any) -> Any:
     """`holder[key] = value`; a variable that is to stand for the holder from then on, or None."""
-    if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
+    is_alone = _references(held) == ALONE
+    (holder,) = held
+    if is_alone and _is_exchanged(value, holder):
         made = ours.array(holder)
         made[key] = value
         return made
@@ -45,9 +51,11 @@ def store(value: Any, holder: Any, key: Any) -> Any:
     return None
 
 
-def update_item(value: Any, holder: Any, key: Any, symbol: str) -> Any:
+def update_item(value: Any, held: tuple[Any], key: Any, symbol: str) -> Any:
     """`holder[key] += value`, and the like."""
-    if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
+    is_alone = _references(held) == ALONE
+    (holder,) = held
+    if is_alone and _is_exchanged(value, holder):
         made = ours.array(holder)
         made[key] = getattr(operator, symbol)(made[key], value)
         return made
@@ -55,11 +63,18 @@ def update_item(value: Any, holder: Any, key: Any, symbol: str) -> Any:
     return None
 
 
-def update(value: Any, holder: Any, symbol: str) -> Any:
+def update(value: Any, held: tuple[Any], symbol: str) -> Any:
     """`holder += value`, and the like: what the name refers to from then on."""
-    if _is_exchanged(value, holder) and sys.getrefcount(holder) == ALONE:
+    is_alone = _references(held) == ALONE
+    (holder,) = held
+    if is_alone and _is_exchanged(value, holder):
         return getattr(operator, symbol)(ours.array(holder), value)
     return getattr(operator, f"i{symbol}")(holder, value)
+
+
+def itself(value: Any) -> Any:
+    """The value; the name that it is given refers to it, and is counted."""
+    return value
 
 
 def _is_exchanged(value: Any, holder: Any) -> bool:
@@ -72,18 +87,19 @@ def _is_exchanged(value: Any, holder: Any) -> bool:
     )
 
 
-def _count(_: Any, holder: Any, __: Any) -> int:
-    return sys.getrefcount(holder)
+def _references(held: tuple[Any]) -> int:
+    return sys.getrefcount(held[0])
 
 
 def _calibrated() -> int:
     holder = np.zeros(1)
-    return _count(0, holder, 0)
+    return _references((holder,))
 
 
 ALONE = _calibrated()
-"""The references to an array that one name or attribute refers to, in a call here."""
+"""The references to an array that one name or attribute refers to, and the tuple of a call."""
 NAMES: dict[str, Any] = {
+    "__gradwrap_itself__": itself,
     "__gradwrap_store__": store,
     "__gradwrap_update_item__": update_item,
     "__gradwrap_update__": update,
@@ -97,12 +113,20 @@ class Stores(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self._locals: list[set[str]] = []
+        self._stores = 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Note the local names of a function while it is visited."""
+        before = self._stores
         self._locals.append(_local_names(node))
         self.generic_visit(node)
         self._locals.pop()
+        if self._stores > before:
+            start = 0 if ast.get_docstring(node) is None else 1
+            for name in _parameters(node):
+                value = _call("__gradwrap_itself__", ast.Name(name, ast.Load()))
+                line = ast.Assign([ast.Name(name, ast.Store())], value)
+                node.body.insert(start, ast.copy_location(line, node.body[0]))
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -147,14 +171,16 @@ class Stores(ast.NodeTransformer):
             return self._exchanging(node, node.target, node.value, "__gradwrap_update_item__", word)
         if not self._is_own(node.target):
             return node
-        called = _call("__gradwrap_update__", node.value, _loaded(node.target), word)
+        self._stores += 1
+        called = _call("__gradwrap_update__", node.value, _held(node.target), word)
         return ast.copy_location(ast.Assign([node.target], called), node)
 
     def _exchanging(
         self, node: ast.stmt, target: Any, value: ast.expr, function: str, *more: ast.expr
     ) -> ast.AST:
-        """`if (new := function(value, holder, key)) is not None: holder = new`."""
-        call = _call(function, value, _loaded(target.value), _key(target.slice), *more)
+        """`if (new := function(value, (holder,), key)) is not None: holder = new`."""
+        self._stores += 1
+        call = _call(function, value, _held(target.value), _key(target.slice), *more)
         test = ast.Compare(
             ast.NamedExpr(ast.Name(NEW, ast.Store()), call), [ast.IsNot()], [ast.Constant(None)]
         )
@@ -182,9 +208,8 @@ def _several(found: Any) -> list[Any]:
 def _local_names(node: ast.FunctionDef) -> set[str]:
     """The parameters of a function, and the names that it assigns to."""
     arguments = node.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    found = {one.arg for one in every}
+    several = [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    found = {*_parameters(node), *several}
     outer: set[str] = set()
     waiting: list[ast.AST] = list(node.body)
     while waiting:
@@ -201,11 +226,22 @@ def _local_names(node: ast.FunctionDef) -> set[str]:
     return found - outer
 
 
+def _parameters(node: ast.FunctionDef) -> list[str]:
+    """The parameters of a function that stand for one argument each."""
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [one.arg for one in every]
+
+
 def _loaded(expression: Any) -> Any:
     """The expression of a target, as a value."""
     if isinstance(expression, ast.Attribute):
         return ast.Attribute(_loaded(expression.value), expression.attr, ast.Load())
     return ast.Name(expression.id, ast.Load())
+
+
+def _held(expression: Any) -> ast.Tuple:
+    return ast.Tuple([_loaded(expression)], ast.Load())
 
 
 def _key(key: ast.expr) -> ast.expr:

@@ -10,7 +10,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_namespace, numpy_ufuncs
+from gradwrap.backends import numpy_namespace, numpy_rows, numpy_ufuncs
 from gradwrap.backends.companions import enter_all
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core.array import protocol
@@ -42,6 +42,7 @@ def register_all() -> None:
     for name, backend in LIBRARIES.items():
         register_backend(name, functools.partial(_make, name, backend))
     numpy_ufuncs.register_all()
+    numpy_rows.register_all()
     protocol.install(_numpy_handlers)
     advisers["scipy"] = _advise_on_scipy
     enter_all()

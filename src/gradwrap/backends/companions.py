@@ -2,8 +2,8 @@
 
 `scipy.fft` asks the backends that are registered with it, and einops the subclasses of its own.
 scikit-learn works in the namespace of its arrays if it is told so by `array_api_dispatch=True`.
-Dask has none, and is to refuse tracked values where it would take them for constants.
-None of them is imported by gradwrap.
+Dask has none, and is to refuse tracked values where it would take them for constants. The labelled
+arrays of xarray become containers. None of these packages is imported by gradwrap.
 """
 
 from __future__ import annotations
@@ -159,6 +159,14 @@ def _enter_dask(name: str, module: Any) -> None:
     getattr(import_module("gradwrap.backends.dask_protocol"), name)(module)
 
 
+# xarray -------------------------------------------------------------------------------------------
+
+
+def _enter_xarray(_module: Any) -> None:
+    import_module("gradwrap.backends.xarray").enter_all()
+    import_module("gradwrap.backends.xarray_functions")
+
+
 _entered: list[Any] = []
 ENTRIES: dict[str, Callable[[Any], None]] = {
     "dask.delayed": functools.partial(_enter_dask, "enter_delayed"),
@@ -169,4 +177,5 @@ ENTRIES: dict[str, Callable[[Any], None]] = {
     "sklearn.metrics._classification": _let_floats_through,
     "sklearn.metrics._regression": _let_floats_through,
     "sklearn.metrics.cluster._unsupervised": _let_floats_through,
+    "xarray": _enter_xarray,
 }

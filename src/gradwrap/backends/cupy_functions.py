@@ -83,7 +83,8 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
         cls = type_of(variable)
         if isinstance(counterpart, np.ufunc):
             return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
-        if counterpart in ALWAYS or is_recorded([args, kwargs]) or _writes(args, kwargs):
+        needed = counterpart in ALWAYS or is_recorded([args, kwargs]) or _writes(args, kwargs)
+        if needed or (counterpart is not None and type(native(variable)) is not cupy.ndarray):
             if counterpart is None:
                 raise NoRuleError(_no_rule(known))
             args, kwargs = as_numpys(known, counterpart, args, kwargs)

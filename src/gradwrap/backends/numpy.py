@@ -14,6 +14,7 @@ from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_
 from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.backends.numpy_sums import summed
 from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
@@ -48,6 +49,8 @@ REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
 
 PARTS = 4
 """A part that is saved is copied, if so many make the whole array that is being written to."""
+SHORT = 16
+"""Lines of so many equal numbers are made, since formulas take longer over a view of them."""
 SMALL = 1 << 10
 """Up to so many elements, repeating values takes less time than a view that repeats them."""
 
@@ -75,8 +78,22 @@ def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> An
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
 
+def _reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
+    return x.copy().reshape(shape) if copy else x.reshape(shape)
+
+
+def _expand_dims(x: Any, /, *, axis: int = 0) -> Any:
+    if axis == -1:
+        return x[..., None]
+    return x[..., None, :] if axis == -2 and x.ndim else np.expand_dims(x, axis)
+
+
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
-    if math.prod(shape) > SMALL:
+    size = math.prod(shape)
+    if size > SMALL:
+        times = shape[-1]
+        if times <= SHORT and x.shape[-1:] == (1,) and x.size * times == size:
+            return x.repeat(times).reshape(shape)  # a view makes each use go line by line
         return np.broadcast_to(x, shape)
     whole = np.empty(shape, x.dtype)
     whole[...] = x
@@ -91,6 +108,13 @@ def _min(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
     return MINIMUM_REDUCE(x, axis, None, None, keepdims)
 
 
+def _stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    shapes = {getattr(array, "shape", None) for array in arrays}
+    if axis == 0 and len(shapes) == 1 and None not in shapes:
+        return np.concatenate([array[None] for array in arrays])
+    return np.stack(arrays, axis=axis)
+
+
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return untyped.linalg.cholesky(x, upper=upper)
 
@@ -99,6 +123,8 @@ OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "clip": _clip,
         "linalg.cholesky": _cholesky,
+        "linalg.solve": untyped.linalg.solve,
+        "stack": _stack,
         "linalg.trace": _trace,
         "sum": _sum,
         "max": _max,
@@ -141,8 +167,19 @@ class NumPyBackend(Backend):
             matmul=np.matmul,
             matrix_transpose=operator.attrgetter("mT"),
             sum=summed,
+            reshape=_reshape,
+            expand_dims=_expand_dims,
             broadcast_to=_repeated,
         )
+        find = direct.__dict__["__getattr__"]
+
+        def with_solve(name: str) -> Any:
+            if name == "linalg":  # an import, which not every program needs
+                direct.__dict__[name] = module_like(find(name), solve=untyped.linalg.solve)
+                return direct.__dict__[name]
+            return find(name)
+
+        direct.__dict__["__getattr__"] = with_solve
         return direct
 
     def native(self, path: str) -> Callable[..., Any] | None:
@@ -210,7 +247,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = True
+    tells_views = keeps_base = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
@@ -258,10 +295,10 @@ class NumPyBackend(Backend):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if is_basic_key(key):
             part = buffer[key]
-            if self.may_be_view(part, buffer):
-                part += values
-            else:
+            if part.base is None:  # a number, or a copy
                 buffer[key] = part + values
+            else:
+                part += values
         elif _is_mask(key):
             buffer[key] += values
         else:

@@ -1,4 +1,8 @@
-"""Adding values at indices that may repeat: by `np.bincount`, or by `np.add.at`."""
+"""Adding values at indices that may repeat.
+
+`np.add.at` has a fast loop for one array of indices into an array of one axis, and takes five to
+ten times as long for anything else. So the places that a key names are counted in the flat buffer.
+"""
 
 from __future__ import annotations
 
@@ -14,36 +18,37 @@ if TYPE_CHECKING:
 
 untyped: Any = np
 ARRAYS: tuple[type[Any], ...] = (np.ndarray, list)
-SPARSE = 4
-"""How many times more places than indices there may be for `np.bincount`, which visits them all."""
-DOUBLE = 8  # bytes of the numbers that it adds up
+DOUBLE = 8  # bytes of the numbers that `np.bincount` adds up
+MANY = 64
+"""From so many values for each place, numbers of less precision are added up as doubles."""
 
 
 def add_at(buffer: Any, key: Any, values: Any) -> None:
     """Add values to the elements of a buffer that a key names, as often as it names them."""
     axis, arrays = _index_arrays(key)
-    shape = buffer.shape
-    lengths = shape[axis : axis + len(arrays)]
-    rows = math.prod(lengths)
-    if (
-        not arrays
-        or buffer.dtype.kind != "f"
-        or buffer.dtype.itemsize > DOUBLE
-        or not 0 < rows <= SPARSE * max(array.size for array in arrays)
-    ):
+    if not arrays or not buffer.flags.c_contiguous:
         np.add.at(buffer, key, values)
         return
-    at = np.ravel_multi_index(
-        np.broadcast_arrays(*map(_counted_from_front, arrays, lengths)), lengths
-    )
-    before, after = math.prod(shape[:axis]), math.prod(shape[axis + len(arrays) :])
-    whole = np.broadcast_to(values, (*shape[:axis], *at.shape, *shape[axis + len(arrays) :]))
+    shape = buffer.shape
+    end = axis + len(arrays)
+    before, rows, after = (math.prod(part) for part in (shape[:axis], shape[axis:end], shape[end:]))
+    if before == 1 and len(arrays) == 1:
+        at = arrays[0].astype(np.intp)  # `np.add.at` counts negative numbers from the end itself
+    else:
+        lengths = shape[axis:end]
+        counted = np.broadcast_arrays(*map(_counted_from_front, arrays, lengths))
+        at = np.ravel_multi_index(counted, lengths)
+    whole = np.broadcast_to(values, (*shape[:axis], *at.shape, *shape[end:])).reshape(-1)
     at = at.reshape(-1)
     if before != 1:
         at = (np.arange(before)[:, None] * rows + at).reshape(-1)
     if after != 1:
         at = (at[:, None] * after + np.arange(after)).reshape(-1)
-    buffer += np.bincount(at, whole.reshape(-1), buffer.size).reshape(shape)
+    flat = buffer.reshape(-1)
+    if buffer.dtype.kind == "f" and buffer.itemsize < DOUBLE and at.size >= MANY * buffer.size:
+        flat += np.bincount(at % buffer.size, whole, buffer.size)
+    else:
+        np.add.at(flat, at, whole.astype(buffer.dtype, copy=False))
 
 
 def _index_arrays(key: Any) -> tuple[int, list[Any]]:

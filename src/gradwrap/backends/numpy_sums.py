@@ -16,6 +16,8 @@ from gradwrap.core.values.dynamic import TUPLE
 ADD_REDUCE: Any = np.add.reduce
 SHORT = 64
 """The longest line that is short. So many numbers are added as exactly one by one as pairwise."""
+FEW = 8
+"""From so many lines on, a product for each of many sums takes less time than an einsum of all."""
 LARGE = 1 << 11
 PRODUCTS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -38,6 +40,8 @@ def summed(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
         found = x.reshape(before, length) @ np.ones(length, x.dtype)
     elif first == 0 and after > 1:
         found = np.ones(length, x.dtype) @ x.reshape(length, after)
+    elif length >= FEW:
+        found = np.ones(length, x.dtype) @ x.reshape(before, length, after)
     else:
         found = np.einsum("abc->ac", x.reshape(before, length, after))
     return found.reshape(shape[:first] + (1,) * (len(axes) * keepdims) + shape[last:])

@@ -1,16 +1,17 @@
-"""What can be part of a kernel, and one turn of a loop as instructions."""
+"""What can be part of a kernel."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.c_operations import DOUBLE, FLOAT, LONG, NUMBER, TYPES, elementwise
 from gradwrap.compiler.c_places import fits, is_plain_key, joined, reduced_axes, summed_axes
-from gradwrap.compiler.program import Cur, Instr, Loop, Prev, Ref, Turn, Value, mapped, refs
+from gradwrap.compiler.loops import Described, LoopBody, one_turn
+from gradwrap.compiler.program import Instr, Loop, Ref, Value, refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
 SMALL_PRODUCT = 1 << 19
 """The most multiplications of a matrix product in a loop that is not left to NumPy."""
@@ -38,13 +39,15 @@ class Ability:
         return self._takes(step, values, values[step.out], in_loop=False)
 
     def _takes_loop(self, loop: Loop, values: Any) -> bool:
-        body = unrolled_body(loop, values)
-        if body is None:
+        body = one_turn(loop, values)
+        if loop.turns < 1 or not can_begin(loop, body, values):
             return False
         described = Described(values, body.values)
         return all(
-            self._takes(instr, described, described[instr.out], in_loop=True)
-            for instr in body.instrs
+            self._takes_loop(step, described)
+            if isinstance(step, Loop)
+            else self._takes(step, described, described[step.out], in_loop=True)
+            for step in body.steps
         )
 
     def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
@@ -124,72 +127,13 @@ class Ability:
         return size <= (SMALL_PRODUCT if in_loop else SMALLER_PRODUCT)
 
 
-class Described:
-    """The values of a program, and those of a loop's body beside them."""
-
-    def __init__(self, outer: Any, inner: dict[int, Value]) -> None:
-        self.outer = outer
-        self.inner = inner
-
-    def __getitem__(self, index: int) -> Value:
-        found = self.inner.get(index)
-        return self.outer[index] if found is None else found
-
-
-class LoopBody(NamedTuple):
-    """One turn of a loop as instructions. New values have numbers below zero."""
-
-    instrs: list[Instr]
-    values: dict[int, Value]
-    rows: list[int]
-    """The number of the value that each row gives."""
-    previous: dict[int, tuple[int, Any]]
-    """By row: the number that its value of the turn before has here, and the first one."""
-    turns: dict[int, int]
-    """By stack: the number of its row of this turn."""
-
-
-numbers: Iterator[int] = iter(range(-1, -(1 << 60), -1))
-
-
-def unrolled_body(loop: Loop, values: Any) -> LoopBody | None:
-    """Return one turn of a loop as instructions; None if it is none that C can carry on."""
-    rows = [next(numbers) for _ in loop.rows]
-    body = LoopBody([], {}, rows, {}, {})
-    failed: list[Any] = []
-
-    def operand(leaf: Any) -> Any:
-        if type(leaf) is Cur:
-            return Ref(rows[leaf.row])
-        if type(leaf) is Turn:
-            index = leaf.stack.index
-            if index not in body.turns:
-                number = body.turns[index] = next(numbers)
-                stack = values[index]
-                shape = stack.shape[1:]
-                body.values[number] = Value(shape, stack.dtype, bool(shape))
-            return Ref(body.turns[index])
-        if type(leaf) is Prev:
-            if leaf.row not in body.previous:
-                body.previous[leaf.row] = (next(numbers), leaf.init)
-            number, init = body.previous[leaf.row]
-            value = body.values[number] = loop.rows[leaf.row].value
-            if init != leaf.init:
-                failed.append(leaf)
-            elif type(init) is Ref:
-                first = values[init.index]
-                if first.shape != value.shape or first.dtype != value.dtype:
-                    failed.append(leaf)
-            elif value.shape or not isinstance(init, (int, float, NUMBER)):
-                failed.append(leaf)
-            return Ref(number)
-        return leaf
-
-    for number, row in zip(rows, loop.rows, strict=True):
-        body.values[number] = row.value
-    for number, row in zip(rows, loop.rows, strict=True):
-        args, kw = mapped(row.args, operand), mapped(row.kw, operand)
-        body.instrs.append(Instr(row.fn, row.name, args, kw, number, line=row.line))
-    if failed or loop.turns < 1:
-        return None
-    return body
+def can_begin(loop: Loop, body: LoopBody, values: Any) -> bool:
+    """Tell if the values before the first turn are described as those of later turns are."""
+    for row, (_, init) in body.previous.items():
+        value = loop.rows[row].value
+        if type(init) is not Ref:
+            if value.shape or not isinstance(init, (int, float, NUMBER)):
+                return False
+        elif values[init.index].shape != value.shape or values[init.index].dtype != value.dtype:
+            return False
+    return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.c_ability import numbers
 from gradwrap.compiler.c_operations import Elementwise
+from gradwrap.compiler.loops import numbers
 from gradwrap.compiler.program import Ref
 
 if TYPE_CHECKING:

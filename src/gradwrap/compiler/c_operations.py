@@ -176,7 +176,7 @@ def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> tuple[
     if name in BUILTIN:
         return f"__builtin_{BUILTIN[name]}{suffix}({arguments})", ""
     if name == "power":
-        short = _power(args[1])
+        short = power(args[1])
         if short is not None:
             return short.replace("sqrt", f"__builtin_sqrt{suffix}"), ""
         return f"pow{suffix}({arguments})", "pow"
@@ -185,9 +185,9 @@ def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> tuple[
     return None
 
 
-def _power(exponent: Any) -> str | None:
-    """The expression for a power that needs no function."""
-    if type(exponent) is Ref:
+def power(exponent: Any) -> str | None:
+    """Return the expression for a power that needs no function; None if it needs one."""
+    if type(exponent) is Ref or isinstance(exponent, complex):
         return None
     shorts = {
         0.0: "1",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gradwrap.compiler.c_operations import DOUBLE, NUMBER
 from gradwrap.compiler.program import Instr, Ref, Value
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE
@@ -187,20 +189,8 @@ def joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | N
 
 def order_of(instr: Instr, rank: int) -> list[int]:
     """The axes of a transposed array."""
-    order = list(range(rank))
-    if instr.name in ("mT", "matrix_transpose"):
-        order[-2:] = order[-1:-3:-1]
-    elif instr.name == "swapaxes":
-        first, second = (int(axis) % rank for axis in instr.args[1:3])
-        order[first], order[second] = order[second], order[first]
-    elif instr.name == "moveaxis":
-        axis = order.pop(int(instr.args[1]) % rank)
-        order.insert(int(instr.args[2]) % rank, axis)
-    else:
-        axes: Any = instr.args[1:] if len(instr.args) > 1 else ()
-        axes = axes[0] if len(axes) == 1 and isinstance(axes[0], (TUPLE, LIST)) else axes
-        order = [int(axis) % rank for axis in axes] if axes and axes[0] is not None else order[::-1]
-    return order
+    sample: Any = np.broadcast_to(0, range(rank))  # of which each axis has its number as its length
+    return list(instr.fn(sample, *instr.args[1:], **dict(instr.kw)).shape)
 
 
 def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -17,10 +17,6 @@ from gradwrap.compiler.c_ability import (
     JOINING,
     REDUCTIONS,
     TRANSPOSED,
-    Described,
-    LoopBody,
-    numbers,
-    unrolled_body,
 )
 from gradwrap.compiler.c_functions import (
     Export,
@@ -62,6 +58,7 @@ from gradwrap.compiler.c_places import (
 from gradwrap.compiler.c_runs import Literal as NumberLiteral
 from gradwrap.compiler.c_runs import Local, NumberStatement, Place, Text, written_run
 from gradwrap.compiler.groups import Unit, scheduled
+from gradwrap.compiler.loops import Described, LoopBody, numbers, one_turn
 from gradwrap.compiler.program import Instr, Loop, Ref, Value, given, refs, used
 
 if TYPE_CHECKING:
@@ -232,7 +229,7 @@ class Kernel:
         return arr.root in self.members and self.members[arr.root] <= dying
 
     def release(self, dying: Iterable[int]) -> None:
-        for index in dying:
+        for index in sorted(dying):  # so that the text is the same each time
             found = self.where.get(index)
             root = found.root if isinstance(found, Arr) else -1
             if root not in self.members:
@@ -1001,8 +998,7 @@ class Kernel:
 
     def _loop(self, loop: Loop) -> None:
         """Write a recurrence."""
-        body = unrolled_body(loop, self.values)
-        assert body is not None
+        body = one_turn(loop, self.values)
         outer = self.values
         self.values = Described(outer, body.values)
         state = _Carrying(self, loop, body)
@@ -1069,7 +1065,7 @@ class _Carrying:
                 room = self._alone(row)
                 kernel.assign(room, first, "=")
                 self.carried[row] = room
-        for row in {*body.previous, *loop.finals}:
+        for row in sorted({*body.previous, *loop.finals}):
             if loop.rows[row].value.shape and row not in self.stacks:
                 self.spare[row] = self._alone(row)
 
@@ -1112,7 +1108,7 @@ class _Carrying:
         outside = kernel.targets, kernel.dying_here
         kernel.targets, kernel.dying_here = targets, frozenset(owned)
         kept = {body.rows[row] for row in {*body.previous, *loop.stacks, *loop.finals}}
-        kernel.perform(list(body.instrs), kept)
+        kernel.perform(list(body.steps), kept)
         kernel.targets, kernel.dying_here = outside
         self._carry_on(counter, targets)
         for number in [*body.rows, *owned]:
@@ -1128,7 +1124,8 @@ class _Carrying:
             if isinstance(found, Num):
                 stack = self.stacks.get(row)
                 if stack is not None:
-                    kernel.line(f"{stack.pointer}[{counter}] = {found.text};")
+                    place = f"{stack.offset} + {counter} * {stack.strides[0]}"
+                    kernel.line(f"{stack.pointer}[{place}] = {found.text};")
                 carried = self.carried.get(row)
                 if isinstance(carried, Num):
                     swaps.append(f"{carried.text} = {found.text};")

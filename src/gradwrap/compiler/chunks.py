@@ -22,6 +22,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.compiler.sharing import shared
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ LARGE = 1 << 14
 """The least elements of arrays that are computed in chunks."""
 CACHE = 1 << 20
 LEAST, MOST = 1 << 13, 1 << 15
+SMALL = 1 << 22
+"""So many bytes, of few operations, are not worth pieces."""
 
 
 @dataclass(slots=True)
@@ -175,6 +178,7 @@ def _chunk(
             collected.add(step.out)
     if len(chunk.instrs) < 2:
         return None
+    chunk.instrs = shared(chunk.instrs, values)
     chunk.writes = list(chains.values())
     for chain in chunk.writes:
         if any(step.out in later for step in chain[:-1]):
@@ -192,7 +196,9 @@ def _chunk(
                 reads[index] = None
     chunk.reads = tuple(reads)
     chunk.size = _size(chunk, steps)
-    return chunk if chunk.size < chunk.elements else None
+    outside = len(chunk.reads) + len(chunk.outs) + len(chunk.writes)
+    is_short = len(steps) <= outside and 8 * chunk.elements * outside <= SMALL
+    return chunk if chunk.size < chunk.elements and not is_short else None
 
 
 def _size(chunk: Chunk, steps: list[Instr]) -> int:

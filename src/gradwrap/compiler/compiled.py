@@ -13,12 +13,12 @@ import inspect
 import pathlib
 import threading
 import warnings
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from gradwrap.compiler.engines import Executable, Unsupported, engine_named
+from gradwrap.compiler.libraries import NUMPY, Compilable, is_array, library_of, on_host
 from gradwrap.compiler.passes import (
     constants_of,
     difference,
@@ -27,19 +27,19 @@ from gradwrap.compiler.passes import (
     sharing,
     simplified,
 )
-from gradwrap.compiler.program import NDARRAY, Missed, Program
+from gradwrap.compiler.program import NDARRAY, Constant, Missed, Program
 from gradwrap.compiler.rolling import rolled
-from gradwrap.compiler.source import numpy_engine
-from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, is_input, trace
+from gradwrap.compiler.source import Source
+from gradwrap.compiler.surroundings import Surroundings
+from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, shares, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten
 from gradwrap.errors import CompileError, CompileWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from gradwrap.compiler.program import Constant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,10 +55,19 @@ class _Call(NamedTuple):
     kwargs: dict[str, Any]
     leaves: Sequence[Any]
     treedef: TreeDef
+    library: Compilable
+    """The library of its arrays."""
+
+
+def _call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    leaves, treedef = flatten_exactly((args, kwargs))
+    return _Call(args, kwargs, leaves, treedef, library_of(leaves))
 
 
 class _Entry:
     """What is known for one signature."""
+
+    library: Compilable = NUMPY
 
     def __init__(self, key: Any, treedef: TreeDef, names: tuple[str, ...]) -> None:
         self.key = key
@@ -72,9 +81,22 @@ class _Entry:
         self.executable: Executable | None = None
         self.tree: TreeDef | None = None
         self.notes: list[str] = []
-        self.surroundings: tuple[_Place, ...] = ()
+        self.surroundings: Surroundings | None = None
         self.rebound = 0
         """How often they have changed."""
+        self.own_changes = 0
+        """How often the function has changed them itself, call after call."""
+        self.is_new = True
+        """Whether no call has returned yet."""
+
+    def restart(self) -> None:
+        """Forget what was traced."""
+        self.program = self.executable = self.tree = None
+        self.traces, self.constants = [], []
+
+    def changed(self) -> str:
+        """The name of something that has changed around the function; "" if nothing has."""
+        return "" if self.surroundings is None else self.surroundings.changed()
 
 
 class Compiled(Generic[P, R]):
@@ -132,22 +154,21 @@ class Compiled(Generic[P, R]):
     def save(self, path: str | pathlib.Path) -> None:
         """Write the newest program as a module that needs NumPy alone, its arrays beside it.
 
-        Its function is `compiled(*leaves)`: it takes the arrays among the arguments, and returns
-        the arrays of the result as a tuple. A branch that was not traced raises `Missed`.
+        That of a call with CuPy's arrays needs CuPy too. Its function is `compiled(*leaves)`: it
+        takes the arrays among the arguments, and returns the arrays of the result as a tuple. A
+        branch that was not traced raises `Missed`.
 
         Raises
         ------
         CompileError
             There is no program: no call was made, or all of them ran eagerly.
         """
-        from gradwrap.compiler.source import Source
-
-        entry, _ = self._newest()
+        entry, executable = self._newest()
         assert entry.program is not None
         path = pathlib.Path(path)
-        source = Source(entry.program)
-        arrays = {**source.writer.arrays, **source.writer.by_reference}
+        source = Source(entry.program) if executable.module is None else executable.module
         path.write_text(source.text(f"{path.stem}.npz"), encoding="utf-8")
+        arrays = {name: on_host(array) for name, array in source.arrays.items()}
         if arrays:
             np.savez(path.with_suffix(".npz"), **arrays)
 
@@ -161,8 +182,7 @@ class Compiled(Generic[P, R]):
             eagerly.
         """
         self(*args, **kwargs)
-        leaves, treedef = flatten((args, kwargs))
-        call = _Call(args, kwargs, leaves, treedef)
+        call = _call_of(args, kwargs)
         entry = self._entries.get(self._key(call))
         if entry is None:
             raise CompileError(
@@ -172,14 +192,16 @@ class Compiled(Generic[P, R]):
             )
         if entry.executable is None:
             raise CompileError(f"this call runs eagerly: {entry.reason}")
-        found = entry.executable.call(*filter(self._inputs(call), leaves))
+        found = entry.executable.call(*filter(self._inputs(call), call.leaves))
         wanted, tree = flatten(self._function(*args, **kwargs))
         problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, False)
         if problem:
             raise CompileError(f"the program of {self!r} differs from the function: {problem}")
         lines = [
             f"output {number}: {_ulps(a, b):.3g} ulp of the largest element"
-            for number, (a, b) in enumerate(zip(wanted, found, strict=True))
+            for number, (a, b) in enumerate(
+                zip(map(on_host, wanted), map(on_host, found), strict=True)
+            )
             if isinstance(a, (NDARRAY, NUMBER))
         ]
         return "\n".join(lines)
@@ -195,7 +217,8 @@ class Compiled(Generic[P, R]):
         lines = [f"arguments: {described or 'none'}"]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
-        lines.append(f"engine: {self._engine}")
+        own = entry.library.name
+        lines.append(f"engine: {self._engine if own == 'numpy' else own}")
         blocks = list(entry.program.blocks())
         lines.append(f"instructions: {sum(len(block.body) for block in blocks)}")
         guards = [block for block in blocks if block.guard is not None]
@@ -223,21 +246,20 @@ class Compiled(Generic[P, R]):
     # Calls ----------------------------------------------------------------------------------------
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        leaves, treedef = flatten((args, kwargs))
-        if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in leaves):
+        call = _call_of(args, kwargs)
+        if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         if getattr(self._tracing, "active", False):
             return self._function(*args, **kwargs)
-        call = _Call(args, kwargs, leaves, treedef)
         key = self._key(call)
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None or not _is_current(entry):
+            if entry is None or entry.is_new or entry.changed():
                 return self._first(key, call)
             if entry.executable is None:
                 return self._function(*args, **kwargs)
             self._use(entry)
-        inputs = list(filter(self._inputs(call), leaves))
+        inputs = list(filter(self._inputs(call), call.leaves))
         try:
             found = entry.executable.call(*inputs)
         except Missed:
@@ -248,6 +270,7 @@ class Compiled(Generic[P, R]):
 
     def _inputs(self, call: _Call) -> Callable[[Any], bool]:
         """What tells an input from the other leaves."""
+        is_input = call.library.is_input
         if not self._static:
             return is_input
         fixed = {id(leaf) for leaf in flatten(self._static_parts(call.args, call.kwargs))[0]}
@@ -278,21 +301,31 @@ class Compiled(Generic[P, R]):
 
     def _key(self, call: _Call) -> Any:
         is_given = self._inputs(call)
-        return (call.treedef, *(_leaf_key(leaf, is_given(leaf)) for leaf in call.leaves))
+        place = call.library.place
+        return (call.treedef, *(_leaf_key(x, place, is_given=is_given(x)) for x in call.leaves))
 
     def _first(self, key: Any, call: _Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
         before = self._entries.get(key)
         entry = _Entry(key, call.treedef, self._input_names(call))
-        entry.surroundings = tuple(_surroundings(self._function))
-        entry.rebound = 0 if before is None else before.rebound + 1
+        entry.library = call.library
+        inputs = self._inputs(call)
+        others = [x for x in call.leaves if not inputs(x) and not is_array(x)]
+        surroundings = Surroundings(self._function, others, is_array, call.library.replaces)
+        changed = before.changed() if before is not None else ""
+        if before is not None and changed:
+            entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
         if entry.rebound > MOST_BRANCHES:
             entry.reason = (
-                f"a variable of its closure or module changes from call to call, as "
-                f"{_changed(before)} did. Fix: pass it as an argument"
+                f"what it finds around itself changes from call to call, as {changed} did. "
+                "Fix: pass it as an argument"
             )
-            entry.surroundings = ()
             self._warn(entry)
+        elif surroundings.is_too_large:
+            entry.reason = "it finds too many objects around itself. Fix: pass them as arguments"
+            self._warn(entry)
+        else:
+            entry.surroundings = surroundings
         if len(self._entries) >= MOST_PROGRAMS and key not in self._entries:
             entry.reason = (
                 f"it was called with more than {MOST_PROGRAMS} signatures. Fix: pass numbers that "
@@ -316,60 +349,60 @@ class Compiled(Generic[P, R]):
 
     def _traced(self, entry: _Entry, call: _Call) -> Any:
         if entry.reason:
+            entry.is_new = False
             return self._function(*call.args, **call.kwargs)
+        surroundings = entry.surroundings
+        assert surroundings is not None
+        found, problem = self._attempted(entry, call)
+        wanted = self._function(*call.args, **call.kwargs)  # an error leaves the entry new
+        problem = problem or _differing(entry, wanted, found)
+        if problem and surroundings.replaces:
+            surroundings.compare_contents()
+            entry.restart()
+            found, problem = self._attempted(entry, call)
+            problem = problem or _differing(entry, wanted, found)
+        changed = "" if problem else surroundings.changed()
+        entry.own_changes = entry.own_changes + 1 if changed else 0
+        if entry.own_changes > 1:
+            problem = f"it changes what it finds around itself: {changed}. Fix: return what is new"
+        if problem:
+            self._give_up(entry, problem, warn=False)
+        else:
+            self._use(entry)
+        entry.is_new = False
+        self._warn(entry)
+        return wanted
+
+    def _attempted(self, entry: _Entry, call: _Call) -> tuple[tuple[Any, ...], str]:
+        """Trace and run the program; return what it gives, and why there is none if so."""
         inputs = self._inputs(call)
-        given = list(filter(inputs, call.leaves))
-        found: tuple[Any, ...] | None = None
-        failure: Exception | None = None
         collects = gc.isenabled()
         gc.disable()  # it would walk through the trace again and again
         try:
             self._tracing.active = True
-            self._extend(entry, call, inputs)
+            with call.library.current():
+                self._extend(entry, call, inputs)
+            assert entry.executable is not None
+            return entry.executable.call(*filter(inputs, call.leaves)), ""
         except (Unhandled, Unsupported) as error:
-            self._give_up(entry, str(error), warn=False)
+            return (), str(error)
         except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
-            failure = error
+            return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self._tracing.active = False
             if collects:
                 gc.enable()
-        if failure is None and not entry.reason:
-            assert entry.executable is not None
-            try:
-                found = entry.executable.call(*given)
-            except Exception as error:  # noqa: BLE001  likewise
-                failure = error
-        wanted = self._function(
-            *call.args, **call.kwargs
-        )  # where this raises, the next call tries again
-        if failure is not None:
-            text = f"tracing it raised {type(failure).__name__}: {failure}"
-            self._give_up(entry, text, warn=False)
-        handed, tree = flatten(wanted)
-        if found is not None:
-            assert entry.executable is not None
-            problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
-            if problem:
-                self._give_up(
-                    entry, f"its program gives {problem}. This is a defect of gradwrap", warn=False
-                )
-            else:
-                self._use(entry)
-        self._warn(entry)
-        return wanted
 
     def _extend(self, entry: _Entry, call: _Call, inputs: Callable[[Any], bool]) -> None:
         """Trace a way through the function, and write the program anew."""
         leaves, treedef = call.leaves, call.treedef
-        strange = next((leaf for leaf in leaves if _is_strange(leaf)), None)
-        if strange is not None:
-            raise Unhandled(
-                f"an argument is a {type(strange).__module__}.{type(strange).__name__}. "
-                "Fix: pass numpy.ndarray of a numeric dtype"
-            )
-        one = trace(self._function, leaves, treedef, inputs)
-        other = trace(self._function, leaves, treedef, inputs)
+        strange = call.library.strange(leaves)
+        if strange:
+            raise Unhandled(strange)
+        surroundings = entry.surroundings
+        assert surroundings is not None
+        one = trace(self._function, leaves, treedef, inputs, surroundings, call.library)
+        other = trace(self._function, leaves, treedef, inputs, surroundings, call.library)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -381,8 +414,10 @@ class Compiled(Generic[P, R]):
             raise Unhandled("its result has another structure in another branch")
         entry.tree = one.tree
         entry.traces.append(one)
-        entry.constants.append(_named(constants_of(one, other), entry.surroundings))
+        fixed = [leaf for leaf in leaves if is_array(leaf) and not inputs(leaf)]
+        entry.constants.append(_named(constants_of(one, other), entry, fixed))
         entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
+        self._quick = None  # it goes to the program before
 
     def _built(
         self, entry: _Entry, leaves: Sequence[Any], inputs: Callable[[Any], bool]
@@ -392,7 +427,9 @@ class Compiled(Generic[P, R]):
         wanted = entry.traces[-1].results
         notes: list[str] = []
         program = self._simplified(entry, roll=True)
-        engines = (numpy_engine,) if self._engine == "numpy" else (self._make, numpy_engine)
+        own = entry.library.engine
+        chosen = entry.library.chosen(self._engine, self._make)
+        engines = (own,) if chosen == own else (chosen, own)
         problem = ""
         for engine in engines:
             try:
@@ -403,20 +440,20 @@ class Compiled(Generic[P, R]):
             else:
                 if not problem:
                     return program, executable, notes
-            if engine is numpy_engine:
+            if engine == own:
                 break
             if problem not in self._told:
                 self._told.add(problem)
                 warnings.warn(
                     f"gradwrap.compile: the engine {self._engine!r} cannot take {self!r}: "
-                    f"{problem}. The numpy engine is used.",
+                    f"{problem}. The {entry.library.name} engine is used.",
                     CompileWarning,
-                    stacklevel=7,
+                    stacklevel=8,
                 )
             notes.append(f"engine {self._engine!r}: {problem}")
         program = self._simplified(entry, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
-        return program, numpy_engine(program, in_chunks=False), notes
+        return program, own(program, plainly=True), notes
 
     def _simplified(self, entry: _Entry, *, roll: bool) -> Program:
         names = entry.names
@@ -433,8 +470,8 @@ class Compiled(Generic[P, R]):
 
     def _give_up(self, entry: _Entry, reason: str, *, warn: bool = True) -> None:
         entry.reason = reason
-        entry.program = entry.executable = None
-        entry.traces, entry.constants = [], []
+        entry.surroundings = None
+        entry.restart()
         if self._latest is entry:
             self._latest = self._quick = None
         if warn:
@@ -485,20 +522,22 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
         name = f"a{number}"
         if key[0] != "array":
             scope[f"K{number}"] = key
-            scope["leaf_key"] = _leaf_key
-            tests.append(f"leaf_key({name}, False) == K{number}")
+            scope["leaf_key"] = functools.partial(_leaf_key, place=None, is_given=False)
+            tests.append(f"leaf_key({name}) == K{number}")
             continue
-        _, kind, shape, dtype, strides = key
+        _, kind, shape, dtype, strides, place = key
         scope[f"D{number}"] = dtype
         scope[f"T{number}"] = kind
         given.append(name)
         tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
-        if kind is np.ndarray:
+        if not issubclass(kind, NUMBER):
+            tests += entry.library.place_test(name, place)
             tests += [f"{name}.dtype is D{number}", f"{name}.shape == {shape!r}"]
             order = "c_contiguous" if strides is None else ""
             tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
-    for number, place in enumerate(entry.surroundings):
+    for number, place in enumerate(entry.surroundings.places if entry.surroundings else ()):
         scope[f"P{number}"], scope[f"V{number}"] = place.holder, place.value
+        scope[f"H{number}"] = place.holds
         tests.append(place.test(number))
     result = "call({})".format(", ".join(given))
     ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
@@ -525,35 +564,25 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
 # Signatures ---------------------------------------------------------------------------------------
 
 
-def _leaf_key(leaf: Any, is_given: bool) -> Any:
-    """What stands for a leaf in the signature."""
+def _leaf_key(leaf: Any, place: Any, *, is_given: bool) -> Any:
+    """What stands for a leaf in the signature; `place` is that of its library."""
     if is_given:
         strides = None
-        if isinstance(leaf, NDARRAY) and not leaf.flags.c_contiguous:
+        if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
             strides = leaf.strides
-        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides)
+        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides, place(leaf))
     kind = type_of(leaf)
     if kind is float:
         return (kind, leaf.hex())
     if kind is complex:
         return (kind, leaf.real.hex(), leaf.imag.hex())
-    if isinstance(leaf, (NDARRAY, NUMBER)):
+    if is_array(leaf):
         return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
     try:
         hash(leaf)
     except TypeError:
         return (kind, id(leaf), "unhashable")
     return (kind, leaf)
-
-
-def _is_strange(leaf: Any) -> bool:
-    """Tell if a leaf is an array that is none of NumPy's, or cannot be known by value."""
-    kind: Any = type_of(leaf)
-    if isinstance(leaf, NDARRAY):
-        return kind is not NDARRAY or not is_input(leaf)
-    if isinstance(leaf, NUMBER):
-        return False
-    return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__") or kind.__hash__ is None
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -575,97 +604,41 @@ def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
     return shown
 
 
-# What a function finds around itself --------------------------------------------------------------
+def _named(
+    constants: dict[int, Constant], entry: _Entry, fixed: Sequence[Any]
+) -> dict[int, Constant]:
+    """Give constants the names of the variables that hold them, and freeze static arguments.
 
-PLAIN = (bool, int, float, complex, str, type(None))
-
-
-class _Place:
-    """A variable of the function's closure or module, and what it held when it was traced."""
-
-    __slots__ = ("holder", "key", "name", "value")
-
-    def __init__(self, name: str, holder: Any, key: str | None) -> None:
-        self.name = name
-        self.holder = holder
-        self.key = key
-        self.value: Any = self.now()
-
-    def now(self) -> Any:
-        """What it holds."""
-        if self.key is None:
-            return self.holder.cell_contents
-        return self.holder.get(self.key)
-
-    def test(self, number: int) -> str:
-        """The test that it still holds that, as text."""
-        if self.key is None:
-            return f"P{number}.cell_contents is V{number}"
-        return f"P{number}.get({self.key!r}) is V{number}"
-
-
-def _is_current(entry: _Entry) -> bool:
-    return all(place.now() is place.value for place in entry.surroundings)
-
-
-def _changed(entry: _Entry | None) -> str:
-    """The name of a variable that has changed."""
-    places = () if entry is None else entry.surroundings
-    return next((place.name for place in places if place.now() is not place.value), "one")
-
-
-def _surroundings(function: Any) -> Iterable[_Place]:
-    """The numbers and arrays in the variables that a function, and those it calls, refer to."""
-    waiting: list[Any] = [function]
-    seen: set[int] = set()
-    found: set[tuple[int, str]] = set()
-    while waiting and len(seen) < MOST_PROGRAMS:
-        one = waiting.pop()
-        while isinstance(one, functools.partial):
-            one = one.func
-        one = getattr(one, "__func__", one)
-        if not isinstance(one, FunctionType) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        places: list[tuple[str, Any, str | None]] = [
-            (name, cell, None)
-            for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True)
-        ]
-        is_ours = (one.__module__ or "").startswith("gradwrap.")
-        if not is_ours:
-            places += [
-                (n, one.__globals__, n) for n in _global_names(one.__code__, one.__globals__)
-            ]
-        for name, holder, key in places:
-            try:
-                place = _Place(name, holder, key)
-            except ValueError:  # an empty cell
-                continue
-            if isinstance(place.value, (NDARRAY, NUMBER, *PLAIN)):
-                if not is_ours and (id(holder), name) not in found:
-                    found.add((id(holder), name))
-                    yield place
-            elif callable(place.value):
-                waiting.append(place.value)
-
-
-def _global_names(code: Any, scope: dict[str, Any]) -> Iterable[str]:
-    yield from (name for name in code.co_names if name in scope)
-    for constant in code.co_consts:
-        if isinstance(constant, type(code)):
-            yield from _global_names(constant, scope)
-
-
-def _named(constants: dict[int, Constant], surroundings: Sequence[_Place]) -> dict[int, Constant]:
-    """Constants with the names of the variables that hold them."""
-    names = {id(place.value): place.name for place in surroundings}
-    return {
-        index: constant._replace(name=names.get(id(constant.array), constant.name))
-        for index, constant in constants.items()
-    }
+    Raises
+    ------
+    Unhandled
+        One of them is in no variable that is watched: it could be replaced by another.
+    """
+    found: dict[int, Constant] = {}
+    for index, constant in constants.items():
+        found[index] = constant
+        if constant.by_reference and any(shares(constant.array, one) for one in fixed):
+            found[index] = Constant(entry.library.copied(constant.array), False, "")
+        elif constant.by_reference:
+            assert entry.surroundings is not None
+            name = entry.surroundings.name_of(constant.array)
+            if name is None:
+                raise Unhandled(
+                    f"it uses an array of {constant.array.shape} elements that was not made in it, "
+                    "and is in no variable that it names. Fix: pass it as an argument"
+                )
+            found[index] = constant._replace(name=name)
+    return found
 
 
 # Comparing results --------------------------------------------------------------------------------
+
+
+def _differing(entry: _Entry, wanted: Any, found: Sequence[Any]) -> str:
+    """Say how the results of an entry's program differ from those of the function."""
+    handed, tree = flatten(wanted)
+    problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
+    return problem and f"its program gives {problem}. This is a defect of gradwrap"
 
 
 def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:
@@ -687,6 +660,7 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], exactly: bool) -> str
     for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
         if type(a) is not type(b):
             return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
+        a, b = on_host(a), on_host(b)  # noqa: PLW2901  the same results
         if not isinstance(a, (NDARRAY, NUMBER)):
             if a != b and not (np.isnan(a) and np.isnan(b)):
                 return f"{b!r} in place of {a!r}, output {number}"
@@ -731,7 +705,7 @@ def compile(
 def compile(
     f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
 ) -> Any:
-    """Compile a function of arrays: one run of it becomes a program in NumPy.
+    """Compile a function of arrays: one run of it becomes a program in NumPy, or CuPy.
 
     Parameters
     ----------
@@ -740,8 +714,9 @@ def compile(
         `gw.vmap(...)`, `gw.hessian(g)`, a step of an optimiser. It is traced at the first call for
         each signature: structure, shapes and dtypes, and the values of all other arguments.
     engine
-        `"numpy"`, which needs nothing else; `"c"`: kernels made by the system's C compiler;
-        `"jax"`: the program under `jax.jit`.
+        `"numpy"`: the functions of the arguments' own library, NumPy or CuPy, in the latter with
+        kernels; `"c"`: kernels made by the system's C compiler; `"jax"`: the program under
+        `jax.jit`; `"cupy"`: as `"numpy"`, for CuPy's arrays alone.
     static
         Positions or names of arguments whose arrays are known by value too, and are no inputs.
 

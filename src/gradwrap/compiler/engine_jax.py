@@ -12,25 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.engines import Executable, Unsupported
+from gradwrap.compiler.loops import Described, one_turn
 from gradwrap.compiler.program import (
     UFUNC,
     Attribute,
-    Cur,
     Instr,
     Loop,
     Method,
-    Prev,
     Program,
     Ref,
-    Row,
-    Turn,
     Value,
     mapped,
 )
 from gradwrap.core.values.dynamic import LIST, TUPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 REDUCTIONS = {
     "add.reduce": "sum",
@@ -99,76 +96,72 @@ class _Replay:
         self.jax = jax
         self.jnp: Any = jax.numpy
         self.program = program
-        for step in program.root.body:
-            for one in step.rows if isinstance(step, Loop) else (step,):
-                self.function(one)
+        self.check(program.root.body, program.values)
+
+    def check(self, steps: Sequence[Instr | Loop], values: Any) -> None:
+        """Look for the functions of all operations before they are needed."""
+        for step in steps:
+            if isinstance(step, Loop):
+                body = one_turn(step, values)
+                self.check(body.steps, Described(values, body.values))
+            else:
+                self.function(step)
 
     def run(self, inputs: Any, constants: Any) -> list[Any]:
         """Perform the program: the arrays of the result."""
         known: dict[int, Any] = dict(zip(self.program.inputs, inputs, strict=True))
         known.update(zip(self.program.constants, constants, strict=True))
-
-        def read(leaf: Any) -> Any:
-            return known[leaf.index] if type(leaf) is Ref else leaf
-
-        for step in self.program.root.body:
-            if isinstance(step, Loop):
-                self.scan(step, known, read)
-            else:
-                known[step.out] = self.perform(step, read)
+        self.perform(self.program.root.body, known, self.program.values)
         result = self.program.root.result
         assert result is not None
         return [known[leaf.index] for leaf in result.leaves if type(leaf) is Ref]
 
-    def perform(self, step: Instr | Row, read: Callable[[Any], Any]) -> Any:
-        """Perform one operation."""
-        keywords = {name: mapped(value, read) for name, value in step.kw}
-        return self.function(step)(*mapped(step.args, read), **keywords)
+    def perform(self, steps: Sequence[Instr | Loop], known: dict[int, Any], values: Any) -> None:
+        """Perform steps, and enter what they give."""
 
-    def scan(self, loop: Loop, known: dict[int, Any], read: Callable[[Any], Any]) -> None:
+        def read(leaf: Any) -> Any:
+            return known[leaf.index] if type(leaf) is Ref else leaf
+
+        for step in steps:
+            if isinstance(step, Loop):
+                self.scan(step, known, values)
+                continue
+            keywords = {name: mapped(value, read) for name, value in step.kw}
+            found = self.function(step)(*mapped(step.args, read), **keywords)
+            if step.out < 0 and not values[step.out].is_tuple:  # of a loop: its dtype has to stay
+                found = self.jnp.asarray(found, values[step.out].dtype)
+            known[step.out] = found
+
+    def scan(self, loop: Loop, known: dict[int, Any], values: Any) -> None:
         """Perform a recurrence."""
-        inits: dict[int, Any] = {}
-        stacks: dict[int, Any] = {}
-
-        def find(leaf: Any) -> Any:
-            if type(leaf) is Prev:
-                inits[leaf.row] = leaf.init
-            elif type(leaf) is Turn:
-                stacks[leaf.stack.index] = known[leaf.stack.index]
-            return leaf
-
-        for row in loop.rows:
-            mapped((row.args, row.kw), find)
-        carried = sorted({*inits, *loop.finals})
-        dtypes = {row: loop.rows[row].value for row in carried}
-        first = [
-            self.jnp.asarray(read(inits[row]), dtypes[row].dtype)
-            if row in inits
-            else self.jnp.zeros(dtypes[row].shape, dtypes[row].dtype)
-            for row in carried
-        ]
+        body = one_turn(loop, values)
+        described = Described(values, body.values)
+        carried = sorted({*body.previous, *loop.finals})
+        first: list[Any] = []
+        for row in carried:
+            value = loop.rows[row].value
+            init = body.previous[row][1] if row in body.previous else 0
+            content = known[init.index] if type(init) is Ref else init
+            made = self.jnp.asarray(content, value.dtype)
+            first.append(made if row in body.previous else self.jnp.zeros(value.shape, value.dtype))
+        stacks = {number: known[stack] for stack, number in body.turns.items()}
 
         def turn(carry: Any, parts: Any) -> tuple[Any, Any]:
-            before = dict(zip(carried, carry, strict=True))
-            current: list[Any] = []
-
-            def operand(leaf: Any) -> Any:
-                if type(leaf) is Cur:
-                    return current[leaf.row]
-                if type(leaf) is Prev:
-                    return before[leaf.row]
-                return parts[leaf.stack.index] if type(leaf) is Turn else read(leaf)
-
-            for row in loop.rows:
-                found = self.perform(row, operand)
-                current.append(self.jnp.asarray(found, row.value.dtype))
-            return [current[row] for row in carried], [current[row] for row in loop.stacks]
+            inside = known | parts
+            for row, before in zip(carried, carry, strict=True):
+                if row in body.previous:
+                    inside[body.previous[row][0]] = before
+            self.perform(body.steps, inside, described)
+            return (
+                [inside[body.rows[row]] for row in carried],
+                [inside[body.rows[row]] for row in loop.stacks],
+            )
 
         last, found = self.jax.lax.scan(turn, first, stacks, length=loop.turns)
         known.update(zip(loop.stacks.values(), found, strict=True))
         known.update({out: last[carried.index(row)] for row, out in loop.finals.items()})
 
-    def function(self, step: Instr | Row) -> Callable[..., Any]:
+    def function(self, step: Instr) -> Callable[..., Any]:
         """The function of JAX that does what an instruction does."""
         name, jnp = step.name, self.jnp
         own: Any = OWN.get(name)

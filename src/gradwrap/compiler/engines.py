@@ -34,11 +34,17 @@ class Executable(NamedTuple):
     """What `.explain()` says of it: groups, sizes of chunks, bytes of workspaces."""
     exact: bool = True
     """True if its results are those of `program.evaluated` bit by bit."""
+    module: Any = None
+    """What `.save()` writes: `text(npz)` is the module, `arrays` what it reads from that file.
+
+    None: the program in NumPy's calls.
+    """
 
 
 ENGINES: dict[str, str] = {
     "numpy": "gradwrap.compiler.source:numpy_engine",
     "c": "gradwrap.compiler.engine_c:c_engine",
+    "cupy": "gradwrap.compiler.engine_cupy:numpys",
     "jax": "gradwrap.compiler.engine_jax:jax_engine",
 }
 """The engines by name: the module and the function, which is imported when it is asked for."""

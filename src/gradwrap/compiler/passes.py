@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.accesses import KEYED, NUMBER, Accesses, remove_overwritten, token
 from gradwrap.compiler.program import (
     NDARRAY,
     UFUNC,
@@ -33,7 +34,7 @@ from gradwrap.compiler.program import (
     used,
 )
 from gradwrap.compiler.tracing import Traced, Unhandled, same_content
-from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,35 +42,15 @@ if TYPE_CHECKING:
 
     Roots: TypeAlias = dict[int, frozenset[int]]
 
-NUMBER: type[Any] = np.generic
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
 FRESH = frozenset({"copy", "zeros", "full", "empty"})
 """New arrays, which are never merged: a write may go into them."""
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 """The powers for which NumPy's `**` calls another ufunc."""
 FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
-KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 
 
 # Comparing ----------------------------------------------------------------------------------------
-
-
-def token(nest: Any) -> Any:
-    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
-    kind: Any = type_of(nest)
-    if kind is Ref:
-        return nest
-    if kind is TUPLE or kind is LIST:
-        return (kind, *map(token, nest))
-    if kind is SLICE:
-        return (kind, token(nest.start), token(nest.stop), token(nest.step))
-    if kind is float:
-        return (kind, nest.hex())
-    if kind is complex:
-        return (kind, nest.real.hex(), nest.imag.hex())
-    if isinstance(nest, NUMBER):
-        return (kind, nest.tobytes())
-    return (kind, nest)
 
 
 def _same_step(one: Instr, other: Instr) -> bool:
@@ -128,8 +109,15 @@ def _same_memory(one: Any, other: Any) -> bool:
     return (
         one.base is not None
         and one.base is other.base
-        and one.__array_interface__ == other.__array_interface__
+        and (one.shape, one.dtype) == (other.shape, other.dtype)
+        and one.strides == other.strides
+        and _address(one) == _address(other)
     )
+
+
+def _address(array: Any) -> Any:
+    """Where the first element of an array lies, in the memory of its library."""
+    return array.ctypes.data if isinstance(array, NDARRAY) else array.data.ptr
 
 
 class _Path:
@@ -182,6 +170,7 @@ def program_of(
             _enter_constants(program, lead, constants[group[0]], leaves)
             block.result = Result(tuple(map(lead.leaf, leaves)), lead.trace.tree)
             continue
+        _enter_constants(program, lead, constants[group[0]], guard.value)
         block.guard = Guard(guard.kind, lead.leaf(guard.value))
         outcomes: dict[Any, list[int]] = {}
         for member in group:
@@ -251,25 +240,11 @@ def simplified(program: Program, *, merge_keys: bool) -> None:
     left for after the search for loops: to merge what one turn reads with what the next reads, or
     to drop one turn's factor, destroys their period.
     """
-    for index, constant in list(program.constants.items()):
+    for index in program.constants:
         program.values[index] = program.values[index]._replace(is_ndarray=True)
-        assert isinstance(constant.array, NDARRAY)
     _Walk(program, merge_keys).run()
+    remove_overwritten(program)
     remove_dead(program)
-
-
-class _Written:
-    """An array that is written to element by element, and what is known to lie where.
-
-    `root` is the array before the writes, `newest` the value after them. `known` says what was
-    written at a key, None if that cannot be said, and `added` what was added there since.
-    """
-
-    def __init__(self, root: Any) -> None:
-        self.root = root
-        self.newest: int = root.index
-        self.known: dict[Any, Any] = {}
-        self.added: dict[Any, list[Any]] = {}
 
 
 class _Walk:
@@ -281,15 +256,14 @@ class _Walk:
         self.merge_keys = merge_keys
         self.instead: dict[int, Any] = {}
         self.made: dict[int, Instr] = {}
-        self.written: dict[int, _Written] = {}
-        self.extra: list[Instr] = []
-        self.looked_at = {b.guard.value.index for b in program.blocks() if b.guard is not None}
+        self.accesses = Accesses(program, self.made, newest=merge_keys)
 
     def run(self) -> None:
         waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
         while waiting:
             block, known = waiting.pop()
             body: list[Instr | Loop] = []
+            self.accesses.block += 1
             for step in block.body:
                 if isinstance(step, Loop):
                     step.rows = tuple(
@@ -299,8 +273,8 @@ class _Walk:
                     body.append(step)
                     continue
                 kept = self.one(step, known)
-                body.extend(self.extra)
-                self.extra.clear()
+                body.extend(self.accesses.extra)
+                self.accesses.extra.clear()
                 if kept is not None:
                     self.made[kept.out] = kept
                     body.append(kept)
@@ -329,7 +303,7 @@ class _Walk:
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
         instr = self.shorter(instr)
         if instr.name in KEYED:
-            instr, same = self.forwarded(instr)
+            instr, same = self.accesses.forwarded(instr)
         else:
             same = self.same_as(instr)
         if same is not None:
@@ -345,84 +319,8 @@ class _Walk:
         if before == instr.out:
             return instr
         self.instead[instr.out] = Ref(before)
+        self.accesses.forget(instr.out)
         return None
-
-    # What was written is read without the array --------------------------------------------------
-
-    def forwarded(self, instr: Instr) -> tuple[Instr, Any]:
-        """An access to an array as it stays, and what it reads if that is known."""
-        source, key = instr.args[:2]
-        if type(source) is not Ref:
-            return instr, None
-        value = self.values[source.index]
-        place = _place(key, value.shape)
-        writes = self.written.get(source.index)
-        if instr.name == "getitem":
-            if writes is None or place is None or writes.newest != source.index:
-                return instr, None
-            return self.read(instr, writes, place)
-        if place is None or not value.is_ndarray:
-            return instr, None
-        if (
-            writes is None
-            or writes.newest != source.index
-            or _form(writes) not in (None, len(place))
-        ):
-            writes = _Written(source)
-        amount = self.element(instr.args[2], value, place)
-        if instr.name == "setitem":
-            writes.known[place] = amount
-            writes.added.pop(place, None)
-        elif place in writes.known and writes.known[place] is None:
-            pass
-        elif amount is None:
-            writes.known[place] = None
-        else:
-            writes.added.setdefault(place, []).append(amount)
-        writes.newest = instr.out
-        self.written[instr.out] = writes
-        return instr, None
-
-    def element(self, leaf: Any, value: Value, place: tuple[int, ...]) -> Any:
-        """What a leaf becomes as an element of an array; None if it is converted to that."""
-        shape = value.shape[len(place) :]
-        if type(leaf) is not Ref:
-            plain = isinstance(leaf, (int, float, NUMBER)) and not shape and value.dtype.kind == "f"
-            return value.dtype.type(leaf) if plain else None
-        described = self.values[leaf.index]
-        same = described.shape == shape and described.dtype == value.dtype
-        return leaf if same and described.is_ndarray == bool(shape) else None
-
-    def read(self, instr: Instr, writes: _Written, place: tuple[int, ...]) -> tuple[Instr, Any]:
-        """The element of an array of which it is known what was written to it."""
-        if _form(writes) != len(place) or self.values[instr.out].is_ndarray != bool(
-            self.values[instr.out].shape
-        ):
-            return instr, None
-        found = writes.known.get(place, writes)
-        if found is None or (instr.out in self.looked_at and type(found) is not Ref):
-            return instr, None
-        added = writes.added.pop(place, [])
-        if found is writes:
-            plain = instr._replace(args=(writes.root, instr.args[1]))
-            if not added:
-                return plain, None
-            first = self.new(instr, plain.fn, plain.name, plain.args, views=instr.views)
-            found = first
-        for amount in added:
-            found = self.new(instr, np.add, "add", (found, amount))
-        if added:
-            writes.known[place] = found
-        return instr, found
-
-    def new(
-        self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
-    ) -> Ref:
-        """Another instruction before the one at hand, with a result like its own."""
-        made = self.program.new(self.values[like.out])
-        self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
-        self.made[made.index] = self.extra[-1]
-        return made
 
     def described(self, leaf: Any) -> Value:
         """The description of a value that a leaf names."""
@@ -448,7 +346,9 @@ class _Walk:
         folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
         if folded is not None:
             return folded
-        return instr._replace(args=self.weak(instr, args)) if len(args) == 2 else instr
+        if len(args) != 2 or instr.fn.signature is not None:
+            return instr
+        return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
 
     def folded(self, instr: Instr) -> Instr | None:
         """The array of one number that an operation on such arrays and numbers gives, or None."""
@@ -471,6 +371,18 @@ class _Walk:
             return None
         arguments = (value.shape, result[0], value.dtype)
         return Instr(full, "full", arguments, (), instr.out, line=instr.line)
+
+    def narrow(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put what was broadcast in the place of what it was broadcast to."""
+        value = self.values[instr.out]
+        for mine, other in ((0, 1), (1, 0)):
+            made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
+            if made is None or made.name != "broadcast_to" or type(args[other]) is not Ref:
+                continue
+            whole = self.described(args[other])
+            if whole.shape == value.shape and whole.order == value.order == "C":
+                args = made.args[:1] + args[1:] if mine == 0 else args[:1] + made.args[:1]
+        return args
 
     def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put a number in the place of an array that holds it throughout."""
@@ -515,22 +427,6 @@ class _Walk:
     def _alike(self, instr: Instr, source: Any) -> Any:
         """The source, if it is described as the result is."""
         return source if self.values[source.index] == self.values[instr.out] else None
-
-
-def _place(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The integers of a key, counted from the front; None if it has other parts."""
-    parts: Any = key if isinstance(key, TUPLE) else (key,)
-    if not parts or any(type(part) is not int for part in parts):
-        return None
-    return tuple(part % length for part, length in zip(parts, shape, strict=False))
-
-
-def _form(writes: _Written) -> int | None:
-    """How many integers the keys of writes have."""
-    for places in (writes.known, writes.added):
-        for place in places:
-            return len(place)
-    return None
 
 
 def _is_number(leaf: Any, number: int) -> bool:
@@ -584,21 +480,26 @@ def roots_of(program: Program) -> Roots:
     """For each value, the values in whose buffers it may lie."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
-        for step in block.body:
-            for out in given(step):
-                roots[out] = frozenset({out})
-            if isinstance(step, Instr) and step.views:
-                found = _roots_of_view(program, step, roots)
-                roots[step.out] = found or frozenset({step.out})
+        enter_roots(block.body, program.values, roots)
     return roots
 
 
-def _roots_of_view(program: Program, instr: Instr, roots: Roots) -> frozenset[int]:
+def enter_roots(steps: Iterable[Instr | Loop], values: Any, roots: Roots) -> None:
+    """Enter the roots of what steps give."""
+    for step in steps:
+        for out in given(step):
+            roots[out] = frozenset({out})
+        if isinstance(step, Instr) and step.views:
+            found = _roots_of_view(values, step, roots)
+            roots[step.out] = found or frozenset({step.out})
+
+
+def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
     """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
     nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
     found: set[int] = set()
     for index in refs(nest):
-        value = program.values[index]
+        value = values[index]
         if value.is_ndarray or value.is_tuple:
             found |= roots[index]
     return frozenset(found)

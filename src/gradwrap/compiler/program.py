@@ -66,7 +66,8 @@ literal      likewise
 `Row.value` describes what one turn gives. `stacks` says which rows are wanted of all turns: row
 `j`'s results together are the value `stacks[j]`, an ndarray of shape `(turns, *shape)`; `finals`
 says which are wanted of the last turn: value `finals[j]`, of the same description as the row's.
-The turns are in the order of computation.
+The turns are in the order of computation. A row
+whose `fn` is an `Inner` is a loop itself (`loops.py`).
 """
 
 from __future__ import annotations
@@ -166,6 +167,7 @@ class Row(NamedTuple):
     kw: tuple[tuple[str, Any], ...]
     value: Value
     line: int = 0
+    views: bool = False
 
 
 @dataclass(slots=True)
@@ -362,6 +364,7 @@ def is_elementwise(instr: Instr | Row) -> bool:
 
 
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
+LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.float64})
 
 
 def refs(nest: Any) -> list[int]:
@@ -371,6 +374,8 @@ def refs(nest: Any) -> list[int]:
     while waiting:
         one = waiting.pop()
         kind = type_of(one)
+        if kind in LITERALS:
+            continue
         if kind is Ref:
             found.append(one.index)
         elif kind is TUPLE or kind is LIST:
@@ -394,7 +399,8 @@ def used(step: Instr | Loop) -> Iterator[int]:
             yield from refs(row.kw)
     else:
         yield from refs(step.args)
-        yield from refs(step.kw)
+        if step.kw:
+            yield from refs(step.kw)
 
 
 def given(step: Instr | Loop) -> tuple[int, ...]:
@@ -449,7 +455,7 @@ def evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
     while True:
         for step in block.body:
             if isinstance(step, Loop):
-                known.update(_turned(step, read))
+                known.update(turned(step, read))
             else:
                 keywords = {name: mapped(value, read) for name, value in step.kw}
                 known[step.out] = step.fn(*mapped(step.args, read), **keywords)
@@ -462,8 +468,8 @@ def evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
         block = block.branches[found]
 
 
-def _turned(loop: Loop, read: Callable[[Any], Any]) -> dict[int, Any]:
-    """Perform a loop: the values that it gives."""
+def turned(loop: Loop, read: Callable[[Any], Any]) -> dict[int, Any]:
+    """Perform a loop whose leaves are read by `read`: the values that it gives, by number."""
     turns: list[list[Any]] = []
     for _ in range(loop.turns):
         previous = turns[-1] if turns else None

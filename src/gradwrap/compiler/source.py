@@ -17,32 +17,32 @@ import numpy as np
 from gradwrap.backends import numpy_scatter
 from gradwrap.compiler.chunks import Chunk, chunked, given_by, used_by
 from gradwrap.compiler.engines import Executable
-from gradwrap.compiler.passes import roots_of
+from gradwrap.compiler.loops import Described, one_turn
+from gradwrap.compiler.passes import enter_roots, roots_of
 from gradwrap.compiler.program import (
     NDARRAY,
     UFUNC,
     Attribute,
     Block,
-    Cur,
     Instr,
     Loop,
     Method,
     Missed,
-    Prev,
     Program,
     Ref,
-    Row,
-    Turn,
     Value,
     given,
     is_elementwise,
     refs,
     used,
 )
+from gradwrap.compiler.sharing import SHARED
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gradwrap.compiler.loops import LoopBody
 
 NUMBER: type[Any] = np.generic
 OPERATORS = {
@@ -81,15 +81,23 @@ INDENT = "    "
 class Buffer:
     """Memory that belongs to the program: which values lie in it now."""
 
-    __slots__ = ("kept", "key", "live", "name")
+    __slots__ = ("kept", "key", "live", "loops", "name")
 
-    def __init__(self, name: str, key: Any, live: set[int], *, kept: bool) -> None:
+    def __init__(
+        self, name: str, key: Any, live: set[int], *, kept: bool, loops: tuple[int, ...] = ()
+    ) -> None:
         self.name: str = name
         self.key: Any = key
         """Shape and dtype; None if it cannot be used anew."""
         self.live: set[int] = live
         self.kept: bool = kept
         """True if the next call will use it too, so that no result may lie in it."""
+        self.loops: tuple[int, ...] = loops
+        """The loops, outermost first, in whose turns it is made anew."""
+
+    def twin(self) -> Buffer:
+        """Return the same buffer, for another branch."""
+        return Buffer(self.name, self.key, set(self.live), kept=self.kept, loops=self.loops)
 
 
 class State:
@@ -104,7 +112,7 @@ class State:
         """The same state, to go on from in another branch."""
         made = State()
         made.names = dict(self.names)
-        twins = {id(b): Buffer(b.name, b.key, set(b.live), kept=b.kept) for b in self._all()}
+        twins = {id(b): b.twin() for b in self._all()}
         made.buffers = {i: twins[id(b)] for i, b in self.buffers.items()}
         made.free = {key: [twins[id(b)] for b in found] for key, found in self.free.items()}
         return made
@@ -118,11 +126,14 @@ class State:
 class Writer:
     """Writes a program out."""
 
+    module: str = "np"
+    """The name of the library in the source."""
+
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         self.program = program
         self.in_chunks = in_chunks
         self.chunks: list[int] = []
-        self.values: list[Value] = program.values
+        self.values: Any = program.values
         self.lines: list[str] = []
         self.scope: dict[str, Any] = {"np": np, "Missed": Missed}
         self.imports: dict[str, str] = {}
@@ -132,12 +143,20 @@ class Writer:
         self.bytes: int = 0
         self.notes: list[str] = []
         self._literals: dict[Any, str] = {}
-        self._roots = roots_of(program)
-        self._live_out = _live_out(program)
-        self._handed_out: set[int] = set()
+        self.roots = roots_of(program)
+        self._live_out = live_out(program)
+        self.handed_out: set[int] = set()
         for block in program.blocks():
             for index in refs(() if block.result is None else block.result.leaves):
-                self._handed_out |= self._roots[index]
+                self.handed_out |= self.roots[index]
+        self.fixed: dict[int, str] = {}
+        """Names that values of a loop have."""
+        self.stores: dict[int, str] = {}
+        """By value of a loop: the beginning of a line that stores it."""
+        self.loops: tuple[int, ...] = ()
+        """The loops whose turns are being written."""
+        self.targets: dict[int, str] = {}
+        """By value of a loop: the buffer that it is to be written into."""
         self._count = 0
         self._loops = 0
 
@@ -168,16 +187,16 @@ class Writer:
             self._body(block, state, depth)
             if block.guard is None:
                 assert block.result is not None
-                self._line(depth, "WORKSPACE_BACK")
-                self._line(depth, f"return {self._nest(block.result.leaves, state)}")
+                self.line(depth, "WORKSPACE_BACK")
+                self.line(depth, f"return {self._nest(block.result.leaves, state)}")
                 return
             look = LOOKS[block.guard.kind].format(self.text(block.guard.value, state))
             branches = list(block.branches.items())
             is_test = block.guard.kind == "bool"
             if len(branches) == 1:
                 found, block = branches[0]
-                self._line(depth, f"if {_unless(look, found)}:")
-                self._line(depth + 1, "raise Missed")
+                self.line(depth, f"if {_unless(look, found)}:")
+                self.line(depth + 1, "raise Missed")
                 self._drop_dead(block, state)
                 continue
             for number, (found, branch) in enumerate(branches):
@@ -185,12 +204,12 @@ class Writer:
                 test = test or f"{look} == {found!r}"
                 word = "if" if number == 0 else "elif"
                 is_other = number and is_test
-                self._line(depth, "else:" if is_other else f"{word} {test}:")
+                self.line(depth, "else:" if is_other else f"{word} {test}:")
                 inner = state.copied()
                 self._drop_dead(branch, inner)
                 self._block(branch, inner, depth + 1)
             if not is_test:
-                self._line(depth, "raise Missed")
+                self.line(depth, "raise Missed")
             return
 
     def _drop_dead(self, block: Block, state: State) -> None:
@@ -205,8 +224,14 @@ class Writer:
 
     def _body(self, block: Block, state: State, depth: int) -> None:
         live = self._live_out[0][id(block)]
-        last: dict[int, int] = {}
         body = chunked(self.program, block.body, live) if self.in_chunks else block.body
+        self.steps(body, live, state, depth)
+
+    def steps(
+        self, body: Sequence[Instr | Loop | Chunk], live: set[int], state: State, depth: int
+    ) -> None:
+        """Write steps, after which some values are needed."""
+        last: dict[int, int] = {}
         for number, step in enumerate(body):
             for index in (*used_by(step), *given_by(step)):
                 last[index] = number
@@ -218,7 +243,7 @@ class Writer:
             if isinstance(step, Chunk):
                 self._chunk(step, state, depth, frozenset(dead))
             elif isinstance(step, Loop):
-                self._loop(step, state, depth, frozenset(dead))
+                self._loop(step, state, depth)
             else:
                 self._instr(step, state, depth, frozenset(dead))
             for index in dead:
@@ -226,7 +251,7 @@ class Writer:
 
     def _die(self, index: int, state: State) -> None:
         state.names.pop(index, None)
-        for root in self._roots[index]:
+        for root in self.roots[index]:
             buffer = state.buffers.get(root)
             if buffer is None or index not in buffer.live:
                 continue
@@ -236,7 +261,8 @@ class Writer:
                 if buffer.key is not None:
                     state.free.setdefault(buffer.key, []).append(buffer)
 
-    def _line(self, depth: int, text: str) -> None:
+    def line(self, depth: int, text: str) -> None:
+        """Append a line."""
         self.lines.append(INDENT * depth + text)
 
     # One instruction ------------------------------------------------------------------------------
@@ -247,40 +273,51 @@ class Writer:
 
     def _instr(self, instr: Instr, state: State, depth: int, dying: frozenset[int]) -> None:
         value = self.values[instr.out]
-        name = self._name(instr.line)
+        name = self.fixed.get(instr.out) or self._name(instr.line)
+        store = self.stores.get(instr.out, "")
         if instr.name in ("setitem", "scatter_add"):
             self._write(instr, name, state, depth, dying)
-            return
-        if instr.name == "copy" and self._taken_over(instr, state, dying):
-            return
-        buffer = self._buffer_for(instr, state, dying)
-        if buffer is not None:
-            self._line(depth, f"{name} = {self.into(instr, buffer.name, state)}")
-            buffer.live = {instr.out}
-            state.buffers[instr.out] = buffer
-        else:
-            self._line(depth, f"{name} = {self.expression(instr, state)}")
-            self._own(instr, name, state)
-        state.names[instr.out] = name
-        if value.is_ndarray and instr.out not in state.buffers:
-            for root in self._roots[instr.out]:
-                if root in state.buffers:
-                    state.buffers[root].live.add(instr.out)
+        elif instr.name != "copy" or not self._taken_over(instr, state, dying):
+            target = self.targets.get(instr.out)
+            buffer = None if target else self._buffer_for(instr, state, dying)
+            if target:
+                self.line(depth, f"{name} = {self.into(instr, target, state)}")
+            elif buffer is not None:
+                self.line(depth, f"{name} = {self.into(instr, buffer.name, state)}")
+                buffer.live = {instr.out}
+                state.buffers[instr.out] = buffer
+            else:
+                self.line(depth, f"{store}{name} = {self.expression(instr, state)}")
+                store = ""
+                self._own(instr, name, state)
+            state.names[instr.out] = name
+            if value.is_ndarray and instr.out not in state.buffers:
+                for root in self.roots[instr.out]:
+                    if root in state.buffers:
+                        state.buffers[root].live.add(instr.out)
+        if store:
+            self.line(depth, f"{store}{state.names[instr.out]}")
 
     def _own(self, instr: Instr, name: str, state: State) -> None:
         """Enter the new array of an instruction."""
         value = self.values[instr.out]
-        if self._roots[instr.out] != frozenset({instr.out}):
-            return
+        if instr.name == "broadcast_to" or self.roots[instr.out] != frozenset({instr.out}):
+            return  # what is broadcast of a number cannot be written to
         usable = value.is_ndarray and value.order == "C" and value.shape and instr.name != "item"
         key = (value.shape, value.dtype) if usable else None
-        state.buffers[instr.out] = Buffer(name, key, {instr.out}, kept=False)
+        made = Buffer(name, key, {instr.out}, kept=False, loops=self.loops)
+        state.buffers[instr.out] = made
 
     def _taken_over(self, instr: Instr, state: State, dying: frozenset[int]) -> bool:
         """Let a copy be its source, if that is a new array of this call and ends here."""
         source = instr.args[0].index
         buffer = state.buffers.get(source)
-        if buffer is None or buffer.live != {source} or source not in dying or buffer.kept:
+        if (
+            buffer is None
+            or buffer.live != {source}
+            or source not in dying
+            or not self.lasts(buffer)
+        ):
             return False
         if self.values[source] != self.values[instr.out]:
             return False
@@ -293,23 +330,29 @@ class Writer:
     def _buffer_for(self, instr: Instr, state: State, dying: frozenset[int]) -> Buffer | None:
         """A buffer for the result; None if it is to be a new array, or no array."""
         value = self.values[instr.out]
-        if not value.is_ndarray or not value.shape or value.order != "C" or not _takes_out(instr):
+        if not value.is_ndarray or not value.shape or value.order != "C":
+            return None
+        if not self.takes_out(instr):
             return None
         key = (value.shape, value.dtype)
-        stays = not self._handed_out.isdisjoint(self._roots[instr.out])
+        stays = not self.handed_out.isdisjoint(self.roots[instr.out])
         if is_elementwise(instr):
             for index in refs(instr.args):
                 buffer = state.buffers.get(index)
                 if index not in dying or buffer is None or buffer.live != {index}:
                     continue
-                if buffer.key == key and not (stays and buffer.kept):
+                if buffer.key == key and (not stays or self.lasts(buffer)):
                     del state.buffers[index]
                     return buffer
         found = state.free.get(key, [])
         for number in range(len(found) - 1, -1, -1):
-            if not (stays and found[number].kept):
+            if not stays or self.lasts(found[number]):
                 return found.pop(number)
         return None if stays else self._new_buffer(value)
+
+    def lasts(self, buffer: Buffer) -> bool:
+        """Tell if what is written into a buffer stays there, in later turns and calls too."""
+        return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
 
     def _new_buffer(self, value: Value) -> Buffer | None:
         """A buffer of the workspace; None if that would be too large."""
@@ -321,6 +364,10 @@ class Writer:
         self.workspace.append((name, value))
         return Buffer(name, (value.shape, value.dtype), set(), kept=True)
 
+    def takes_out(self, instr: Instr) -> bool:
+        """Tell if the function of an instruction is to write into a buffer that it is given."""
+        return _takes_out(instr)
+
     def _write(
         self, instr: Instr, name: str, state: State, depth: int, dying: frozenset[int]
     ) -> None:
@@ -329,13 +376,13 @@ class Writer:
         source = target.index if type(target) is Ref else -1
         buffer = state.buffers.get(source)
         described = self.values[instr.out]
-        stays = not self._handed_out.isdisjoint(self._roots[instr.out])
+        stays = not self.handed_out.isdisjoint(self.roots[instr.out])
         if (
             buffer is not None
             and source in dying
             and buffer.live - dying <= {source}
             and self.values[source] == described
-            and not (stays and buffer.kept)
+            and (not stays or self.lasts(buffer))
         ):
             name = state.names[source]
             del state.buffers[source]
@@ -344,10 +391,10 @@ class Writer:
         else:
             text = self.text(target, state)
             known = source >= 0 and self.values[source].is_ndarray
-            made = f'{text}.copy("K")' if known else f"np.array({text})"
-            self._line(depth, f"{name} = {made}")
+            made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
+            self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)
-        self._line(depth, self.write_text(instr.name, name, key, value, state))
+        self.line(depth, self.write_text(instr.name, name, key, value, state))
         state.names[instr.out] = name
 
     def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
@@ -373,7 +420,7 @@ class Writer:
 
     # Text -----------------------------------------------------------------------------------------
 
-    def expression(self, instr: Instr | Row, state: State) -> str:
+    def expression(self, instr: Instr, state: State) -> str:
         name, args, fn = instr.name, instr.args, instr.fn
         if name == "getitem":
             return f"{self._operand(args[0], state)}[{self._key(args[1], state)}]"
@@ -381,7 +428,7 @@ class Writer:
             return f"{self.text(args[0], state)}[{args[1]}]"
         if name == "copy":
             text = self.text(args[0], state)
-            is_number = isinstance(instr, Row) and not instr.value.is_ndarray
+            is_number = not self.values[instr.out].is_ndarray
             return text if is_number else f'{text}.copy("K")'
         if name == "zeros":
             return self.new_array("zeros", Value(args[0], args[1], is_ndarray=True))
@@ -392,6 +439,9 @@ class Writer:
         if isinstance(fn, Method):
             rest = self._arguments(args[1:], instr.kw, state)
             return f"{self._operand(args[0], state)}.{fn.name}({rest})"
+        if name == "reshape" and len(args) == 2 and type(args[0]) is Ref and not instr.kw:
+            if self.values[args[0].index].is_ndarray:
+                return f"{self.text(args[0], state)}.reshape({self._nest(args[1], state)})"
         if not instr.kw and name in OPERATORS and len(args) == 2:
             return (
                 f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
@@ -404,15 +454,15 @@ class Writer:
         """The text of a new array, `np.empty` or `np.zeros`."""
         shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
         kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
-        return f"np.{how}({shape}{kind})"
+        return f"{self.module}.{how}({shape}{kind})"
 
-    def into(self, instr: Instr | Row, out: str, state: State) -> str:
+    def into(self, instr: Instr, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
         if instr.name.endswith(".reduce"):
             given_ = self._arguments(instr.args, instr.kw, state)
             return f"{self._function(instr)}({given_}, out={out})"
         name = "power" if instr.name == "pow" else instr.name
-        dtype = instr.value.dtype if isinstance(instr, Row) else self.values[instr.out].dtype
+        dtype = self.values[instr.out].dtype
         converts = name in ARITHMETIC and dtype.kind in "fc"
         parts = [
             self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
@@ -436,7 +486,7 @@ class Writer:
         parts += [f"{name}={self._nest(value, state)}" for name, value in kw]
         return ", ".join(parts)
 
-    def _function(self, instr: Instr | Row) -> str:
+    def _function(self, instr: Instr) -> str:
         """The text that names the function of an instruction."""
         name = instr.name
         if isinstance(instr.fn, UFUNC):
@@ -449,7 +499,10 @@ class Writer:
             return name
         return f"np.{name}"
 
-    def _imported(self, name: str, instr: Instr | Row) -> str:
+    def _imported(self, name: str, instr: Instr) -> str:
+        if name in SHARED:
+            self.scope[name] = instr.fn
+            return name
         ufunc: Any = getattr(np, name, None)
         if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and name != "power":
             self.imports[name] = "scipy.special"
@@ -527,7 +580,7 @@ class Writer:
         for index in chunk.outs:
             name, line = self.stack(index, state)
             if line:
-                self._line(depth, line)
+                self.line(depth, line)
             outs[index] = f"{name}p"
             pieces.append(self._piece(outs[index], name, index, before))
         for instr in chunk.sums:
@@ -539,19 +592,19 @@ class Writer:
             targets[chain[-1].out] = self._owned(chain, state, depth, dying)
         scratch = self._scratch(chunk, inner, outs)
         for line in before:
-            self._line(depth, line)
+            self.line(depth, line)
         count = chunk.elements
         for number, name in enumerate(scratch.names):
-            self._line(depth, f"{prefix}w{number} = {name}")
-        self._line(depth, f"for i in range(0, {count}, {chunk.size}):")
-        self._line(depth + 1, f"j = i + {chunk.size}")
+            self.line(depth, f"{prefix}w{number} = {name}")
+        self.line(depth, f"for i in range(0, {count}, {chunk.size}):")
+        self.line(depth + 1, f"j = i + {chunk.size}")
         if count % chunk.size and scratch.names:
-            self._line(depth + 1, f"if j > {count}:")
+            self.line(depth + 1, f"if j > {count}:")
             for number in range(len(scratch.names)):
                 name = f"{prefix}w{number}"
-                self._line(depth + 2, f"{name} = {name}[: {count} - i]")
+                self.line(depth + 2, f"{name} = {name}[: {count} - i]")
         for line in pieces:
-            self._line(depth + 1, line)
+            self.line(depth + 1, line)
         for instr in chunk.instrs:
             name = f"{prefix}{'t' if instr.line else 'g'}{instr.out}"
             place = outs.get(instr.out) or f"{prefix}w{scratch.places.get(instr.out)}"
@@ -559,16 +612,16 @@ class Writer:
             text = self.into(instr, place, inner) if writes else self.expression(instr, inner)
             if not writes and instr.out in outs:
                 name = outs[instr.out]
-                self._line(depth + 1, f"{name}[...] = {text}")
+                self.line(depth + 1, f"{name}[...] = {text}")
             else:
-                self._line(depth + 1, f"{name} = {text}")
+                self.line(depth + 1, f"{name} = {text}")
             inner.names[instr.out] = name
         for instr in chunk.sums:
             total = state.names[instr.out]
             self.imports["add"] = "numpy"
             self.scope["add"] = np.add
             text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
-            self._line(depth + 1, text)
+            self.line(depth + 1, text)
         for chain in chunk.writes:
             target = targets[chain[-1].out]
             size = self.values[chain[-1].out].shape[0]
@@ -578,7 +631,7 @@ class Writer:
                 if stop < size and count % chunk.size:
                     shifted = f"{shifted.split(':', maxsplit=1)[0]}:min(j + {start}, {stop})"
                 amount = self.text(instr.args[2], inner)
-                self._line(depth + 1, f"{target}[{shifted}] += {amount}")
+                self.line(depth + 1, f"{target}[{shifted}] += {amount}")
 
     def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
         """The line that takes a piece of an array, whose axes are joined first."""
@@ -609,7 +662,8 @@ class Writer:
             dtype = self.values[step.out].dtype
             if step.out not in outs and _takes_out(step):
                 mine = None
-                for index in set(refs(step.args)):
+                # of functions that are shared, the last operand is read after the first result
+                for index in {*refs(step.args[:1] if step.name in SHARED else step.args)}:
                     place = found.places.get(index)
                     if place is not None and last[index] == number and mine is None:
                         if found.dtypes[place] == dtype and index not in found.done:
@@ -633,30 +687,35 @@ class Writer:
 
     # Loops ----------------------------------------------------------------------------------------
 
-    def _loop(self, loop: Loop, state: State, depth: int, dying: frozenset[int]) -> None:
+    def _loop(self, loop: Loop, state: State, depth: int) -> None:
         """Write a recurrence."""
         self._loops += 1
-        letter = f"r{self._loops}_"
         first = next((row.line for row in loop.rows if row.line), 0)
         where = f"line {first}" if first else "a backward pass"
-        self._line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
-        writing = _LoopText(self, loop, state, letter)
-        for line in writing.before():
-            self._line(depth, line)
-        self._line(depth, writing.head())
-        for line in writing.turn():
-            self._line(depth + 1, line)
-        writing.after()
+        self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
+        body = one_turn(loop, self.values)
+        outer = self.values
+        self.values = Described(outer, body.values)
+        self.loops = (*self.loops, self._loops)
+        _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
+        self.loops = self.loops[:-1]
+        for out in loop.outs:
+            if out in self.stores:
+                self.line(depth, f"{self.stores[out]}{state.names[out]}")
+        self.values = outer
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
         """The name of the array for all turns of a row, and the line that makes it, or ""."""
         value = self.values[out]
+        if out in self.targets:
+            state.names[out] = self.targets[out]
+            return self.targets[out], ""
         key = (value.shape, value.dtype)
-        stays = not self._handed_out.isdisjoint(self._roots[out])
+        stays = not self.handed_out.isdisjoint(self.roots[out])
         found = state.free.get(key, [])
         buffer: Buffer | None = None
         for number in range(len(found) - 1, -1, -1):
-            if not (stays and found[number].kept):
+            if not stays or self.lasts(found[number]):
                 buffer = found.pop(number)
                 break
         if buffer is None and not stays:
@@ -665,7 +724,7 @@ class Writer:
         if buffer is None:
             name = self._name(1)
             line = f"{name} = {self.new_array('empty', value)}"
-            buffer = Buffer(name, key, {out}, kept=False)
+            buffer = Buffer(name, key, {out}, kept=False, loops=self.loops)
         name = buffer.name
         buffer.live = {out}
         state.buffers[out] = buffer
@@ -691,155 +750,164 @@ class _Scratch:
 class _LoopText:
     """The lines of one recurrence."""
 
-    def __init__(self, writer: Writer, loop: Loop, state: State, prefix: str) -> None:
+    def __init__(
+        self, writer: Writer, loop: Loop, body: LoopBody, state: State, prefix: str
+    ) -> None:
         self.writer = writer
         self.loop = loop
+        self.body = body
         self.state = state
-        self.current: list[str] = [f"{prefix}{j}" for j in range(len(loop.rows))]
-        self.inner = State()
-        self.inner.names = dict(state.names)
-        self.carried: list[int] = sorted(
-            {
-                leaf.row
-                for row in loop.rows
-                for leaf in _leaves((row.args, row.kw))
-                if _is(leaf, Prev)
-            }
-        )
-        self.turns: dict[int, str] = {}
-        self.stacks: dict[int, str] = {}
-        self.spare: dict[int, str] = {}
         self.prefix = prefix
+        self.current: list[str] = [f"{prefix}{j}" for j in range(len(loop.rows))]
+        self.made: dict[int, Instr] = {
+            step.out: step for step in body.steps if isinstance(step, Instr)
+        }
+        self.kept: set[int] = {*body.previous, *loop.stacks, *loop.finals}
+        """The rows that are needed at the end of a turn."""
+        self.counter: str = f"k{len(writer.loops)}" if len(writer.loops) > 1 else "k"
+        self.pairs: list[str] = []
+        """Names of buffers that are used in every other turn, as `a` and `b`."""
 
-    def before(self) -> list[str]:
-        """Lines before the loop."""
-        lines: list[str] = []
-        writer, loop = self.writer, self.loop
-        for row in loop.rows:
-            for leaf in _leaves((row.args, row.kw)):
-                if _is(leaf, Turn):
-                    self.turns.setdefault(leaf.stack.index, f"{self.prefix}v{len(self.turns)}")
-        for j, out in loop.stacks.items():
+    def write(self, depth: int) -> None:
+        """Write the loop."""
+        writer, loop, body, state = self.writer, self.loop, self.body, self.state
+        roots = writer.roots
+        inside = {*body.rows, *body.turns.values()}
+        for number in (*body.turns.values(), *(n for n, _ in body.previous.values())):
+            roots[number] = frozenset({number})
+            inside.add(number)
+        enter_roots(body.steps, writer.values, roots)
+        for row in {*body.previous, *loop.finals}:
+            writer.handed_out |= roots[body.rows[row]]
+        for number, name in zip(body.rows, self.current, strict=True):
+            writer.fixed[number] = name
+        stacks = self._stacks(depth)
+        self._begin(depth)
+        writer.line(depth, self._head(stacks))
+        live = {i for step in body.steps for i in used(step) if i not in inside}
+        live.update(body.rows[row] for row in self.kept)
+        writer.steps(body.steps, live, state, depth + 1)
+        lasts = {out: self._last(row, depth + 1) for row, out in loop.finals.items()}
+        self._carry_on(depth + 1)
+        state.names.update(lasts)
+        for number in inside:
+            state.names.pop(number, None)
+            state.buffers.pop(number, None)
+            for known in (writer.fixed, writer.stores, writer.targets):
+                known.pop(number, None)
+
+    def _stacks(self, depth: int) -> dict[str, str]:
+        """Write the stacks; return the names of rows that a turn writes to, and their stacks."""
+        writer, body = self.writer, self.body
+        rows: dict[str, str] = {}
+        for j, out in self.loop.stacks.items():
             name, line = writer.stack(out, self.state)
-            self.stacks[j] = name
-            lines.extend([line] if line else [])
-        inits: dict[int, Any] = {}
-        for row in loop.rows:
-            for leaf in _leaves((row.args, row.kw)):
-                if _is(leaf, Prev):
-                    inits.setdefault(leaf.row, leaf.init)
-        for j in self.carried:
-            init = writer.text(inits[j], self.inner)
-            lines.append(f"{self.current[j]}p = {init}")
-        for j, row in enumerate(loop.rows):
-            if j in self.stacks or not self._takes_buffer(row):
-                continue
-            names = [f"{self.current[j]}a", f"{self.current[j]}b"]
-            made = writer.new_array("empty", row.value)
-            lines.extend(f"{name} = {made}" for name in names[: 1 + (j in self.carried)])
-            self.spare[j] = names[0]
-        return lines
+            if line:
+                writer.line(depth, line)
+            number = body.rows[j]
+            if self._takes_buffer(number) or (number not in self.made and self._is_stack(number)):
+                writer.targets[number] = f"{self.current[j]}o"
+                rows[f"{self.current[j]}o"] = name
+            else:
+                writer.stores[number] = f"{name}[{self.counter}] = "
+        return rows
 
-    def _takes_buffer(self, row: Row) -> bool:
-        value = row.value
-        return value.is_ndarray and bool(value.shape) and value.order == "C" and _takes_out(row)
+    def _is_stack(self, number: int) -> bool:
+        """Tell if a value is one that an inner loop gives of all its turns."""
+        return any(
+            number in step.stacks.values() for step in self.body.steps if isinstance(step, Loop)
+        )
 
-    def head(self) -> str:
+    def _takes_buffer(self, number: int) -> bool:
+        instr, value = self.made.get(number), self.writer.values[number]
+        is_array = value.is_ndarray and bool(value.shape) and value.order == "C"
+        return instr is not None and is_array and self.writer.takes_out(instr)
+
+    def _begin(self, depth: int) -> None:
+        """Write what the first turn finds."""
+        writer, body, state = self.writer, self.body, self.state
+        for j, (number, init) in sorted(body.previous.items()):
+            name = f"{self.current[j]}p"
+            text = writer.text(init, state)
+            if self._is_own(j):
+                text = f'{text}.copy("K")'
+                state.buffers[number] = Buffer(name, None, {number}, kept=False, loops=writer.loops)
+            writer.line(depth, f"{name} = {text}")
+            state.names[number] = name
+        for j in sorted({*body.previous, *self.loop.finals} - self.loop.stacks.keys()):
+            number, name = body.rows[j], self.current[j]
+            if self._takes_buffer(number):
+                made = writer.new_array("empty", self.loop.rows[j].value)
+                writer.targets[number] = f"{name}a"
+                for one in ("a", "b") if j in body.previous else ("a",):
+                    writer.line(depth, f"{name}{one} = {made}")
+                if j in body.previous:
+                    self.pairs.append(name)
+        for place, number in enumerate(body.turns.values()):
+            state.names[number] = f"{self.prefix}v{place}"
+
+    def _is_own(self, j: int) -> bool:
+        """Tell if nobody else sees what a row carries on, so that a turn may write to it."""
+        number = self.body.rows[j]
+        instr = self.made.get(number)
+        return instr is not None and instr.name in ("setitem", "scatter_add")
+
+    def _head(self, stacks: dict[str, str]) -> str:
         """The line that begins the loop."""
-        names = list(self.turns.values())
-        sources = [self.state.names[i] for i in self.turns]
-        for j, name in self.stacks.items():
-            if self._takes_buffer(self.loop.rows[j]):
-                names.append(f"{self.current[j]}o")
-                sources.append(name)
-        counted = any(not self._takes_buffer(self.loop.rows[j]) for j in self.stacks)
+        names = [self.state.names[number] for number in self.body.turns.values()]
+        sources = [self.state.names[index] for index in self.body.turns]
+        names += stacks
+        sources += stacks.values()
+        counter = self.counter
+        counted = len(stacks) < len(self.loop.stacks)
         if not names:
-            return f"for {'k' if counted else '_'} in range({self.loop.turns}):"
+            return f"for {counter if counted else '_'} in range({self.loop.turns}):"
         if len(names) == 1:
             target, source = names[0], sources[0]
         else:
             target, source = ", ".join(names), f"zip({', '.join(sources)})"
         if counted:
-            target = f"k, ({target})" if len(names) > 1 else f"k, {target}"
+            target = f"{counter}, ({target})" if len(names) > 1 else f"{counter}, {target}"
             return f"for {target} in enumerate({source}):"
         return f"for {target} in {source}:"
 
-    def turn(self) -> list[str]:
-        """The lines of one turn."""
-        lines: list[str] = []
+    def _moves(self) -> list[tuple[str, str]]:
+        """What the next turn finds: its names, and what is bound to them."""
+        found = [(f"{self.current[j]}p", self.body.rows[j]) for j in sorted(self.body.previous)]
+        names = self.state.names
+        return [(name, names[number]) for name, number in found if name != names[number]]
+
+    def _last(self, row: int, depth: int) -> str:
+        """The name of what a row gives in the last turn; it may lie where the next turn's lies."""
+        name = self.state.names[self.body.rows[row]]
+        if name not in {target for target, _ in self._moves()}:
+            return name
+        if row in self.body.previous:
+            return f"{self.current[row]}p"
+        self.writer.line(depth, f"{self.current[row]} = {name}")
+        return self.current[row]
+
+    def _carry_on(self, depth: int) -> None:
+        """Write what the next turn finds."""
         writer = self.writer
-        for j, row in enumerate(self.loop.rows):
-            made = row._replace(args=self._named(row.args), kw=self._named(row.kw))
-            name = self.current[j]
-            if self._takes_buffer(row):
-                out = f"{name}o" if j in self.stacks else self.spare[j]
-                lines.append(f"{name} = {writer.into(made, out, self.inner)}")
-            elif row.name in ("setitem", "scatter_add"):
-                target, key, value = made.args
-                source = writer.text(target, self.inner)
-                lines.append(f'{name} = {source}.copy("K")')
-                lines.append(writer.write_text(row.name, name, key, value, self.inner))
-                if j in self.stacks:
-                    lines.append(f"{self.stacks[j]}[k] = {name}")
-            else:
-                text = writer.expression(made, self.inner)
-                store = f"{self.stacks[j]}[k] = " if j in self.stacks else ""
-                lines.append(f"{store}{name} = {text}")
-        for j in self.carried:
-            name = self.current[j]
-            lines.append(f"{name}p = {name}")
-            if j in self.spare:
-                lines.append(f"{name}a, {name}b = {name}b, {name}a")
-        return lines
-
-    def _named(self, nest: Any) -> Any:
-        """Operands with names of this turn: as values with numbers below zero."""
-        from gradwrap.compiler.program import mapped
-
-        def name_of(leaf: Any) -> str | None:
-            names: list[Any] = self.current
-            if _is(leaf, Cur):
-                return str(names[leaf.row])
-            if _is(leaf, Prev):
-                return f"{self.current[leaf.row]}p"
-            return str(self.turns[leaf.stack.index]) if _is(leaf, Turn) else None
-
-        def change(leaf: Any) -> Any:
-            name = name_of(leaf)
-            if name is None:
-                return leaf
-            number = -1 - len(self.inner.names)
-            self.inner.names[number] = name
-            return Ref(number)
-
-        return mapped(nest, change)
-
-    def after(self) -> None:
-        """Name what is needed of the last turn."""
-        for j, out in self.loop.finals.items():
-            self.state.names[out] = self.current[j]
+        moves = self._moves()
+        targets = {target for target, _ in moves}
+        if any(name in targets for _, name in moves):
+            left, right = (", ".join(side) for side in zip(*moves, strict=True))
+            writer.line(depth, f"{left} = {right}")
+        else:
+            for target, name in moves:
+                writer.line(depth, f"{target} = {name}")
+        for name in self.pairs:
+            writer.line(depth, f"{name}a, {name}b = {name}b, {name}a")
 
 
-def _is(leaf: Any, kind: type) -> bool:
-    return type(leaf) is kind
-
-
-def _leaves(nest: Any) -> Iterable[Any]:
-    if type(nest) in (tuple, list):
-        for part in nest:
-            yield from _leaves(part)
-    elif isinstance(nest, SLICE):
-        yield from (nest.start, nest.stop, nest.step)
-    else:
-        yield nest
-
-
-def _takes_out(instr: Instr | Row) -> bool:
+def _takes_out(instr: Instr) -> bool:
     """Tell if the function of an instruction writes into a buffer that it is given."""
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return not instr.kw and fn.nout == 1
-    return instr.name.endswith(".reduce")
+    return instr.name.endswith(".reduce") or instr.name in SHARED
 
 
 def _unless(look: str, found: Any) -> str:
@@ -859,12 +927,12 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "add_at", "WORKSPACES") or (
-        name[:1] in "tgwcrp" and name[1:2].isdigit()
+    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", *SHARED) or (
+        name[:1] in "tgwcrpk" and name[1:2].isdigit()
     )
 
 
-def _live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
+def live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
     """The values that are needed after the body of each block, and at its beginning."""
     after: dict[int, set[int]] = {}
     before: dict[int, set[int]] = {}
@@ -913,11 +981,16 @@ class Source:
                 lines.append(line)
         self.body: str = "\n".join(lines)
 
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays that the program reads, by the names that it has for them."""
+        return {**self.writer.arrays, **self.writer.by_reference}
+
     def text(self, npz: str = "constants.npz") -> str:
         """The whole module; its arrays are read from a file beside it."""
         writer = self.writer
         lines = ["import numpy as np"]
-        if self.writer.arrays or self.writer.by_reference:
+        if self.arrays:
             lines.insert(0, "import pathlib\n")
         by_module: dict[str, list[str]] = {}
         for name, module in writer.imports.items():
@@ -925,23 +998,22 @@ class Source:
         lines += [f"from {m} import {', '.join(sorted(n))}" for m, n in sorted(by_module.items())]
         lines.append("")
         for name, value in writer.scope.items():
-            if isinstance(value, NUMBER):
-                lines.append(f"{name} = {_number(value)}")
-            elif isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
+            if isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
                 number, kind = _python_number(value.item()), self._named_dtype(value.dtype)
                 lines.append(f"{name} = np.array({number}{kind})")
-            elif isinstance(value, np.dtype):
-                lines.append(f"{name} = np.dtype({value.str!r})")
-            elif isinstance(value, (float, complex)):
-                lines.append(f"{name} = {_python_number(value)}")
-        if writer.arrays or writer.by_reference:
+            else:
+                lines += definition(name, value)
+        if self.arrays:
             lines.append(f"with np.load(pathlib.Path(__file__).with_name({npz!r})) as arrays:")
-            names = (*writer.arrays, *writer.by_reference)
-            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in names]
+            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in self.arrays]
         if writer.workspace:
             lines.append("WORKSPACES = []")
         if "add_at" in writer.scope:
             lines += ["", "", _source_of_add_at()]
+        for name, function in SHARED.items():
+            if name in writer.scope:
+                text = inspect.getsource(function).replace(": Any", "").replace(" -> Any", "")
+                lines += ["", "", text.rstrip()]
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
@@ -964,6 +1036,15 @@ def _is_number(leaf: Any) -> bool:
     )
 
 
+def definition(name: str, value: Any) -> list[str]:
+    """Return the line that gives a number or a dtype a name; none for other objects."""
+    if isinstance(value, NUMBER):
+        return [f"{name} = {_number(value)}"]
+    if isinstance(value, np.dtype):
+        return [f"{name} = np.dtype({value.str!r})"]
+    return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
+
+
 def _number(value: Any) -> str:
     text = f"np.{value.dtype.name}"
     plain = value.item()
@@ -983,7 +1064,7 @@ def _source_of_add_at() -> str:
     parts = [
         "import math",
         "",
-        f"SPARSE, DOUBLE = {numpy_scatter.SPARSE}, {numpy_scatter.DOUBLE}",
+        f"MANY, DOUBLE = {numpy_scatter.MANY}, {numpy_scatter.DOUBLE}",
         "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
     ]
     module: Any = numpy_scatter

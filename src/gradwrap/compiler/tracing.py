@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from types import CodeType, FrameType
 
+    from gradwrap.compiler.surroundings import Surroundings
+
 operator: Any = operators
 NUMBER: type[Any] = np.generic
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
@@ -110,10 +112,54 @@ class Traced(NamedTuple):
     """The leaves of the result, as this run gave them."""
 
 
+class Library:
+    """The library whose arrays a trace is made of, as the tracer sees it; this class, NumPy."""
+
+    name: str = "numpy"
+    kind: type[Any] = NDARRAY
+    """The type of its arrays."""
+    backend: Any
+    """The backend of the tracers of its arrays."""
+
+    def is_input(self, leaf: Any) -> bool:
+        """Tell if a leaf of the arguments is an input of the program: a numeric array or number."""
+        return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
+
+    def problem(self, value: Any) -> str:
+        """Say why a value cannot be one of the program; "" if it can."""
+        return "" if value.dtype.kind in NUMERIC else f"an array of dtype {value.dtype} is computed"
+
+    def is_ndarray(self, value: Any) -> bool:
+        """Tell if the program is to take a value for an array, and not for a number."""
+        return isinstance(value, NDARRAY)
+
+    def device(self, value: Any) -> Any:
+        return "cpu"
+
+    def asarray(self, value: Any, dtype: Any = None) -> Any:
+        """Make an array of nested numbers."""
+        return np.array(value, dtype)
+
+    def copied(self, array: Any) -> Any:
+        return np.array(array, order="K")
+
+    def performing(self, fn: Callable[..., Any], name: str) -> Callable[..., Any]:
+        """Return what performs an operation on its arrays."""
+        return fn
+
+    def tracer(self, value: Any, index: int, tape: Tape) -> Tracer:
+        """Make the tracer of a real value."""
+        return (ArrayTracer if isinstance(value, NDARRAY) else Tracer)(value, index, tape)
+
+
+NUMPY: Library = Library()
+
+
 class Tape:
     """The program that is being written."""
 
-    def __init__(self) -> None:
+    def __init__(self, library: Library = NUMPY) -> None:
+        self.library: Library = library
         self.instrs: list[Instr] = []
         self.guards: list[tuple[int, Guard, Any]] = []
         self.values: list[Value] = []
@@ -132,17 +178,19 @@ class Tape:
 
     def described(self, value: Any) -> Value:
         """Describe a real value."""
-        if not isinstance(value, NDARRAY):
+        library = self.library
+        if not isinstance(value, library.kind):
             key = value.dtype
         else:
             flags = value.flags
             order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
-            key = (value.shape, value.dtype, order)
+            key = (value.shape, value.dtype, order, library.device(value))
         known = self._known.get(key)
         if known is None:
-            if value.dtype.kind not in NUMERIC:
-                raise self.refuse(f"an array of dtype {value.dtype} is computed")
-            is_array = isinstance(value, NDARRAY)
+            problem = library.problem(value)
+            if problem:
+                raise self.refuse(problem)
+            is_array = library.is_ndarray(value)
             known = Value(value.shape, value.dtype, is_array, order=key[2] if is_array else "C")
             self._known[key] = known
         return known
@@ -150,16 +198,16 @@ class Tape:
     def new(self, value: Any) -> Tracer:
         """Number a real value."""
         self.values.append(self.described(value))
-        return tracer_of(value, len(self.values) - 1, self)
+        return self.library.tracer(value, len(self.values) - 1, self)
 
     def constant(self, found: Any) -> Ref:
         """Number an array of the surroundings, as it is now."""
         uses = self._uses.setdefault(id(found), [])
         if uses and same_content(uses[-1][1], found):
             return Ref(uses[-1][0])
-        if type(found) is not NDARRAY or found.dtype.kind not in NUMERIC:
+        if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
             raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
-        kept = np.array(found, order="K")
+        kept = self.library.copied(found)
         self.values.append(self.described(found))
         index = len(self.values) - 1
         uses.append((index, kept, found))
@@ -187,7 +235,7 @@ class Tape:
             if leaf.tape is not self:
                 raise self.refuse("an array of another trace is used")
             return Ref(leaf.index)
-        if isinstance(leaf, NDARRAY):
+        if isinstance(leaf, self.library.kind):
             return self.constant(leaf)
         if leaf is None or leaf is Ellipsis or isinstance(leaf, LITERALS):
             return leaf
@@ -207,12 +255,13 @@ class Tape:
             raise Unhandled(self.refused)
         recorded = mapped(args, self.recorded)
         real = mapped(args, self.real)
+        perform = self.library.performing(fn, name)
         if kw:
             keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
-            result = fn(*real, **{key: mapped(v, self.real) for key, v in kw.items()})
+            result = perform(*real, **{key: mapped(v, self.real) for key, v in kw.items()})
         else:
             keywords = ()
-            result = fn(*real)
+            result = perform(*real)
         return self.enter(fn, name, recorded, keywords, result, args)
 
     def enter(
@@ -228,13 +277,14 @@ class Tape:
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
         views = name in MAY_VIEW
-        if isinstance(result, NDARRAY):
-            if type(result) is not NDARRAY:
+        library = self.library
+        if isinstance(result, library.kind):
+            if type(result) is not library.kind:
                 raise self.refuse(f"{name} gives an array of type {type(result).__name__}")
             for arg in args:
                 if isinstance(arg, Tracer) and arg.value is result:
-                    return tracer_of(result, arg.index, self)
-            views = views or (result.base is not None and _shares(result, args))
+                    return library.tracer(result, arg.index, self)
+            views = views or (result.base is not None and shares(result, args))
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
         elif not isinstance(result, NUMBER):
@@ -248,11 +298,11 @@ class Tape:
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
         """Write down an operation of several outputs."""
-        if not all(isinstance(part, (NDARRAY, NUMBER)) for part in result):
+        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
             raise self.refuse(f"{name} gives a nest of arrays")
         self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
         whole = Ref(len(self.values) - 1)
-        views = any(_shares(part, args) for part in result)
+        views = any(shares(part, args) for part in result)
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
         parts: list[Any] = []
@@ -294,16 +344,13 @@ class Tape:
         return 0
 
 
-def _shares(result: Any, args: Any) -> bool:
+def shares(result: Any, args: Any) -> bool:
     """Tell if a result may share memory with a tracer among nested arguments."""
     if isinstance(args, (TUPLE, LIST)):
-        return any(_shares(result, arg) for arg in args)
+        return any(shares(result, arg) for arg in args)
     real = args.value if isinstance(args, Tracer) else args
-    return (
-        isinstance(real, NDARRAY)
-        and isinstance(result, NDARRAY)
-        and bool(np.may_share_memory(result, real))
-    )
+    is_array = type(real) is type(result) and not isinstance(real, NUMBER)
+    return is_array and hasattr(real, "flags") and bool(np.may_share_memory(result, real))
 
 
 def same_content(kept: Any, found: Any) -> bool:
@@ -313,9 +360,13 @@ def same_content(kept: Any, found: Any) -> bool:
     if kept.dtype.kind in "fc":
         size = f"u{kept.real.dtype.itemsize}"
         if kept.real.dtype.itemsize <= 8:
-            kept, found = np.ascontiguousarray(kept), np.ascontiguousarray(found)
-            return bool(np.array_equal(kept.view(size), found.view(size)))
+            return bool(np.array_equal(_in_line(kept).view(size), _in_line(found).view(size)))
     return bool(np.array_equal(kept, found))
+
+
+def _in_line(array: Any) -> Any:
+    """The elements of an array one after the other."""
+    return (array if array.flags.c_contiguous else array.copy()).reshape(-1)
 
 
 def _path_of(function: Any) -> str:
@@ -404,7 +455,7 @@ class Tracer:
     nbytes: Any = property(lambda self: self.value.nbytes)
     strides: Any = property(lambda self: self.value.strides)
     flags: Any = property(lambda self: self.value.flags)
-    device: Any = property(lambda _: "cpu")
+    device: Any = property(lambda self: self.tape.library.device(self.value))
 
     def _attribute(self, name: str) -> Any:
         return self.tape.record(Attribute(name), name, (self,))
@@ -545,11 +596,6 @@ class ArrayTracer(Tracer):
         return int(made.index)
 
 
-def tracer_of(value: Any, index: int, tape: Tape) -> Tracer:
-    """Make the tracer of a real value."""
-    return (ArrayTracer if isinstance(value, NDARRAY) else Tracer)(value, index, tape)
-
-
 _BINARY: dict[str, tuple[Any, Any]] = {
     "add": (np.add, operator.add),
     "sub": (np.subtract, operator.sub),
@@ -616,7 +662,7 @@ def _created(shape: Any, number: Any, dtype: Any) -> Any:
     """Write down a new array of one number."""
     tape = _tape()
     shape = _lengths(shape)
-    if isinstance(number, (Tracer, NDARRAY)):
+    if isinstance(number, (Tracer, tape.library.kind)):
         return tape.record(np.full, "full", (shape, number, dtype))
     filled: Any = np.full((), number) if dtype is None else None
     dtype = np.dtype(filled.dtype if dtype is None else dtype)
@@ -659,8 +705,9 @@ def _constant(function: Any) -> Any:
     """Let a function that makes an array of numbers make a tracer of a constant."""
 
     def make(*args: Any, device: Any = None, **kwargs: Any) -> Any:
-        made = function(*args, **kwargs)
-        return tracer_of(made, _tape().constant(made).index, _tape())
+        tape = _tape()
+        made = tape.library.asarray(function(*args, **kwargs))
+        return tape.library.tracer(made, tape.constant(made).index, tape)
 
     return make
 
@@ -671,13 +718,13 @@ def _asarray(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any 
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)
         return value.__copy__() if copy else value
-    if isinstance(value, NDARRAY) and not copy:
+    if isinstance(value, tape.library.kind) and not copy:
         return value if dtype is None else value.astype(dtype, copy=False)
     if _holds_tracer(value):
         kind = np.result_type(*_leaf_dtypes(value)) if dtype is None else np.dtype(dtype)
         return tape.record(array, "array", (value, kind))
-    made = np.array(value, dtype)
-    return tracer_of(made, tape.constant(made).index, tape)
+    made = tape.library.asarray(value, dtype)
+    return tape.library.tracer(made, tape.constant(made).index, tape)
 
 
 def _holds_tracer(value: Any) -> bool:
@@ -748,6 +795,8 @@ NAMESPACE.__name__ = "gradwrap_tracers"
 class TraceBackend(NumPyBackend):
     """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
 
+    keeps_base = False
+
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
         direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})
@@ -771,10 +820,10 @@ class TraceBackend(NumPyBackend):
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         tape = current.get()
-        if isinstance(array, Tracer) or not isinstance(array, NDARRAY) or tape is None:
+        if isinstance(array, Tracer) or tape is None or not isinstance(array, tape.library.kind):
             return array
         index = tape.constant(array).index
-        return tracer_of(tape.constants[index], index, tape)
+        return tape.library.tracer(tape.constants[index], index, tape)
 
     def owns_buffer(self, array: Any) -> bool:
         return False
@@ -827,14 +876,10 @@ assert backend_of(Tracer(np.float64(0.0), 0, Tape())) is BACKEND
 NATIVE = NumPyBackend(np, NDARRAY).array_types
 BACKEND.array_types = BACKEND.native_types = frozenset({Tracer, ArrayTracer}) | NATIVE
 BACKEND.plain_types = BACKEND.plain_types | BACKEND.array_types
+Library.backend = BACKEND
 
 
 # One run ------------------------------------------------------------------------------------------
-
-
-def is_input(leaf: Any) -> bool:
-    """Tell if a leaf of the arguments is an input of the program: a numeric array or number."""
-    return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
 
 
 def is_transform(function: Any) -> bool:
@@ -849,7 +894,7 @@ def is_transform(function: Any) -> bool:
 def _tracing(tape: Tape) -> Generator[None]:
     def enter(array: Any) -> Any:
         """A new array of floats, which the function may fill with tracked values."""
-        constant = tracer_of(array, tape.constant(array).index, tape)
+        constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
         return constant.__copy__()
 
     token = current.set(tape)
@@ -865,9 +910,11 @@ def trace(
     function: Callable[..., Any],
     leaves: Sequence[Any],
     treedef: TreeDef,
-    is_given: Callable[[Any], bool] = is_input,
+    is_given: Callable[[Any], bool] = NUMPY.is_input,
+    surroundings: Surroundings | None = None,
+    library: Library = NUMPY,
 ) -> Traced:
-    """Run a function on tracers in place of its arrays, those leaves that are inputs.
+    """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
 
     Raises
     ------
@@ -876,18 +923,29 @@ def trace(
     """
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
-    tape = Tape()
+    tape = Tape(library)
+    backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
-    entered: list[Any] = []
+    entered: Any = []
     for leaf in leaves:
         if not is_given(leaf):
             entered.append(leaf)
             continue
         tracer = tape.new(leaf)
         tracers.append(tracer)
-        entered.append(variable_class(BACKEND)(tracer) if wraps else tracer)
+        entered.append(variable_class(backend)(tracer) if wraps else tracer)
     inputs = tuple(tracer.index for tracer in tracers)
+    around: list[tuple[Tracer, int]] = []
+
+    def enter(array: Any) -> Tracer:
+        index = tape.constant(array).index
+        tracer = tape.library.tracer(tape.constants[index], index, tape)
+        around.append((tracer, index))
+        return tracer
+
+    if surroundings is not None and surroundings.replaces:
+        function, entered = surroundings.with_arrays(entered, enter)
     args, kwargs = unflatten(treedef, entered)
     with _tracing(tape):
         try:
@@ -904,6 +962,8 @@ def trace(
     for tracer, index, leaf in zip(tracers, inputs, filter(is_given, leaves), strict=True):
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    if any(tracer.index != index for tracer, index in around):
+        raise Unhandled("it writes to an array of its surroundings. Fix: write to a copy of it")
     for wrapper in entered:
         if isinstance(wrapper, AnyWrapper) and (
             not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
@@ -928,11 +988,11 @@ def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
         leaf = leaf._value
     if isinstance(leaf, Tracer) and leaf.tape is not tape:
         raise tape.refuse("an array of another trace is returned")
-    if isinstance(leaf, (Tracer, NDARRAY)):
+    if isinstance(leaf, (Tracer, tape.library.kind)):
         return tape.recorded(leaf), tape.real(leaf)
     if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER)):
         return leaf, leaf
     raise tape.refuse(f"it returns a {type(leaf).__name__}")
 
 
-__all__ = ["SLICE", "UFUNC", "Tape", "Traced", "Tracer", "Unhandled", "is_input", "trace"]
+__all__ = ["SLICE", "UFUNC", "Tape", "Traced", "Tracer", "Unhandled", "trace"]

@@ -80,9 +80,8 @@ def sides(depth: int | tuple[int, int]) -> tuple[int, int]:
 
 def _given_back(g: Any, depths: Depth, kinds: Boundary, chunks: Any) -> Any:
     """The transpose of `overlap`: each block gets its edges back from its neighbours."""
-    swapped: Depth = {
-        axis: depth[::-1] if isinstance(depth, tuple) else depth for axis, depth in depths.items()
-    }
+    swapped = {axis: tuple(reversed(sides(depth))) for axis, depth in depths.items()}
+    swapped = {axis: one[0] if one[0] == one[1] else one for axis, one in swapped.items()}
     round_trip = {a: "periodic" if _is(kind, "periodic") else "none" for a, kind in kinds.items()}
     gathered = daskmod.overlap(g, swapped, round_trip, allow_rechunk=False)
     fold = functools.partial(_folded, depths=depths, kinds=kinds, numblocks=tuple(map(len, chunks)))

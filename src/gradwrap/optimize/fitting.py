@@ -8,7 +8,7 @@ import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.progress import Progress
-from gradwrap.core.values.tree import unflatten
+from gradwrap.core.values.layouts import put
 from gradwrap.optimize.conditions import bounds_of
 from gradwrap.optimize.problem import Problem, as_args, double, optimizers
 from gradwrap.optimize.results import caller
@@ -201,6 +201,6 @@ def _blocks(matrix: Any, out: Raveling, problem: Problem) -> Any:
             block = matrix[first : first + height, start : start + width]
             columns[column] = problem.in_library(np.reshape(block, (*shape, *own)))
             start += width
-        rows[row] = unflatten(into.treedef, columns)
+        rows[row] = put(into.treedef, columns, "rows")
         first += height
-    return unflatten(out.treedef, rows)
+    return put(out.treedef, rows, "columns")

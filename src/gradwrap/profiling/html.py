@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradwrap.profiling.memory import Moment
-    from gradwrap.profiling.report import Row
+    from gradwrap.profiling.report import Row, Whole
 
 ROWS = 20
 WIDTH, HEIGHT = 1200, 120
@@ -19,12 +19,10 @@ POINTS = 2000
 """The most moments that a picture of the memory has."""
 
 
-def page(  # noqa: PLR0913  all there is to a profile
+def page(
     found: Sequence[Row],
-    wall: float,
+    whole: Whole,
     *,
-    peak: int,
-    saved: int,
     moments: Sequence[Moment],
     said: Sequence[str],
     flames: str,
@@ -33,13 +31,13 @@ def page(  # noqa: PLR0913  all there is to a profile
     head = "".join(f"<th>{name}</th>" for name in HEADER)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>"
-        for line in cells(found, wall, ROWS)
+        for line in cells(found, ROWS, whole)
     )
     advice = "".join(f"<li>{escape(one)}</li>" for one in said)
     return (
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p>{escape(summary(wall, peak, saved))}</p><ul>{advice}</ul>"
-        f"{memory_graph(moments, wall)}{flames}"
+        f"<p>{escape(summary(whole))}</p><ul>{advice}</ul>"
+        f"{memory_graph(moments, whole.wall)}{flames}"
     )
 
 

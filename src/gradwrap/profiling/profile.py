@@ -15,7 +15,7 @@ from gradwrap.core.observing.watching import Watch, Watching
 from gradwrap.profiling.flames import flame_graph
 from gradwrap.profiling.html import page
 from gradwrap.profiling.recording import Recorder
-from gradwrap.profiling.report import advice, line_of, rows, table
+from gradwrap.profiling.report import Whole, advice, line_of, rows, table
 
 if TYPE_CHECKING:
     import os
@@ -77,14 +77,15 @@ class profile:  # noqa: N801  a context manager
         made = Profile(recorder)
         for one in entered:
             one.__enter__()
+        recorder.start()
         self._open.append((made, entered))
         return made
 
     def __exit__(self, *exc_info: object) -> None:
         made, entered = self._open.pop()
+        made.close()
         for one in reversed(entered):
             one.__exit__(None, None, None)
-        made.close()
 
 
 @contextmanager
@@ -135,6 +136,11 @@ class Profile:
         return self._recorder.clock() if self._wall is None else self._wall
 
     @property
+    def overhead(self) -> float:
+        """The seconds of `wall` that the profile itself took; they are in no event."""
+        return self._recorder.overhead
+
+    @property
     def events(self) -> list[Event]:
         """All calls and visits, in the order in which they ended."""
         return self._recorder.events
@@ -165,7 +171,7 @@ class Profile:
 
     def table(self, by: By = "line", limit: int = 20) -> str:
         """Return the sums as text, with at most so many rows, and what is outside of operations."""
-        return table(self.rows(by), self.wall, limit, peak=self.peak, saved=self.saved)
+        return table(self.rows(by), limit, self._whole())
 
     def advice(self) -> list[str]:
         """Return what could be cheaper, each with its place.
@@ -219,15 +225,16 @@ class Profile:
         content = {"traceEvents": written, "displayTimeUnit": "ms"}
         Path(path).write_text(json.dumps(content), encoding="utf-8")
 
+    def _whole(self) -> Whole:
+        return Whole(self.wall, self.overhead, self.peak, self.saved)
+
     def __repr__(self) -> str:
         return self.table()
 
     def _repr_html_(self) -> str:
         return page(
             self.rows(),
-            self.wall,
-            peak=self.peak,
-            saved=self.saved,
+            self._whole(),
             moments=self.memory(),
             said=self.advice(),
             flames=self.flame_graph(),

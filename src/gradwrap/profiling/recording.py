@@ -14,7 +14,7 @@ from gradwrap.core.graph.node import EDGE, JOINT
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost
 from gradwrap.core.library.backend import is_array
 from gradwrap.core.library.buffers import callers
-from gradwrap.core.values.dynamic import SEQUENCE, SLICE
+from gradwrap.core.values.dynamic import SEQUENCE, SLICE, type_of
 from gradwrap.profiling.memory import Account, arrays_of, buffers_of, saved_in
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Event(NamedTuple):
     """In seconds since the profile began."""
     time: float
     own: float
-    """The time without that of the events inside of this one."""
+    """The time without that of the events inside of this one, and of the profile itself."""
     bytes: int
     """The size of the arrays that it made."""
     saved: int
@@ -74,6 +74,8 @@ class Recorder:
     def __init__(self, *, traces: bool) -> None:
         self._traces = traces
         self._start = time.perf_counter()
+        self.overhead: float = 0.0
+        """The seconds that the profile itself took, in no event."""
         self._outer = tuple(callers())[::-1]
         self._threads = _PerThread()
         self._seen: dict[Any, tuple[Any, ...]] = {}
@@ -82,9 +84,19 @@ class Recorder:
         self.repeated: dict[tuple[str, Stack], list[Event]] = {}
         self.account: Account = Account(self.clock)
 
+    def start(self) -> None:
+        """Let the time begin."""
+        self._start = time.perf_counter()
+
     def clock(self) -> float:
         """Return the seconds since the profile began."""
         return time.perf_counter() - self._start
+
+    def _charge(self, seconds: float) -> None:
+        """Count time as the profile's own, which is not that of the open event."""
+        self.overhead += seconds
+        if self._threads.open:
+            self._threads.open[-1].inside += seconds
 
     # Calls ----------------------------------------------------------------------------------------
 
@@ -92,6 +104,7 @@ class Recorder:
         self, performer: Performer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Call a function, and note it as an event of its own, or as a part of the open one."""
+        entered = self.clock()
         outer = self._threads.open[-1] if self._threads.open else None
         if performer.kind == "fallback":
             place = self._place() if outer is None or not outer.is_whole else outer.place
@@ -113,10 +126,12 @@ class Recorder:
         event = self._end(opened, began, args[:1] if result is None else (result,), known)
         if again:
             self.repeated.setdefault((opened.operation, opened.place), []).append(event)
+        self._charge(self.clock() - entered - event.time)
         return result
 
     def _visit(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Visit a node; what it makes are the cotangents that have arrived at its arguments."""
+        entered = self.clock()
         pending, _, node, g, *_ = args
         if node.op.selects:
             function(*args, **kwargs)
@@ -127,7 +142,8 @@ class Recorder:
         known = buffers_of((g, *(saved for _, _, saved, _ in node.edges)))
         began, _ = self._timed(opened, function, args, kwargs)
         arrived = [pending[one.seq][1] for one in parents if one.seq in pending]
-        self._end(opened, began, arrived, known, visit=True)
+        event = self._end(opened, began, arrived, known, visit=True)
+        self._charge(self.clock() - entered - event.time)
 
     def _timed(
         self, opened: _Open, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -186,13 +202,17 @@ class Recorder:
 
     def told(self, bound: BoundOp, edges: list[Any]) -> Stack:
         """Note what a node saves; return the place of its operation."""
+        entered = self.clock()
         arrays = saved_in(edges, EDGE)
-        if not self._threads.open:
+        opened = self._threads.open[-1] if self._threads.open else None
+        if opened is None:
             self.account.save(arrays)
-            return self._place()
-        opened = self._threads.open[-1]
-        opened.to_save += arrays
-        return opened.place
+            place = self._place()
+        else:
+            opened.to_save += arrays
+            place = opened.place
+        self._charge(self.clock() - entered)
+        return place
 
     # Places ---------------------------------------------------------------------------------------
 
@@ -255,6 +275,10 @@ def _identity(arg: Any, held: list[Any]) -> Any:
     array = innermost(arg)
     if not is_array(array) or not array.shape or not hasattr(array, "tobytes"):
         return _UNKNOWN
-    held.append(array)
+    owner = array
+    while isinstance(getattr(owner, "base", None), type_of(array)):
+        owner = owner.base  # two views of the same part are the same argument
+    held.append(owner)
+    part = () if owner is array else (array.__array_interface__["data"][0], array.strides)
     steps = tuple(slice(None, None, max(1, size // _SAMPLES)) for size in array.shape)
-    return id(array), array[steps].tobytes()
+    return id(owner), array.shape, part, array[steps].tobytes()

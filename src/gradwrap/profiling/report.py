@@ -17,6 +17,8 @@ UNKNOWN = "recorded before the profile"
 MEGABYTE = 1 << 20
 MUCH = 0.25
 """The part of all saved bytes from which on a function is named."""
+MOST = 0.9
+"""The part from which on all of it again is as much as before."""
 SOME = 0.05
 """The part of the bytes of all events from which on an operation is named."""
 CONVERSIONS = frozenset({"astype", "asarray", "to_device"})
@@ -45,6 +47,17 @@ class Row(NamedTuple):
     def time(self) -> float:
         """The seconds in both directions."""
         return self.forward + self.backward
+
+
+class Whole(NamedTuple):
+    """What is known of all of a profile."""
+
+    wall: float
+    """The seconds from its begin to its end, and those of them that it took itself."""
+    overhead: float
+    peak: int
+    """The most bytes that were alive at one time, and saved for backward."""
+    saved: int
 
 
 def line_of(place: Stack) -> str:
@@ -113,7 +126,7 @@ def shown_bytes(size: int) -> str:
 HEADER = ("", "line", "calls", "forward", "backward", "bytes", "in backward", "saved")
 
 
-def cells(found: Sequence[Row], wall: float, limit: int) -> list[tuple[str, ...]]:
+def cells(found: Sequence[Row], limit: int, whole: Whole) -> list[tuple[str, ...]]:
     """Return the cells of a table: rows, the rest of them, and the time outside of operations."""
     shown = list(found[:limit])
     if len(found) > limit:
@@ -144,14 +157,14 @@ def cells(found: Sequence[Row], wall: float, limit: int) -> list[tuple[str, ...]
         )
         for row in shown
     ]
-    inside = sum(row.time for row in found)
-    written.append((OUTSIDE, "", "", shown_time(max(0.0, wall - inside)), "", "", "", ""))
+    outside = whole.wall - whole.overhead - sum(row.time for row in found)
+    written.append((OUTSIDE, "", "", shown_time(max(0.0, outside)), "", "", "", ""))
     return written
 
 
-def table(found: Sequence[Row], wall: float, limit: int, *, peak: int, saved: int) -> str:
+def table(found: Sequence[Row], limit: int, whole: Whole) -> str:
     """Return rows as text in columns."""
-    lines = [HEADER, *cells(found, wall, limit)]
+    lines = [HEADER, *cells(found, limit, whole)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(HEADER))]
     text = [
         "  ".join(
@@ -160,14 +173,15 @@ def table(found: Sequence[Row], wall: float, limit: int, *, peak: int, saved: in
         ).rstrip()
         for line in lines
     ]
-    return "\n".join([*text, summary(wall, peak, saved)])
+    return "\n".join([*text, summary(whole)])
 
 
-def summary(wall: float, peak: int, saved: int) -> str:
+def summary(whole: Whole) -> str:
     """Return the line below a table."""
     return (
-        f"{shown_time(wall)} in all; at most {shown_bytes(peak)} of arrays at one time, and "
-        f"{shown_bytes(saved)} saved for backward"
+        f"{shown_time(whole.wall)} in all, {shown_time(whole.overhead)} of them for the profile; "
+        f"at most {shown_bytes(whole.peak)} of arrays at one time, and "
+        f"{shown_bytes(whole.saved)} saved for backward"
     )
 
 
@@ -213,8 +227,9 @@ def _saving(events: Sequence[Event]) -> Iterable[str]:
         size = sum(event.saved for event in group)
         if size >= MEGABYTE and size >= MUCH * total:
             name = function_of(group[0].place)
+            parts = " If it is called once, do so with its parts." if size >= MOST * total else ""
             yield (
                 f"{name} ({line_of(group[0].place)}) saves {shown_bytes(size)} for backward, "
                 f"{size / total:.0%} of all: gradwrap.checkpoint({name}) would keep its arguments "
-                "alone, and compute it again in backward."
+                f"alone, and compute it again in backward.{parts}"
             )

@@ -10,6 +10,7 @@ from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
 from gradwrap.core.table.rule import passes, zero
+from gradwrap.core.values.space import fit_cotangent
 from gradwrap.rules.matrices import direction, is_complex
 
 LN2 = math.log(2.0)
@@ -19,6 +20,11 @@ LN10 = math.log(10.0)
 def _where_nonzero(xp: Any, value: Any, otherwise: float) -> Any:
     """Replace zeros, so that the values can be divided by."""
     return xp.where(value == 0, otherwise, value)
+
+
+def _negated(xp: Any, g: Any, x2_meta: Any) -> Any:
+    """Return -g, summed first where x2 was broadcast: there is less to negate."""
+    return -g if g.shape == x2_meta.shape else -fit_cotangent(xp, g, x2_meta)
 
 
 def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
@@ -125,7 +131,7 @@ def _sign(xp: Any, g: Any, x: Any, out: Any) -> Any:
 RULES = [
     # arithmetic
     elementwise("add", "x1 x2", passes, passes, symbol="+", diagonal="add"),
-    elementwise("subtract", "x1 x2", passes, lambda xp, g: -g, symbol="-"),
+    elementwise("subtract", "x1 x2", passes, _negated, symbol="-", jvp=(passes, lambda xp, t: -t)),
     elementwise(
         "multiply",
         "x1 x2",

@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _matmul_left(xp: Any, g: Any, x2: Any, x1_meta: Any) -> Any:
-    """Return g x2^T, where vectors are one row or one column."""
-    if len(x1_meta.shape) > 1 and x2.ndim > 1:
-        return xp.matmul(g, xp.matrix_transpose(x2))
+def _matmul_left(xp: Any, g: Any, x2: Any) -> Any:
+    """Return g x2^T, where vectors are one row or one column; x1 is one if g has fewer axes."""
+    is_vector = g.ndim < x2.ndim
     if x2.ndim == 1:
-        return (xp.expand_dims(g, axis=-1) if len(x1_meta.shape) > 1 else g) * x2
+        return (g if is_vector else xp.expand_dims(g, axis=-1)) * x2
+    if not is_vector:
+        return xp.matmul(g, xp.matrix_transpose(x2))
     if x2.ndim == 2:
         return xp.matmul(x2, g)
     return xp.matmul(xp.expand_dims(g, axis=-2), xp.matrix_transpose(x2))[..., 0, :]
 
 
-def _matmul_right(xp: Any, g: Any, x1: Any, x2_meta: Any) -> Any:
-    """Return x1^T g, where vectors are one row or one column."""
-    if len(x2_meta.shape) > 1 and x1.ndim > 1:
-        return xp.matmul(xp.matrix_transpose(x1), g)
-    if x1.ndim == 1 and len(x2_meta.shape) == 1:
-        return g * x1
+def _matmul_right(xp: Any, g: Any, x1: Any) -> Any:
+    """Return x1^T g, where vectors are one row or one column; x2 is one if g has fewer axes."""
+    is_vector = g.ndim < x1.ndim
     if x1.ndim == 1:
-        return xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
+        return g * x1 if is_vector else xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
+    if not is_vector:
+        return xp.matmul(xp.matrix_transpose(x1), g)
     if x1.ndim == 2:
         return xp.matmul(g, x1)
     return xp.matmul(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))[..., 0]
@@ -74,7 +74,7 @@ def _einsum(
         known = set(output).union(*rest)
         unique = "".join(dict.fromkeys(letters))
         found = "".join(c for c in unique if c in known)
-        part = _contracted(xp, [output, *rest], found, [g, *arrays])
+        part = contracted(xp, [output, *rest], found, [g, *arrays])
         lengths = dict(zip(letters, meta.shape, strict=True))
         shape = tuple(part.shape[found.index(c)] if c in found else 1 for c in unique)
         wanted = tuple(lengths[c] if n == 1 else n for c, n in zip(unique, shape, strict=True))
@@ -83,24 +83,12 @@ def _einsum(
     return cotangents
 
 
-def _contracted(xp: Any, inputs: Sequence[str], output: str, arrays: Sequence[Any]) -> Any:
+def contracted(xp: Any, inputs: Sequence[str], output: str, arrays: Sequence[Any]) -> Any:
     """Return an einsum: where it is one large product of matrices, by `matmul`."""
-    lengths = dict(zip("".join(inputs), (n for a in arrays for n in a.shape), strict=False))
-    summed = [c for c in inputs[0] if c in inputs[-1] and c not in output]
-    known = {*output, *summed}
-    if (
-        len(arrays) != 2
-        or not summed
-        or any(
-            len(set(letters)) < len(letters) or not known.issuperset(letters) for letters in inputs
-        )
-        or any(
-            tuple(lengths[c] for c in letters) != tuple(a.shape)
-            for letters, a in zip(inputs, arrays, strict=True)
-        )
-        or math.prod(lengths.values()) < LARGE_PRODUCT
-    ):
+    if not is_large_product(inputs, output, arrays):
         return xp.einsum(",".join(inputs) + "->" + output, *arrays)
+    lengths = _lengths(inputs, arrays)
+    summed = [c for c in inputs[0] if c not in output]
     left, right = inputs
     batch = [c for c in left if c in right and c in output]
     rows = [c for c in left if c not in right]
@@ -118,6 +106,27 @@ def _contracted(xp: Any, inputs: Sequence[str], output: str, arrays: Sequence[An
     made = [*batch, *rows, *columns]
     whole = xp.reshape(product, tuple(lengths[c] for c in made))
     return xp.permute_dims(whole, tuple(made.index(c) for c in output))
+
+
+def is_large_product(inputs: Sequence[str], output: str, arrays: Sequence[Any]) -> bool:
+    """Tell if an einsum is one product of two stacks of matrices, and large."""
+    if len(arrays) != 2 or any(len(set(letters)) < len(letters) for letters in inputs):
+        return False
+    lengths = _lengths(inputs, arrays)
+    summed = {c for c in inputs[0] if c not in output}
+    return (
+        bool(summed)
+        and summed == {c for c in inputs[1] if c not in output}
+        and all(
+            tuple(lengths[c] for c in letters) == tuple(a.shape)
+            for letters, a in zip(inputs, arrays, strict=True)
+        )
+        and math.prod(lengths.values()) >= LARGE_PRODUCT
+    )
+
+
+def _lengths(inputs: Sequence[str], arrays: Sequence[Any]) -> dict[str, int]:
+    return dict(zip("".join(inputs), (n for a in arrays for n in a.shape), strict=False))
 
 
 LARGE_PRODUCT = 1 << 14

@@ -41,7 +41,7 @@ SAMPLES = (
 )
 
 
-def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
+def extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
     """Share g evenly among the elements equal to the extremum; a NaN takes all of it."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     chosen = (x == whole) | (x != x)
@@ -159,7 +159,7 @@ RULES = [
         reduction(
             name,
             AXES,
-            _extremum,
+            extremum,
             samples=SAMPLES,
             only_real=True,
             convention="shared evenly at a tie; a NaN takes all of it",

@@ -13,7 +13,7 @@ from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
-from gradwrap.core.library.scatter import Scattered, is_basic_key
+from gradwrap.core.library.scatter import Scattered, at_key, is_basic_key
 from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondifferentiable
 from gradwrap.core.table.registry import find_op, register
 from gradwrap.core.values.dynamic import TUPLE
@@ -253,7 +253,7 @@ RULES = [
     linear(
         "getitem",
         "x, key, /",
-        lambda xp, g, key: Scattered(key, g),
+        at_key,
         native=lambda xp, x, key: x[key],
         symbol="[]",
         views=INDEX,

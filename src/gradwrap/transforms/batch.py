@@ -11,6 +11,7 @@ from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.layouts import put
 from gradwrap.core.values.prefixes import broadcast_prefix
 from gradwrap.core.values.space import Batch, Meta
 from gradwrap.core.values.tree import flatten, path_of, unflatten
@@ -129,6 +130,7 @@ class _Entering:
         self.level = level
         self.fallback = fallback
         self.starts: list[Any] = []
+        self.mapped: dict[Any, Any] = {}
         self._sizes: list[tuple[int, Callable[[], str]]] = []
         axes = _axes_of_arguments(fun, in_axes, len(args))
         self.args = [self._entered(i, arg, axes[i]) for i, arg in enumerate(args)]
@@ -170,7 +172,9 @@ class _Entering:
             self._sizes.append((int(leaf.shape[first]), path))
             data = backend_of(leaf).batch_first(leaf, first) if first else leaf
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
-        return unflatten(treedef, entered)
+        return (
+            entered[0] if treedef.is_lone else put(treedef, entered, "example", axes, self.mapped)
+        )
 
 
 def _path(fun: Callable[..., Any], place: int | str, value: Any, index: int) -> str:
@@ -193,7 +197,8 @@ def _out_of(returned: Any, out_axes: Axes, entering: _Entering) -> Any:
     arrays = [result for result in results if is_array(result)]
     own_buffers(arrays, entering.starts)
     owned = iter(arrays)
-    return unflatten(treedef, [next(owned) if is_array(one) else one for one in results])
+    owning = [next(owned) if is_array(one) else one for one in results]
+    return owning[0] if treedef.is_lone else put(treedef, owning, "batch", axes, entering.mapped)
 
 
 def _result(name: str, leaf: Any, axis: Any, entering: _Entering) -> Any:

@@ -6,7 +6,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.dynamic import SEQUENCE
-from gradwrap.core.values.tree import flatten, unflatten
+from gradwrap.core.values.layouts import put
+from gradwrap.core.values.tree import flatten
 from gradwrap.transforms.argnums import check_transform
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_columns
@@ -269,7 +270,7 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
         treedefs = [tracked.treedef for tracked in recording.tracked]
         arrays = arrays_among(outputs, treedef)
         asked = as_asked(blocks(recording, arrays, holomorphic, chunk_size), treedefs, argnums)
-        found = unflatten(treedef, with_none(outputs, asked))
+        found = put(treedef, with_none(outputs, asked), "columns")
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of

@@ -10,7 +10,7 @@ from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import zeros_like
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.layouts import put
 from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
@@ -207,8 +207,8 @@ def _keeps_diagonal(node: Any) -> bool:
 
 
 def _pulled(node: Any, factors: Any) -> Any:
-    saved = node.saved if type_of(node.saved) is tuple else (node.saved,)
-    pulled = node.formula(node.op.namespaces[type(factors)], factors, *saved)
+    ((_, formula, saved, _),) = node.edges
+    pulled = formula(node.op.namespaces[type(factors)], factors, *saved)
     if tuple(pulled.shape) == node.meta.shape:
         return pulled
     return node.op.namespaces[type(pulled)].broadcast_to(pulled, node.meta.shape)
@@ -222,7 +222,7 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
         return None
     if node.meta.is_complex or len(node.parent.meta.shape) != 1 or len(node.meta.shape) != 1:
         return None
-    matrix = node.saved[0]
+    ((_, _, (matrix,), _),) = node.edges
     if matrix.dtype != node.parent.meta.dtype:
         return None
     return factors[:, None] * matrix
@@ -285,7 +285,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
         by_place = [[next(found) for _ in leaves] for leaves, _ in flattened]
         blocks.append([one for at in asked for one in by_place[at]])
     owned = as_asked(blocks, [flattened[at][1] for at in asked], argnums)
-    jacobian = unflatten(treedef, with_none(outputs, owned))
+    jacobian = put(treedef, with_none(outputs, owned), "columns")
     return (jacobian, aux) if has_aux else jacobian
 
 

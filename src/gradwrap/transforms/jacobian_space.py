@@ -8,8 +8,8 @@ from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import UNTRACKED, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.values.comparing import zeros_like
+from gradwrap.core.values.layouts import put
 from gradwrap.core.values.space import size_of
-from gradwrap.core.values.tree import TreeDef, unflatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import one_or_tuple
 from gradwrap.transforms.arguments import default_scalar, unwrapped
@@ -18,6 +18,7 @@ from gradwrap.transforms.batch import batch_of, unit_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.core.values.tree import TreeDef
     from gradwrap.typing.signatures import Argnums
 
 
@@ -100,7 +101,8 @@ def as_asked(
     parts = iter(owned)
     return [
         one_or_tuple(
-            [unflatten(t, [next(parts) for _ in range(t.size)]) for t in treedefs], argnums
+            [put(t, [next(parts) for _ in range(t.size)], "rows") for t in treedefs],
+            argnums,
         )
         for _ in blocks
     ]

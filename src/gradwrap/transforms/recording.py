@@ -16,7 +16,13 @@ from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
 from gradwrap.core.values.dynamic import TUPLE, type_of
-from gradwrap.core.values.tree import TreeDef, flatten_with_paths, map_leaves
+from gradwrap.core.values.tree import (
+    TreeDef,
+    flatten,
+    flatten_with_paths,
+    map_leaves,
+    registered,
+)
 from gradwrap.errors import (
     BackwardError,
     NonDifferentiableInputError,
@@ -158,6 +164,14 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
             f"returned {got}. Fix: return out, aux."
         )
     return returned[0], returned[1]
+
+
+def without_labels(value: Any) -> Any:
+    """The array that a labelled one holds; anything else as it is."""
+    kind = type_of(value)
+    if kind in registered and hasattr(kind, "dtype"):
+        return flatten(value)[0][0]
+    return value
 
 
 # Where a pass back starts -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from gradwrap.transforms.recording import (
     elementwise_seed,
     out_and_aux,
     scalar_seed,
+    without_labels,
 )
 from gradwrap.transforms.typed import (
     typed_as_elementwise_grad,
@@ -126,8 +127,9 @@ def _differentiated(
 ) -> tuple[Any, Any, Any]:
     """The output, what came with it, and the gradient."""
     out, aux = out_and_aux(recording.name, recording.out, has_aux)
-    seed = scalar_seed(recording, out, holomorphic)
-    gradients = recording.pull([out], [seed])
+    scalar = without_labels(out)
+    seed = scalar_seed(recording, scalar, holomorphic)
+    gradients = recording.pull([scalar], [seed])
     if holomorphic:
         gradients = [map_leaves(_conjugated, g) for g in gradients]
     return out, aux, one_or_tuple(gradients, argnums)

@@ -30,22 +30,29 @@ CTYPES = {
     "uint64": "unsigned long long",
     "float32": "float",
     "float64": "double",
+    "complex64": "complex<float>",
+    "complex128": "complex<double>",
 }
 FLAGS = ("-O1", "-std=c++11", "-ffp-contract=off", "-shared", "-fPIC")
 
 
 def run_elementwise(kernel: Any, args: Any, size: int | None = None, **_: Any) -> Any:
-    """Broadcast the arguments, and run the kernel's operation on each element."""
-    if size is not None or any(p.raw for p in (*kernel.in_params, *kernel.out_params)):
-        raise NotImplementedError(f"the double does not run raw arguments: {kernel.name}")
+    """Broadcast the arguments but the raw ones, and run the kernel's operation on each element."""
+    raw = [param.raw for param in (*kernel.in_params, *kernel.out_params)]
+    if size is not None or (any(raw[kernel.nin :]) and len(args) == kernel.nin):
+        raise NotImplementedError(f"the double is not told the size of raw outputs: {kernel.name}")
     lending = [lent(arg) for arg in args]
     inputs, outs = lending[: kernel.nin], args[kernel.nin :]
     typed = _types(kernel, inputs, lending[kernel.nin :])
     arrays = [np.asarray(value, dtype=dtype) for value, dtype in zip(inputs, typed, strict=False)]
-    shape = np.broadcast_shapes(*(a.shape for a in arrays), *(o.shape for o in outs))
+    shapes = [one.shape for one, is_raw in zip((*arrays, *outs), raw, strict=False) if not is_raw]
+    shape = np.broadcast_shapes(*shapes)
     if not outs:
         outs = tuple(cupy.ndarray(shape, dtype) for dtype in typed[kernel.nin :])
-    flat = [np.ascontiguousarray(np.broadcast_to(a, shape)) for a in arrays]
+    flat = [
+        np.ascontiguousarray(a if is_raw else np.broadcast_to(a, shape))
+        for a, is_raw in zip(arrays, raw, strict=False)
+    ]
     results = [np.ascontiguousarray(view(o)) for o in outs]
     _compiled(kernel, tuple(str(d) for d in typed))(
         ctypes.c_longlong(int(np.prod(shape))),
@@ -72,6 +79,7 @@ def _types(kernel: Any, inputs: list[Any], outs: list[Any]) -> list[np.dtype[Any
 
 HEADER = """\
 #include <cmath>
+#include <complex>
 using namespace std;
 template <typename N> static N max(N x, N y) { return x < y ? y : x; }
 template <typename N> static N min(N x, N y) { return y < x ? y : x; }
@@ -83,14 +91,14 @@ template <typename I> static I _floor_divide(I x, I y) {  // as CuPy's, of integ
 
 def _compiled(kernel: Any, dtypes: tuple[str, ...]) -> Any:
     params = (*kernel.in_params, *kernel.out_params)
-    names = tuple((p.name, p.ctype if p.dtype is None else "") for p in params)
+    names = tuple((p.name, p.ctype if p.dtype is None else "", p.raw) for p in params)
     options = (kernel.preamble, kernel.operation)
     return _built(names, dtypes, kernel.nin, *options)
 
 
 @functools.cache
 def _built(
-    names: tuple[tuple[str, str], ...],
+    names: tuple[tuple[str, str, bool], ...],
     dtypes: tuple[str, ...],
     nin: int,
     preamble: str,
@@ -99,14 +107,15 @@ def _built(
     compiler = shutil.which("g++")
     if compiler is None:
         raise RuntimeError("the double compiles kernels with g++, which is not here")
-    aliases = {alias: CTYPES[d] for (_, alias), d in zip(names, dtypes, strict=True) if alias}
+    aliases = {alias: CTYPES[d] for (_, alias, _), d in zip(names, dtypes, strict=True) if alias}
     arguments = ", ".join(
         f"{'const ' if k < nin else ''}{CTYPES[d]}* {name}_at"
-        for k, ((name, _), d) in enumerate(zip(names, dtypes, strict=True))
+        for k, ((name, _, _), d) in enumerate(zip(names, dtypes, strict=True))
     )
     locals_ = "".join(
-        f"{'const ' if k < nin else ''}{CTYPES[d]}& {name} = {name}_at[i];\n"
-        for k, ((name, _), d) in enumerate(zip(names, dtypes, strict=True))
+        f"{'const ' if k < nin else ''}{CTYPES[d]}{'*' if raw else '&'} {name} = {name}_at"
+        f"{'' if raw else '[i]'};\n"
+        for k, ((name, _, raw), d) in enumerate(zip(names, dtypes, strict=True))
     )
     source = (
         HEADER

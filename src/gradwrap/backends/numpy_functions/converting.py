@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, one_array
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.rules.axes import as_axes
 
 NDARRAY: type[Any] = np.ndarray
@@ -36,7 +36,7 @@ def are_matrices(a: Any, b: Any) -> bool:
 
 def are_arrays(values: Any) -> bool:
     """Tell if there are no numbers of Python's among values, which the standard does not join."""
-    return all(hasattr(value, "shape") for value in values)
+    return all(hasattr(kind, "shape") for kind in set(map(type_of, values)))
 
 
 def bound(first: Any, second: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def in_sorted_order(
     """Sort, the positions in NumPy's order of equal elements; it refuses what it does not know."""
     options = {} if descending is NoValue else {"descending": descending}  # since NumPy 2.5
     np.sort(np.empty(0), kind=kind, order=order, stable=stable, **options)
-    a, axis = flat(xp, a, axis), -1 if axis is None else axis
+    a, axis = flat(xp, a, axis), -1 if axis is None else operator.index(axis)
     if options.get("descending"):
         positions = _in_descending_order(xp, a, axis)
         return xp.take_along_axis(a, positions, axis=axis) if path == "sort" else positions

@@ -19,7 +19,8 @@ from gradwrap.backends.numpy_functions.table import (
     on_values,
     scalar,
 )
-from gradwrap.core.levels.wrapper import innermost, native
+from gradwrap.core.levels.wrapper import innermost
+from gradwrap.core.library.backend import backend_of
 from gradwrap.rules.axes import as_axes
 
 NEUTRAL: dict[str, tuple[Any, str]] = {
@@ -197,8 +198,11 @@ def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
     arrays=1,
 )
 def nanmax(xp: Any, name: str, a: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    unknown = np.isnan(native(a))
+    unknown = xp.isnan(a)
     known = xp.where(unknown, -math.inf if name == "nanmax" else math.inf, a)
     found = reduction(xp, name.removeprefix("nan"), known, axis, keepdims, where, initial)
-    nothing = np.all(unknown, axis=axis, keepdims=keepdims)
-    return xp.where(nothing, math.nan, found) if np.any(nothing) else found
+    nothing = xp.all(unknown, axis=axis, keepdims=keepdims)
+    seen = innermost(nothing)
+    if backend_of(seen).is_at_hand(seen) and not np.any(seen):
+        return found
+    return xp.where(nothing, math.nan, found)

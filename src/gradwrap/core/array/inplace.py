@@ -24,10 +24,11 @@ from gradwrap.core.array.views import (
     REAL,
     view_of,
 )
-from gradwrap.core.array.write_call import Write, is_own_part
+from gradwrap.core.array.write_call import Write, is_current_part, is_own_part, update_call
+from gradwrap.core.array.write_through import write_through
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node
-from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to
+from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to, threshold_of_calls
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     highest_level,
@@ -182,6 +183,37 @@ def write_call(bound: BoundOp) -> Callable[..., Any] | None:
     return Write(bound, elsewhere).function(f"{x}, {rule.key}, {value}")
 
 
+def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
+    """The method of an operator in place, such as `+=`, of a class."""
+    update = None
+    combined = getattr(operator, OPERATOR[symbol])
+    is_writeable = cls._backend.is_writeable
+    quick = (cls, int, float) if not cls._backend.depth else ()
+    if cls._writes_in_place and cls._backend.keeps_base and quick:
+        setitem = find_op("setitem")
+        assert setitem is not None
+        update = update_call(cls._bind(setitem), cls._bind(op_of_symbol(symbol, 2)))
+
+    def change(variable: Any, other: Any, /) -> Any:
+        how = variable._view
+        if (
+            how is not None
+            and update is not None
+            and is_current_part(variable)
+            and update(how.source, how.statics[0], other)
+        ):
+            return variable
+        if how is None and type_of(variable._node) is Node and type_of(other) in quick:
+            value = variable._value
+            if not hasattr(type_of(value), "__setitem__") and not value.shape:
+                return combined(variable, other)  # a number of the library cannot change
+            if variable._node.meta.level > threshold_of_calls() and is_writeable(value):
+                return _with_result(variable, symbol, combined(variable, other))
+        return operate(variable, symbol, other)
+
+    return change
+
+
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """`variable[key] = value`, recorded."""
     if is_own_part(variable, key, value):
@@ -209,6 +241,8 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             _assign(variable, changed, recorded=False)
         return
     _check_can_hold(variable, value)
+    if write_through(variable, key, value):
+        return
     if not is_mapped and owns_buffer(variable) and _is_reverse(level, variable, value):
         # the copy that the operation would make is not needed: nothing else sees the buffer
         _nest(variable, value, level)
@@ -237,7 +271,11 @@ def operate(variable: V, symbol: str, other: Any) -> V:
     if not _is_recorded(variable) and not _is_recorded(other):
         _operate_silently(variable, symbol, other)
         return variable
-    result = getattr(cls, OPERATOR[symbol])(variable, other)
+    return _with_result(variable, symbol, getattr(cls, OPERATOR[symbol])(variable, other))
+
+
+def _with_result(variable: V, symbol: str, result: Any) -> V:
+    """Write what an operator gave to its first operand."""
     if result.shape != variable.shape:
         raise _does_not_fit(symbol, f"shape {result.shape}", variable.shape)
     if result.dtype != variable.dtype:

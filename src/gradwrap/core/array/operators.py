@@ -45,6 +45,16 @@ class Operators(Generic[B]):
         return function
 
     @classmethod
+    def _operator_in_place(cls, symbol: str, method: str) -> Callable[..., Any]:
+        """Bind an operator in place to the class, in place of the method that asks for it."""
+        before = changes()
+        function = inplace.in_place_call(cls, symbol)
+        setattr(cls, method, function)
+        if changes() != before:
+            cls._forget_operators()
+        return function
+
+    @classmethod
     def _write_call(cls) -> Callable[..., None]:
         """Bind the written call of `x[key] = value` to the class, in place of the general one."""
         bound: Any = cls
@@ -139,9 +149,9 @@ def _general(find: Callable[[], Any], method: str, *, swapped: bool = False) -> 
     return operate
 
 
-def _in_place(symbol: str) -> Any:
+def _in_place(symbol: str, method: str) -> Any:
     def operate(self: Any, other: Any, /) -> Any:
-        return inplace.operate(self, symbol, other)
+        return type_of(self)._operator_in_place(symbol, method)(self, other)
 
     return operate
 
@@ -152,14 +162,15 @@ _FIND: dict[str, Callable[[], Any]] = {
     **{f"__{w}__": partial(find_op, name) for name, w in NAMED.items()},
 }
 _FIND_SWAPPED = {f"__r{w}__": _FIND[f"__{w}__"] for w in BINARY.values()}
-METHODS = _FIND.keys() | _FIND_SWAPPED.keys() | {"__setitem__"}
+_IN_PLACE = {f"__i{word}__": symbol for symbol, word in BINARY.items()}
+METHODS = _FIND.keys() | _FIND_SWAPPED.keys() | _IN_PLACE.keys() | {"__setitem__"}
 """The methods that bind themselves."""
 for _name, _find in _FIND.items():
     setattr(Operators, _name, _general(_find, _name))
 for _name, _find in _FIND_SWAPPED.items():
     setattr(Operators, _name, _general(_find, _name, swapped=True))
-for _symbol, _word in BINARY.items():
-    setattr(Operators, f"__i{_word}__", _in_place(_symbol))
+for _name, _symbol in _IN_PLACE.items():
+    setattr(Operators, _name, _in_place(_symbol, _name))
 
 
 def operation_of_method(method: str) -> Any:

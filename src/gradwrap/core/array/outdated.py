@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.views import PRUNE_FROM, current_views, remember
+from gradwrap.core.array.remembered import PRUNE_FROM, current_views, remember
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
@@ -14,7 +14,8 @@ from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 
 if TYPE_CHECKING:
-    from gradwrap.core.array.views import View, Views
+    from gradwrap.core.array.remembered import Views
+    from gradwrap.core.array.views import View
     from gradwrap.core.calls.bound import BoundOp
 
 
@@ -34,22 +35,22 @@ def _outdate(variable: Any, recorded: bool) -> None:
     A view that nobody has read since an earlier write is still empty, and keeps its class too.
     """
     registry = variable._views
-    if registry is None:
-        return
     views = current_views(variable)
     if recorded:
-        registry.current = []  # each comes back when it is taken again
+        registry.clear()  # each comes back when it is taken again
     if registry.kind is not type_of(variable):
         registry.kind = type_of(variable)
-        waiting = [reference() for reference in registry.outdated.values()]
+        waiting = [reference() for reference in (registry.outdated or {}).values()]
         for view in waiting:
             if view is not None:
                 take_again(view)
-                _outdate(view, recorded)
+                if view._views is not None:
+                    _outdate(view, recorded)
+    threshold = silent_up_to() if views else 0
     for view in views:
         how: View = view._view
         how.recorded = recorded
-        how.threshold = silent_up_to()
+        how.threshold = threshold
         node = view._node
         if type(view) is not type(variable) or (recorded and _is_hooked(node)):
             take_again(view)  # a view never changes its class, or its hooks, when it is read
@@ -60,12 +61,15 @@ def _outdate(variable: Any, recorded: bool) -> None:
             if recorded:
                 del view._node
                 _wait(registry, view)
-        _outdate(view, recorded)
+        if view._views is not None:
+            _outdate(view, recorded)
 
 
 def _wait(registry: Views, view: Any) -> None:
     """Remember a view that is outdated until it is read."""
     outdated = registry.outdated
+    if outdated is None:
+        outdated = registry.outdated = {}
     if len(outdated) >= PRUNE_FROM and not len(outdated) & (len(outdated) - 1):
         dead = [key for key, reference in outdated.items() if reference() is None]
         for key in dead:

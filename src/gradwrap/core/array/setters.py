@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.array.inplace import set_item
-from gradwrap.core.array.views import IMAG, View, remember, view_of
+from gradwrap.core.array.remembered import remember
+from gradwrap.core.array.views import IMAG, as_view, view_of
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.observing.hooks import follow
@@ -21,7 +22,7 @@ def set_part(variable: Any, part: str, value: Any) -> None:
         op = find_op(part)
         assert op is not None
         if view_of(view) is None:  # a library whose parts are copies
-            view._view = View(variable, op, ())
+            as_view(view, variable, op, ())
         set_item(view, ..., value)
     elif part == IMAG:
         raise InPlaceError(
@@ -36,7 +37,7 @@ def mark_imaginary(zeros: Any, of: Any) -> None:
     """Let zeros be the imaginary part of real numbers, which NumPy does not let one write to."""
     op = find_op(IMAG)
     assert op is not None
-    zeros._view = View(of, op, ())
+    as_view(zeros, of, op, ())
 
 
 def set_shape(variable: Any, shape: Any) -> None:
@@ -49,14 +50,14 @@ def set_shape(variable: Any, shape: Any) -> None:
     if how is not None:
         whole._view = how
         views = how.source._views
-        views.current = [r for r in views.current if r() is not variable]
+        views[:] = [r for r in views if r() is not variable]
         remember(how.source, whole)
     changed = variable._namespace.reshape(whole, shape)
     if view_of(changed) is None and changed.shape != whole.shape:
         raise _no_shape("its elements do not lie in memory so that this shape can be a view")
     if variable._views is not None:  # which need the old shape
         views = variable._views
-        for view in (reference() for reference in (*views.current, *views.outdated.values())):
+        for view in (reference() for reference in (*views, *(views.outdated or {}).values())):
             if view is not None:
                 view._view.source = whole
         whole._views, variable._views = variable._views, None

@@ -237,14 +237,12 @@ class Variable(
         return self.round(ndigits)
 
     def __str__(self) -> str:
-        if self._is_text_of_adapted_code(adapted_caller()):
-            return str(native(self))
-        return self.__repr__()
+        is_text = self._is_text_of_adapted_code(adapted_caller())
+        return str(native(self)) if is_text else self.__repr__()
 
     def __format__(self, spec: str) -> str:
-        if self._is_text_of_adapted_code(adapted_caller()):
-            return format(native(self), spec)
-        return format(native(self), spec) if spec else str(self)
+        is_text = self._is_text_of_adapted_code(adapted_caller())
+        return format(native(self), spec) if is_text or spec else str(self)
 
     def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
         """Tell if adapted code makes text of the array, and warn of it."""
@@ -294,9 +292,7 @@ class Variable(
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
-            error = TrackedAttributeError(text)
-            error.obj = self  # and no name, so that Python adds no guess of a similar one
-            return error
+            return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
         return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:

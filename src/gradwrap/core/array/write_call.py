@@ -6,7 +6,8 @@ array. All else goes to `gradwrap.core.array.inplace`.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.outdated import outdate_views
 from gradwrap.core.array.ownership import owns_buffer
@@ -16,6 +17,12 @@ from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.hooks import follow
+from gradwrap.core.table.rule import passes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.calls.bound import BoundOp
 
 
 class Write(Tape):
@@ -56,6 +63,54 @@ class Write(Tape):
         return super()._saved_jointly(name)
 
 
+class Update(Write):
+    """The call of `x[key] += value`, which tells if it was the usual case.
+
+    The formula of the operator passes the cotangent of `x[key]` on unchanged (`+=`, `-=`). So what
+    is read needs no node, and nothing is cleared in the cotangent of `x`.
+    """
+
+    def __init__(self, bound: BoundOp, operator: BoundOp) -> None:
+        super().__init__(bound, lambda *_: False)
+        self._operator = operator
+
+    def scope(self) -> dict[str, Any]:
+        formula = self._operator.rule.formulas[1]
+        return super().scope() | {"f0": partial(_of_update, formula.function), "fits": _fits}
+
+    def look_at(self, index: int) -> list[str]:
+        x, value = self.rule.arrays
+        shares = f"type({value}) is V and {value}._view is not None"
+        return [f"if {shares} or not owns({x}): {self.elsewhere}"] if not index else []
+
+    def perform(self) -> list[str]:
+        x, value = self.rule.arrays
+        return [
+            f"out = {x}_d[{self.rule.key}]",
+            f"if not fits(out, {value}_d): {self.elsewhere}",
+            f"out {self._operator.rule.symbol}= {value}_d",
+        ]
+
+    def ending(self) -> list[str]:
+        return [*super().ending(), "return True"]
+
+
+def _fits(part: Any, value: Any) -> bool:
+    """Tell if `part += value` gives a part of the same shape and dtype, by no conversion."""
+    if type(value) in (int, float):
+        return True
+    return getattr(value, "dtype", None) == part.dtype and value.shape in ((), part.shape)
+
+
+def _of_update(formula: Any, xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
+    """Return the cotangents of an array and of what was added to, or taken from, a part of it."""
+    if value_meta is None:
+        return g, None
+    part = g[key]
+    of_value = formula(xp, part)
+    return g, xp.asarray(part, copy=True) if of_value is part else of_value
+
+
 def _hold(variable: Any, node: Node) -> None:
     """Put the node of a write into the variable whose buffer has been written to."""
     before = variable._node
@@ -75,3 +130,26 @@ def is_own_part(variable: Any, key: Any, value: Any) -> bool:
         and is_basic_key(key)
         and bool(how.statics[0] == key)
     )
+
+
+def update_call(bound: BoundOp, operator: BoundOp) -> Callable[..., bool] | None:
+    """The written call of `x[key] += value` for an operator; None if it has none.
+
+    `bound` is the binding of `x[key] = value`.
+    """
+    of_part, of_value, *_ = (*operator.rule.formulas, None, None)
+    if of_part is None or of_part.function is not passes or of_value is None or of_value.saved:
+        return None
+    x, value = bound.rule.arrays
+    return Update(bound, operator).function(f"{x}, {bound.rule.key}, {value}")
+
+
+def is_current_part(view: Any) -> bool:
+    """Tell if a view is `x[key]` as `x` is now, in the graph too, and is not hooked."""
+    how, node = view._view, view._node
+    before = how.source._node
+    if how.op.name != "getitem" or not is_basic_key(how.statics[0]):
+        return False
+    if node is None or before is None:
+        return node is before
+    return type(node) is Node and node.parent is before and node.op.hooks is None

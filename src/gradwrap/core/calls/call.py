@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
-from gradwrap.core.levels.wrapper import AnyWrapper, stripped, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_simple_key, stripped, unwrapped_key
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import IMMUTABLE, type_of
 from gradwrap.errors import BatchedValueError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ WORDS_OF_THE_TEXT = """
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
     kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding IMMUTABLE
-    by type int float tuple zip len dict next
+    by made base remember as_view simple is_simple type int float tuple slice zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
@@ -136,6 +136,8 @@ class Call:
             "is_tracked": _is_tracked,
             "unwrapped_key": unwrapped_key,
             "BatchedValueError": BatchedValueError,
+            "IMMUTABLE": IMMUTABLE,
+            "is_simple": is_simple_key,
             "plain": bound.variable_class._plain,
             "link": bound.variable_class._linked,
         }
@@ -212,8 +214,12 @@ class Call:
         key = self.rule.key
         if key is None:
             return []
+        ends = " and ".join(f"type({key}.{end}) in IMMUTABLE" for end in ("start", "stop"))
         return [
-            f"if type({key}) is not int:",
+            f"simple = type({key}) is int",
+            f"if type({key}) is slice: simple = {key}.step is None and {ends}",
+            f"elif type({key}) is tuple: simple = is_simple({key})",
+            "if not simple:",
             f"    try: {key} = unwrapped_key({key})",
             f"    except BatchedValueError: {self.elsewhere}",
         ]

@@ -29,7 +29,7 @@ from gradwrap.core.table.kinds import weighted
 from gradwrap.core.table.rule import Formula
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
-from gradwrap.core.values.space import fit_tangent
+from gradwrap.core.values.space import Tangent, fit_tangent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,16 +39,6 @@ if TYPE_CHECKING:
     from gradwrap.core.values.space import Meta
 
 A = TypeVar("A")
-
-
-class Tangent:
-    """The tangent of an array, in the place of a node."""
-
-    __slots__ = ("meta", "value")
-
-    def __init__(self, meta: Meta, value: Any) -> None:
-        self.meta: Meta = meta
-        self.value: Any = value
 
 
 class _NotingTangent:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.remembered import remember
+from gradwrap.core.array.views import as_view
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
@@ -16,7 +18,7 @@ from gradwrap.core.levels.levels import current_watch, silent_up_to
 from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared
 from gradwrap.core.observing.watching import UNNOTED, kept_parts, kept_shared, kept_value
 from gradwrap.core.table.rule import passes
-from gradwrap.core.values.dynamic import IMMUTABLE, SEQUENCE, rebuilt
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +49,8 @@ class Tape(Call):
             "Guarded": Guarded,
             "holds_guarded": holds_guarded,
             "guarding": guarding,
-            "IMMUTABLE": IMMUTABLE,
+            "as_view": as_view,
+            "remember": remember,
         }
 
     def ending(self) -> list[str]:
@@ -62,6 +65,20 @@ class Tape(Call):
         if len(active) == 2:
             return self._record_two(active[0], active[1])
         return self._record_many(active)
+
+    def _linked(self, made: str) -> list[str]:
+        """Lines that return a recorded result; most views, and most that are none, at once."""
+        backend, x = self.bound.backend, self.rule.arrays[0]
+        if not self.rule.views or not backend.keeps_base or backend.depth:
+            return [self.result(made)]
+        view = f"as_view(made, {x}, bound.op, {self.statics})"
+        return [
+            f"made = {made}; base = out.base",
+            f"if base is None and out is not {x}_d: return made",
+            f"if (base is {x}_d or base is {x}_d.base) and {x}_d.shape:",
+            f"    return remember({x}, {view})",
+            self.result("made"),
+        ]
 
     def _unless_silent(self, level: str) -> list[str]:
         """The exit for what is not recorded, or not by this call because it is watched."""
@@ -112,7 +129,9 @@ class Tape(Call):
                     lines += [f"if type({name}) is not V:", f"    {keep.format('')}", guard]
                     lines += [f"elif shared and ({test}):", f"    {keep.format('_shared')}", guard]
             elif self._may_be_array(name):
-                keep = f"{name} if type({name}) in IMMUTABLE else kept_parts({name}, {level})"
+                known = "simple or " if name == rule.key else ""
+                test = f"{known}type({name}) in IMMUTABLE"
+                keep = f"{name} if {test} else kept_parts({name}, {level})"
                 changed = f"{name}_k is not {name} and holds_guarded({name}_k)"
                 lines += [f"{name}_k = {keep}", f"if {changed}: by = guarding(bound)"]
         if sharing:
@@ -128,7 +147,7 @@ class Tape(Call):
         formula = self.rule.formula_of(index)
         assert formula is not None
         own = self.rule.arrays[index]
-        if len(formula.saved) == 1 and (formula.saved[0] in (*self.rule.arrays, "out")):
+        if len(formula.saved) == 1 and formula.saved[0] not in self.rule.statics:
             return f"{own}_n, f{index}, {self._saved(formula.saved[0], own)}, {index}"
         saved = tuple_of(self._saved(name, own) for name in formula.saved)
         return f"{own}_n, f{index}, {saved}, {index}"
@@ -160,7 +179,7 @@ class Tape(Call):
         if rule.casts:
             lines += ["if not is_float(meta):", "    return plain(out)"]
         keep, op = self._keep([index], "meta.level", [x])
-        return [*lines, *keep, self.result(f"V(out, Node({self._edge(index)}, meta, {op}))")]
+        return [*lines, *keep, *self._linked(f"V(out, Node({self._edge(index)}, meta, {op}))")]
 
     def _record_two(self, first: int, second: int) -> list[str]:
         rule = self.rule

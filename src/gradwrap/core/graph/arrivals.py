@@ -10,8 +10,8 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.backend import backend_of, find_backend
-from gradwrap.core.library.scatter import PARTS, OutputPart, Scattered
+from gradwrap.core.library.backend import backend_of, by_type
+from gradwrap.core.library.scatter import OutputPart, Scattered
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import zeros_of
 
@@ -32,21 +32,38 @@ def arrive(  # noqa: PLR0913  the state of the pass
     owned: bool = False,
 ) -> None:
     """Add a cotangent to what has arrived at a node."""
+    kind = type_of(cotangent)
+    if kind is Scattered:
+        arrive_at(pending, heap, node, cotangent.key, cotangent.values)
+        return
     seq = node.seq
     arrival = pending.get(seq)
-    kind = type_of(cotangent)
     if arrival is None:
-        is_part = kind in PARTS
-        arrival = pending[seq] = [node, None if is_part else cotangent, owned and not is_part]
         heappush(heap, seq)
+        is_part = kind is OutputPart
+        arrival = pending[seq] = [node, None if is_part else cotangent, owned and not is_part]
         if not is_part:
             return
-    if kind is Scattered:
-        _scatter(arrival, cotangent)
-    elif kind is OutputPart:
+    if kind is OutputPart:
         _collect(arrival, cotangent)
     else:
         _add(arrival, cotangent, op)
+
+
+def arrive_at(
+    pending: dict[int, Pending], heap: list[int], node: Any, key: Any, values: Any
+) -> None:
+    """Add the cotangent of an indexed part into the one buffer of the whole array."""
+    seq = node.seq
+    arrival = pending.get(seq)
+    if arrival is None:
+        heappush(heap, seq)
+        arrival = pending[seq] = [node, None, False]
+    backend = by_type.get(type_of(values)) or backend_of(values)
+    if not arrival[2] or backend.depth:
+        backend = _own_buffer(arrival, values, backend)
+    arrival[1] = backend.scatter_add(arrival[1], key, values)
+    arrival[2] = not backend.depth
 
 
 def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
@@ -61,24 +78,22 @@ def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
     arrival[2] = op is not None and type(total) in op.backend.native_types
 
 
-def _scatter(arrival: Pending, part: Scattered) -> None:
-    """Add the cotangent of an indexed part into the one buffer of the whole array."""
+def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
+    """Let the sum be in a buffer of the pass's own; give the backend that can add values there."""
     node, total, owned = arrival
-    backend = find_backend(type_of(part.values)) or backend_of(part.values)
     if total is None:
-        total = zeros_of(backend.namespaces[type_of(part.values)], node.meta)
-    else:
-        if backend.depth or type(total) not in backend.native_types:
-            backend = _deeper(backend, total)
-        if not owned:
-            total = backend.copy(total)
-    arrival[1] = backend.scatter_add(total, part.key, part.values)
-    arrival[2] = not backend.depth
+        arrival[1] = zeros_of(backend.namespaces[type_of(values)], node.meta)
+        return backend
+    if backend.depth or type(total) not in backend.native_types:
+        backend = _deeper(backend, total)
+    if not owned:
+        arrival[1] = backend.copy(total)
+    return backend
 
 
 def _deeper(backend: Backend, total: Any) -> Backend:
     """The backend that can add a variable into a buffer that may be native."""
-    other = find_backend(type_of(total)) or backend_of(total)
+    other = by_type.get(type_of(total)) or backend_of(total)
     return max(backend, other, key=lambda one: one.depth)
 
 

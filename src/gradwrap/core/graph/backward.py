@@ -11,11 +11,11 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.graph.arrivals import Pending, arrive
+from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
-from gradwrap.core.library.scatter import PARTS
+from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
 from gradwrap.core.observing.performing import performs
@@ -153,6 +153,9 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
         parent = node.parent
         while True:
             if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
+                if formula is at_key:
+                    arrive_at(pending, heap, parent, saved[0], g)
+                    break
                 if type_of(saved) is tuple:
                     cotangent = formula(xp, g, *saved)
                 else:

@@ -309,33 +309,28 @@ def example(value: Any, level: int, index: int) -> Any:
 def unwrapped_key(key: Any) -> Any:
     """An index without wrappers: the arrays in it are data."""
     kind: Any = type_of(key)
+    if (kind is TUPLE or kind is SLICE) and is_simple_key(key if kind is TUPLE else (key,)):
+        return key
     if kind is SLICE:
-        return key if _is_plain_slice(key) else _with_leaves(key, native)
+        return _with_leaves(key, native)
     if isinstance(key, AnyWrapper):
         return native(key)
-    if kind is TUPLE and _is_plain(key):
-        return key
     if isinstance(key, SEQUENCE):
         return kind([unwrapped_key(part) for part in key])
     return key
 
 
-def _is_plain_slice(key: Any) -> bool:
-    return (
-        type(key.start) in IMMUTABLE
-        and type(key.stop) in IMMUTABLE
-        and (key.step is None or type(key.step) in IMMUTABLE)
-    )
-
-
-def _is_plain(key: tuple[Any, ...]) -> bool:
+def is_simple_key(key: tuple[Any, ...]) -> bool:
     """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
     for part in key:
-        kind: Any = type_of(part)
-        if kind is SLICE:
-            if not _is_plain_slice(part):
+        if type_of(part) is SLICE:
+            if (
+                type_of(part.start) not in IMMUTABLE
+                or type_of(part.stop) not in IMMUTABLE
+                or type_of(part.step) not in IMMUTABLE
+            ):
                 return False
-        elif kind not in IMMUTABLE:
+        elif type_of(part) not in IMMUTABLE:
             return False
     return True
 

@@ -160,7 +160,7 @@ class Backend:
         ):
             if like.shape == shape:
                 return like
-            return like.of_shape(shape)
+            return (like.made and like.made.get(shape)) or like.of_shape(shape)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:
@@ -279,6 +279,8 @@ class Backend:
 
     tells_views: bool = False
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
+    keeps_base: bool = False
+    """The `base` of a result is the array it is a view of, or None where it is a new array."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, which was taken from `source`, may share its buffer."""

@@ -23,6 +23,11 @@ class Scattered:
         self.values: Any = values
 
 
+def at_key(xp: Any, g: Any, key: Any) -> Scattered:  # noqa: ARG001  the form of a formula
+    """The cotangent of `x` through `x[key]`: the pass adds it up without a call of this."""
+    return Scattered(key, g)
+
+
 class OutputPart:
     """The cotangent of one output of an operation that has several."""
 
@@ -39,10 +44,10 @@ PARTS = frozenset({Scattered, OutputPart})
 
 def is_basic_key(key: Any) -> bool:
     """Tell if a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
-    if type(key) in BASIC:
+    if type(key) in BASIC or (type(key) is tuple and BASIC.issuperset(map(type, key))):
         return True
     for part in key if isinstance(key, TUPLE) else (key,):
-        if type(part) not in BASIC and not isinstance(part, SLICE) and not _is_integer_scalar(part):
+        if type_of(part) not in BASIC and not _is_integer_scalar(part):
             return False
     return True
 

@@ -20,7 +20,7 @@ the libraries of arrays."""
 NEVER_ADAPTED = frozenset(sys.stdlib_module_names) - {"__main__"} | {
     *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
     *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
-    *("torch", "jax", "cupy", "dask", "setuptools", "_distutils_hack"),
+    *("torch", "jax", "cupy", "dask", "xarray", "setuptools", "_distutils_hack"),
 }
 """Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})

@@ -35,6 +35,15 @@ def _applied(function: str, rule: Rule, formula: Formula, index: int, along: str
     return f"{function}{index}({_of_type('spaces', rule, t)}, {along or t}{words})"
 
 
+def _term(function: str, rule: Rule, formula: Formula, index: int) -> str:
+    """The term of a tangent that a formula gives; none where the derivative is zero."""
+    if formula.function is zero:
+        return ""
+    if formula.function is passes:
+        return f"{rule.arrays[index]}_t"
+    return _applied(function, rule, formula, index)
+
+
 def _operation(rule: Rule, index: int) -> str:
     """The call of the operation itself with the tangent in the place of an argument."""
     t = f"{rule.arrays[index]}_t"
@@ -69,7 +78,7 @@ class _Kind(Kind):
         formula = rule.jvps[at] if at < len(rule.jvps) else None
         if formula is None:  # a tracked argument without any formula is refused before
             return "" if rule.lacks(index) else None
-        return "" if formula.function is zero else _applied("j", rule, formula, index)
+        return _term("j", rule, formula, index)
 
     def _follows(self, rule: Rule, index: int) -> str | None:
         """The term that follows from the kind."""
@@ -97,11 +106,7 @@ class Elementwise(_Kind):
         formula = rule.formulas[index]
         if formula is None:
             return ""  # a tracked argument there is refused before
-        if formula.function is zero:
-            return ""
-        if formula.function is passes:
-            return f"{rule.arrays[index]}_t"
-        return _applied("f", rule, formula, index)
+        return _term("f", rule, formula, index)
 
     def real_only(self, rule: Rule) -> bool:
         return not rule.holomorphic and not rule.jvps

@@ -250,7 +250,7 @@ class Rule:
     def _read(self, function: FormulaFunction, along: str) -> Formula:
         """Resolve a formula's parameter names, once, when it is defined."""
         given = parameter_names(function)
-        if given[:2] != ("xp", along):
+        if given[:2] != ("xp", along) and function not in (zero, passes):
             raise RuleDefinitionError(
                 f"{self.name}: a formula's first two parameters are xp and {along}, this one has "
                 f"({', '.join(given)}). Fix: lambda xp, {along}, {self.parameters[0]}: ..."

@@ -70,15 +70,22 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
             )
         flatten, unflatten = _functions_of_dataclass(cls)
         entries = optree.GetAttrEntry
+    enter(cls, flatten, unflatten, entries)
+    return cls
+
+
+def enter(
+    cls: type[Any], flatten: Callable[..., Any], unflatten: Callable[..., Any], entries: Any
+) -> None:
+    """Enter a class with the kind of the paths to its parts, which `flatten` may name as well."""
     try:
         _optree.register_pytree_node(
             cls, flatten, unflatten, path_entry_type=entries, namespace=NAMESPACE
         )
     except ValueError as error:
-        raise PytreeError(f"{name} is registered already.") from error
+        raise PytreeError(f"{cls.__name__} is registered already.") from error
     registered.add(cls)
     known_arrays.discard(cls)
-    return cls
 
 
 def _functions_of_dataclass(cls: type[Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:

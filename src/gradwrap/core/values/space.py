@@ -55,6 +55,16 @@ class Meta:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+class Tangent:
+    """The tangent of an array, in the place of a node."""
+
+    __slots__ = ("meta", "value")
+
+    def __init__(self, meta: Meta, value: Any) -> None:
+        self.meta: Meta = meta
+        self.value: Any = value
+
+
 class Batch:
     """The place of a batch, instead of a node: the data have a batch axis, the first.
 
@@ -145,7 +155,8 @@ def _unbroadcast(xp: Any, cotangent: Any, shape: tuple[int, ...]) -> Any:
         return xp.broadcast_to(cotangent, shape)
     axes = _repeated_axes(cotangent.shape, shape)
     if axes:
-        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype)
+        whole = len(cotangent.shape) == len(shape)
+        cotangent = xp.sum(cotangent, axis=axes, dtype=cotangent.dtype, keepdims=whole)
     if cotangent.shape == shape:
         return cotangent
     if size_of(cotangent.shape) == size_of(shape):

@@ -7,10 +7,10 @@ matrix, N. J. Higham, "Functions of Matrices" (SIAM, 2008), eq. 3.16.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import scipy
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
@@ -459,7 +459,7 @@ def _cholesky(a: Any, lower: Any) -> Any:
     return root if lower else adjoint(root)
 
 
-CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(scipy.__version__) >= "1.18.0"
+CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(version("scipy")) >= "1.18.0"
 
 
 def _cho_factor(a: Any, lower: Any) -> Any:
@@ -1193,7 +1193,7 @@ DECOMPOSITIONS = [
         neutral=A,
         symmetric="a",
         samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
-        note="the unused triangle is what SciPy makes it: that of the argument, or zeros from 1.18 on",
+        note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
     Row(
         "linalg.cho_solve",

@@ -1,0 +1,247 @@
+"""Functions of xarray's own that take tracked values apart, and what to do about the others.
+
+xarray calls NumPy's functions on the arrays that it holds, so most of it works on tracked values as
+it stands. Here is what does not: functions that are compiled, that treat NumPy's arrays in another
+way than those of other libraries, or that make plain arrays of what they are given.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, native
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.observing.callers import advisers
+from gradwrap.errors import TrackedCodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.core.observing.callers import Caller
+
+np: Any = import_module("numpy")  # of untyped arrays, of which its own types make nothing
+
+
+def mended(module: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Put a function in the place of one of xarray's, which it gets as its first argument.
+
+    Where a version of xarray does not have it, nothing is done.
+    """
+
+    def mend(ours: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            theirs: Any = getattr(import_module(f"xarray.{module}"), name)
+        except (AttributeError, ImportError):
+            return ours
+
+        @functools.wraps(theirs)  # by whose name it is pickled, for Dask's workers
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            return ours(theirs, *args, **kwargs)
+
+        for holder in [one for key, one in tuple(sys.modules.items()) if key.startswith("xarray.")]:
+            if vars(holder).get(name) is theirs:
+                setattr(holder, name, stand_in)
+        return ours
+
+    return mend
+
+
+def _is_tracked(*values: Any) -> bool:
+    return any(isinstance(getattr(value, "_data", value), AnyWrapper) for value in values)
+
+
+def _is_at_hand(array: Any) -> bool:
+    """Tell if the values of an array can be looked at, which are not lazy or mapped over."""
+    plain = innermost(array)
+    is_mapped = any(one._is_batched and one._node is not None for one in layers(array))  # noqa: SLF001  the backends share it with the class
+    return not is_mapped and backend_of(plain).is_at_hand(plain)
+
+
+@mended("core.indexing", "as_indexable")
+def as_indexable(theirs: Any, array: Any) -> Any:
+    """Index tracked values as NumPy's arrays are, by several arrays too."""
+    if isinstance(array, AnyWrapper):
+        return import_module("xarray.core.indexing").NdArrayLikeIndexingAdapter(array)
+    return theirs(array)
+
+
+@mended("compat.array_api_compat", "get_array_namespace")
+def get_array_namespace(theirs: Any, *values: Any) -> Any:
+    """Call NumPy's functions, which hand tracked values over: they have more than the standard."""
+    tracked = next((value for value in values if isinstance(value, AnyWrapper)), None)
+    if tracked is None:
+        return theirs(*values)
+    library = backend_of(innermost(tracked))
+    takes_numpys = library.name == "numpy" or "numpy" in library.promotes
+    return np if takes_numpys else _Functions(tracked.__array_namespace__())
+
+
+class _Functions:
+    """NumPy's functions, except that what is made of numbers is an array of a library."""
+
+    def __init__(self, own: Any) -> None:
+        self.asarray: Any = own.asarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+@mended("namedarray.pycompat", "is_chunked_array")
+def is_chunked_array(theirs: Any, array: Any) -> bool:
+    """Leave the chunks of tracked values to their operations."""
+    return not isinstance(array, AnyWrapper) and theirs(array)
+
+
+@mended("core.duck_array_ops", "_push")
+def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
+    """Fill missing values with the last one before them, which bottleneck does in compiled code."""
+    if not isinstance(array, AnyWrapper):
+        return theirs(array, n, axis)
+    if not _is_at_hand(array):
+        raise TrackedCodeError(
+            "ffill and bfill look at the values, which lazy arrays do not have at hand. "
+            "Fix: .load() the data before."
+        )
+    missing = np.isnan(native(array))
+    shape = tuple(-1 if a == axis % missing.ndim else 1 for a in range(missing.ndim))
+    places = np.arange(missing.shape[axis]).reshape(shape)
+    last = np.maximum.accumulate(np.where(missing, 0, places), axis=axis)
+    chosen = last if n is None else np.where(places - last <= n, last, places)
+    return np.take_along_axis(array, chosen, axis=axis)
+
+
+@mended("core.duck_array_ops", "least_squares")
+def least_squares(
+    theirs: Any, lhs: Any, rhs: Any, rcond: float | None = None, skipna: bool = False
+) -> Any:
+    """Fit arrays that are computed later by the pseudoinverse of the matrix, which is at hand."""
+    if not isinstance(rhs, AnyWrapper) or _is_at_hand(rhs):
+        return theirs(lhs, rhs, rcond=rcond, skipna=skipna)
+    if skipna:
+        raise TrackedCodeError(
+            "polyfit with missing values looks at them, which lazy arrays do not have at hand. "
+            "Fix: pass skipna=False, or .load() the data before."
+        )
+    coefficients = np.tensordot(np.linalg.pinv(lhs, rcond=rcond), rhs, axes=1)
+    return coefficients, np.sum((np.tensordot(lhs, coefficients, axes=1) - rhs) ** 2, axis=0)
+
+
+# interp -------------------------------------------------------------------------------------------
+
+
+@mended("core.missing", "_localize")
+def localize(theirs: Any, obj: Any, indexes: dict[Any, tuple[Any, Any]]) -> Any:
+    """Find the part that is interpolated in by the values of the points alone."""
+    new = {dim: one for dim, (_, one) in indexes.items()}
+    plain = {
+        dim: (x, one.copy(data=native(one._data)) if _is_tracked(one) else one)  # noqa: SLF001  `data` is public, but reads files
+        for dim, (x, one) in indexes.items()
+    }
+    part, found = theirs(obj, plain)
+    return part, {dim: (x, new[dim]) for dim, (x, _) in found.items()}
+
+
+@mended("core.missing", "_interp1d")
+def interpolated(  # noqa: PLR0913  xarray's
+    theirs: Any, var: Any, x_: Sequence[Any], new_x_: Sequence[Any], func: Any, kwargs: Any
+) -> Any:
+    """Interpolate by the interpolants of `gradwrap.scipy`."""
+    (x,), (new_x,) = x_, new_x_
+    if not _is_tracked(var, x, new_x):
+        return theirs(var, x_, new_x_, func, kwargs)
+    if not _is_tracked(x, new_x) and not _is_at_hand(var._data):  # noqa: SLF001  as above
+        return _by_weights(theirs, var, x_, new_x_, func, kwargs)
+    module = import_module("gradwrap.scipy.interpolate")
+    if func.__name__ == "ScipyInterpolator":
+        made = _interp1d(module, x.data, var.data, **kwargs)
+    else:
+        made = getattr(module, func.__name__)(x.data, var.data, **kwargs)
+    return np.reshape(made(np.ravel(new_x.data)), (*var.shape[:-1], *new_x.shape))
+
+
+def _by_weights(  # noqa: PLR0913  xarray's
+    theirs: Any, var: Any, x_: Sequence[Any], new_x_: Sequence[Any], func: Any, kwargs: Any
+) -> Any:
+    """Interpolate arrays that are computed later, by the weight of each point at each new one."""
+    if func.__name__ != "ScipyInterpolator" or not isinstance(
+        kwargs.get("fill_value"), (str, type(None))
+    ):
+        raise TrackedCodeError(
+            f"interp by {func.__name__} with {kwargs} needs the values, which lazy arrays do not "
+            "have at hand. Fix: use a method that is linear in them ('linear', 'nearest', "
+            "'cubic', ...) and no number as fill_value, or .load() the data before."
+        )
+    unit = type(var)(("row", x_[0].dims[0]), np.eye(var.shape[-1]))
+    weights = theirs(unit, x_, new_x_, func, kwargs)
+    return np.tensordot(var.data, weights, axes=1)
+
+
+def _interp1d(  # noqa: PLR0913  the options of xarray's class
+    module: Any,
+    x: Any,
+    y: Any,
+    *,
+    method: Any,
+    order: Any = None,
+    fill_value: Any = None,
+    **more: Any,
+) -> Any:
+    """The interpolant of xarray's `ScipyInterpolator`, with what it takes for granted."""
+    kind = {"polynomial": order, "quintic": 5}.get(method, method)
+    if fill_value is None:
+        nan = np.nan if y.dtype.kind != "c" else complex(np.nan, np.nan)
+        fill_value = (nan, nan) if kind == "linear" else nan
+    options = {"assume_sorted": True, "copy": False, "bounds_error": False, "axis": -1} | more
+    return module.interp1d(x, y, kind=kind, fill_value=fill_value, **options)
+
+
+@mended("core.missing", "_get_interpolator_nd")
+def interpolator_nd(theirs: Any, method: Any, **kwargs: Any) -> Any:
+    """Interpolate in several dimensions by `gradwrap.scipy.interpolate.interpn`."""
+    function, options = theirs(method, **kwargs)
+
+    def interpn(points: Sequence[Any], values: Any, xi: Any, **more: Any) -> Any:
+        if not _is_tracked(values, xi):
+            return function(points, values, xi, **more)
+        ours = getattr(import_module("gradwrap.scipy.interpolate"), function.__name__)
+        return ours(tuple(np.asarray(one) for one in points), values, xi, **more)
+
+    return interpn, options
+
+
+# What cannot be mended ----------------------------------------------------------------------------
+
+PLAIN = "give it .copy(data=x.data.detach()) in place of x if no gradient is wanted"
+ADVICE = {
+    **dict.fromkeys(
+        ("values", "to_numpy", "as_numpy", "to_pandas", "to_series", "to_dataframe", "__array__"),
+        "use .data, which is tracked; .data.detach() if no gradient is wanted",
+    ),
+    **dict.fromkeys(
+        ("__float__", "__int__", "__complex__"),
+        "go on with the DataArray, or with its .data; .item() if no gradient is wanted",
+    ),
+    **dict.fromkeys(
+        ("sortby", "groupby", "groupby_bins", "sel", "reindex", "interp", "rank"),
+        "order and labels have no derivative: make what they are taken from a plain array, "
+        "x.copy(data=x.data.detach())",
+    ),
+    "interpolate_na": f"interpolate between the others, x.dropna(dim).interp(...); or {PLAIN}",
+    "curvefit": "fit with gradwrap.optimize.least_squares; polyfit is differentiated",
+    "apply_ufunc": "leave vectorize=True out, and give it a function of whole arrays; "
+    "gradwrap.adapting(f) where the function is one of another package",
+}
+
+
+def advise(caller: Caller) -> str:
+    """Return what to do about a function of xarray's that needs plain values."""
+    _, names = caller.outside[0]  # that of the outermost call, and what a decorator holds
+    name = next((one for one in names if one in ADVICE), names[-1])
+    fix = ADVICE.get(name, f"write it with other operations of xarray or NumPy; or {PLAIN}")
+    return f"xarray's {name} takes plain values alone here: {fix}."
+
+
+advisers["xarray"] = advise
