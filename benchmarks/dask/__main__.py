@@ -18,15 +18,21 @@ import os
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import dask
 import numpy as np
-from distributed import Client, LocalCluster
-from distributed.diagnostics import MemorySampler
 
 from benchmarks.dask.programs import NAMES, Program, number_of_tasks, programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    dask: Any
+    Client: Any
+    LocalCluster: Any
+    MemorySampler: Any
+else:
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.diagnostics import MemorySampler
 
 COLUMNS, HIDDEN = 100, 32
 CHUNK, EDGE = 20_000, 1414
@@ -50,7 +56,7 @@ def computed(build: Callable[[], list[Any]], **options: Any) -> list[Any]:
     return list(dask.compute(*small, *large, **options))
 
 
-def on_cluster(workers: int) -> LocalCluster:
+def on_cluster(workers: int) -> Any:
     return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
 
 

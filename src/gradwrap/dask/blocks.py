@@ -10,11 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
-from dask.array.utils import meta_from_array
-from dask.sizeof import sizeof
-from dask.utils import funcname, has_keyword
 
 from gradwrap.core.calls.promotion import promoted
 from gradwrap.core.levels.wrapper import innermost, is_recorded
@@ -28,6 +24,17 @@ if TYPE_CHECKING:
 
     Chunks = tuple[tuple[int, ...], ...]
     Index = tuple[int, ...]
+
+    da: Any
+    meta_from_array: Any
+    sizeof: Any
+    funcname: Any
+    has_keyword: Any
+else:
+    import dask.array as da
+    from dask.array.utils import meta_from_array
+    from dask.sizeof import sizeof
+    from dask.utils import funcname, has_keyword
 
 PLACED = ("block_id", "block_info")
 """The keywords by which a function asks where its block is."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
@@ -14,6 +13,10 @@ from gradwrap.transforms.custom_derivatives import custom_vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    da: Any
+else:
+    import dask.array as da
 
 
 def plain(values: Any) -> list[Any]:

@@ -11,9 +11,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
-from dask.array import overlap as daskmod
 
 from gradwrap.core.levels.wrapper import innermost, is_recorded
 from gradwrap.dask.blocks import as_tuple, map_blocks
@@ -24,6 +22,12 @@ if TYPE_CHECKING:
 
     Depth = dict[int, int | tuple[int, int]]
     Boundary = dict[int, Any]
+
+    da: Any
+    daskmod: Any
+else:
+    import dask.array as da
+    from dask.array import overlap as daskmod
 
 
 GRADIENT = "overlap-gradient"
@@ -68,8 +72,10 @@ def _edges(depth: Any, kind: Any, place: int, count: int) -> tuple[int, int]:
 def _wide_enough(x: Any, depths: Depth) -> Any:
     """The array in chunks that are no shorter than the edges that their neighbours need."""
     sizes = [max(sides(depths[axis])) for axis in range(x.ndim)]
-    chunks = innermost(x).chunks
-    wide = tuple(map(daskmod.ensure_minimum_chunksize, sizes, chunks))
+    chunks: Any = innermost(x).chunks
+    wide = tuple(
+        daskmod.ensure_minimum_chunksize(*pair) for pair in zip(sizes, chunks, strict=True)
+    )
     return x if wide == chunks else rechunk(x, wide)
 
 
@@ -80,8 +86,10 @@ def sides(depth: int | tuple[int, int]) -> tuple[int, int]:
 
 def _given_back(g: Any, depths: Depth, kinds: Boundary, chunks: Any) -> Any:
     """The transpose of `overlap`: each block gets its edges back from its neighbours."""
-    swapped = {axis: tuple(reversed(sides(depth))) for axis, depth in depths.items()}
-    swapped = {axis: one[0] if one[0] == one[1] else one for axis, one in swapped.items()}
+    swapped: Depth = {}
+    for axis, depth in depths.items():
+        before, after = sides(depth)
+        swapped[axis] = before if before == after else (after, before)
     round_trip = {a: "periodic" if _is(kind, "periodic") else "none" for a, kind in kinds.items()}
     gathered = daskmod.overlap(g, swapped, round_trip, allow_rechunk=False)
     fold = functools.partial(_folded, depths=depths, kinds=kinds, numblocks=tuple(map(len, chunks)))
@@ -245,7 +253,8 @@ def _check(args: Sequence[Any]) -> None:
 
 def _for_each(args: Sequence[Any], given: Any, coerced: Callable[[int, Any], Any]) -> list[Any]:
     """The depths or boundaries of each array, as dictionaries by axis."""
-    each: Any = given if isinstance(given, list) else [given] * len(args)
+    several: Any = given
+    each: Any = several if type(given) is list else [given] * len(args)
     return [coerced(array.ndim, one) for array, one in zip(args, each, strict=True)]
 
 
