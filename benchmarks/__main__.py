@@ -20,6 +20,7 @@ from .report import (
     compared,
     milliseconds,
     number,
+    put_into,
     seconds_or_less,
     table,
 )
@@ -56,15 +57,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         if ({entry.name} if isinstance(entry, Workload) else {entry.small, entry.large})
         <= times.keys()
     ]
-    text = "\n\n".join([machine(peers, options.quick), table(head, rows)])
-    remarks = [f"- {note}" for note in [*notes, *failures]]
-    remarks += [f"- {line}" for line in rivals(times, peers)]
-    remarks.append("- (in brackets: the multiple that was measured when the bound was set)")
-    text += "\n\n" + "\n".join(remarks) + "\n"
+    brackets = "(in brackets: the multiple that was measured when the bound was set)"
+    remarks = [*notes, *failures, *rivals(times, peers), brackets]
+    hand_out(options, "benchmarks", peers, head, rows, remarks)
+    return 1 if failures else 0
+
+
+def hand_out(  # noqa: PLR0913  the parts of a table
+    options: Any,
+    name: str,
+    peers: Sequence[Peer],
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    remarks: Sequence[str],
+) -> None:
+    """Print a table and its remarks, and write them where the options say."""
+    what = machine(peers, options.quick)
+    lines = "\n".join(f"- {remark}" for remark in remarks)
+    text = f"{what}\n\n{table(head, rows)}\n\n{lines}\n"
     print(text, end="")
     if options.markdown is not None:
         options.markdown.write_text(text, encoding="utf-8")
-    return 1 if failures else 0
+    if options.into is not None:
+        rivalry = [remark for remark in remarks if "geometric mean" in remark]
+        put_into(options.into, name, head, rows, [what, *rivalry])
 
 
 class _Options(argparse.Namespace):
@@ -73,6 +89,7 @@ class _Options(argparse.Namespace):
     no_peers: bool
     peer: list[str]
     markdown: Path | None
+    into: Path | None
 
 
 def add_peer_options(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +99,8 @@ def add_peer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peer", action="append", default=[], choices=names, help="beside gradwrap, this one only"
     )
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
+    parser.add_argument("--into", metavar="PAGE", type=Path, help="and into this page")
 
 
 def chosen_peers(options: Any, peers: Sequence[Callable[[], Peer]]) -> Sequence[Callable[[], Peer]]:
@@ -103,7 +122,6 @@ def _parse(argv: Sequence[str] | None) -> _Options:
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
     add_peer_options(parser)
-    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     return parser.parse_args(argv, namespace=_Options())
 
 

@@ -1,7 +1,10 @@
 """Write the table: one row per workload, aligned as text and valid as Markdown."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
 LEFT_OUT = "-"
 
@@ -19,6 +22,41 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     rule = [("-" * (width - 1) + ":") if i else "-" * width for i, width in enumerate(widths)]
     return "\n".join([line(head), line(rule), *map(line, rows)])
+
+
+ONLY_PRINTED = ("bound", "peak of the base, kB")
+"""The columns that pages do not have."""
+
+
+def put_into(
+    page: Path,
+    name: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    remarks: Sequence[str],
+) -> None:
+    """Write a table, and what there is to remark, into a page: between the marks of its name.
+
+    Raises
+    ------
+    ValueError
+        The page has no such marks.
+    """
+    begin, end = f"<!-- begin: {name} -->\n", f"<!-- end: {name} -->"
+    text = page.read_text(encoding="utf-8")
+    if begin not in text or end not in text:
+        raise ValueError(f"{page} lacks the lines {begin.strip()} and {end}")
+    shown = [i for i, title in enumerate(head) if title not in ONLY_PRINTED]
+    found = table(
+        [head[i] for i in shown],
+        [[re.sub(r" \([\d.]+\)$", "", row[i]) for i in shown] for row in rows],
+    )
+    now = f"Measured on {datetime.now(tz=UTC):%Y-%m-%d}: {remarks[0]}."
+    parts = [f"{begin}\n{now}", found, "\n".join(f"- {remark}" for remark in remarks[1:])]
+    before, _, rest = text.partition(begin)
+    after = rest.partition(end)[2]
+    new = "\n\n".join(part for part in parts if part)
+    page.write_text(f"{before}{new}\n\n{end}{after}", encoding="utf-8")
 
 
 def number(value: float) -> str:

@@ -18,13 +18,13 @@ from ..__main__ import (
     chosen_peers,
     first_cells,
     first_heads,
+    hand_out,
     load,
-    machine,
     rivals,
 )
 from ..checking import check
 from ..peers import OWN, Peer, Run, autograd, first_call, jax, torch
-from ..report import LEFT_OUT, against, milliseconds, number, table
+from ..report import LEFT_OUT, against, milliseconds, number
 from ..timing import FULL, QUICK, interleave
 from ..workloads import Array, Workload
 from . import SETS, is_primal
@@ -39,6 +39,7 @@ class _Options(argparse.Namespace):
     no_peers: bool
     peer: list[str]
     markdown: Path | None
+    into: Path | None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,12 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             memory[1] = number(peaks[EAGER] / peaks[HAND])
         bound = against(ratios.get(EAGER, float("inf")), program.bound)
         rows.append([program.title, base, bound, *cells, *first_cells(firsts, peers), *memory])
-    text = "\n\n".join([machine(peers, options.quick), table(head, rows)])
     remarks = [*notes, *failures, *rivals(all_times, peers)]
-    text += "\n\n" + "\n".join(f"- {remark}" for remark in remarks) + "\n"
-    print(text, end="")
-    if options.markdown is not None:
-        options.markdown.write_text(text, encoding="utf-8")
+    hand_out(options, f"benchmarks.programs, {options.set}", peers, head, rows, remarks)
     return 1 if failures else 0
 
 
@@ -89,7 +86,6 @@ def _parse(argv: Sequence[str] | None) -> _Options:
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
     add_peer_options(parser)
-    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     return parser.parse_args(argv, namespace=_Options())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
     cupy: Any
     core: Any
     kernels: Any
+    reductions: Any
+    CScalar: Any
     Indexer: Any
 else:
     import cupy
     from cupy._core import _kernel as kernels
+    from cupy._core import _reduction as reductions
     from cupy._core import core
     from cupy._core._carray import Indexer
+    from cupy._core._scalar import CScalar
 
 ARCHITECTURE = "compute_90"
-ARRAY, INDEXER = 1, 2
+ARRAY, INDEXER, SCALAR = 1, 2, 3
 """CuPy's numbers for the kinds of a kernel's arguments."""
 
 
@@ -145,6 +150,38 @@ def ufunc_source(ufunc: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[str, str]
     return None
 
 
+def reduction_source(kernel: Any, dtype: np.dtype[Any]) -> tuple[str, str] | None:
+    """Return the name and the source of one of CuPy's reductions; None where it takes none such."""
+    for op in kernel._ops.ops:
+        if op.routine is None or np.dtype(op.in_types[0]) != dtype:
+            continue
+        map_, reduce_, post, reduce_type = op.routine
+        source, target = np.dtype(op.in_types[0]).type, np.dtype(op.out_types[0]).type
+        arrays = [kernels._ArgInfo(ARRAY, cupy.ndarray, t, 1, True, True) for t in (source, target)]
+        index = kernels._ArgInfo(INDEXER, Indexer, None, 1, True, True)
+        stride = kernels._ArgInfo(SCALAR, CScalar, np.int32, 0, True, True)
+        types = (("type_in0_raw", source), ("type_out0_raw", target), ("IndexT", "int32"))
+        name = own_name(kernel.name, [source])
+        code: str = reductions._create_reduction_function_code(
+            name,
+            512,
+            reduce_type or C_TYPES[np.dtype(target).name],
+            kernel._params,
+            (*arrays, index, index, stride),
+            kernel.identity,
+            map_,
+            reduce_,
+            post,
+            kernels._TypeMap(types),
+            kernel._input_expr,
+            kernel._output_expr,
+            kernel.preamble,
+            (),
+        )
+        return name, code
+    return None
+
+
 C_TYPES: Mapping[str, str] = {
     "bool": "bool",
     "int8": "signed char",
@@ -166,15 +203,24 @@ C_TYPES: Mapping[str, str] = {
 IN_HEAD = "#include <cupy/math_constants.h>"
 
 
+KEPT = frozenset({"NAN"})
+"""Names that the preprocessor may know from elsewhere."""
+
+
 def stands_alone(source: str) -> bool:
-    """Tell if a source asks the preprocessor for something: it needs a program of its own."""
-    return "#" in source.replace(IN_HEAD, "").replace("#pragma unroll", "")
+    """Tell if a source includes what the head does not: it needs a program of its own."""
+    return "#include" in source.replace(IN_HEAD, "")
+
+
+def set_apart(name: str, text: str) -> str:
+    """Return a source in a namespace, after which the preprocessor has forgotten its names."""
+    names = dict.fromkeys(re.findall(r"#\s*define\s+(\w+)", text))
+    forgotten = "".join(f"#undef {one}\n" for one in names if one not in KEPT)
+    return f"namespace {name}_ {{\n{text.replace(IN_HEAD, '')}\n}}\n{forgotten}"
 
 
 def programs(sources: Mapping[str, str]) -> list[list[str]]:
     """Return sources as programs: one of most of them, each in a namespace, and of each other."""
     together = {name: text for name, text in sources.items() if not stands_alone(text)}
-    whole = [
-        f"namespace {name}_ {{\n{text.replace(IN_HEAD, '')}\n}}" for name, text in together.items()
-    ]
+    whole = [set_apart(name, text) for name, text in together.items()]
     return [whole, *([text] for name, text in sources.items() if name not in together)]

@@ -1,4 +1,4 @@
-"""Every elementwise kernel that the rows launch on CuPy is CUDA: NVIDIA's compiler makes PTX of it.
+"""Every kernel that the rows launch on CuPy is CUDA: NVIDIA's compiler makes PTX of it.
 
 The rows run on the double, which notes the kernels: the fused formulas, and CuPy's own.
 """
@@ -28,6 +28,7 @@ from nvrtc import (
     elementwise_source,
     library,
     programs,
+    reduction_source,
     ufunc_source,
 )
 from test_backends import Call
@@ -92,8 +93,10 @@ def launched(dtype: str) -> dict[str, str]:
     for (name, dtypes), kernel in COUNTS.kernels.items():
         if name in COPIES or not all(np.dtype(d).name in (*DTYPES, "bool") for d in dtypes):
             continue
-        if hasattr(kernel, "_ops"):
+        if isinstance(kernel, cupy.ufunc):
             found = ufunc_source(kernel, dtypes)
+        elif hasattr(kernel, "_ops"):
+            found = reduction_source(kernel, dtypes[0])
         else:
             found = elementwise_source(kernel, [np.dtype(d).type for d in dtypes])
         if found is not None:
@@ -138,6 +141,8 @@ def test_the_kernels_are_those_of_the_rows(counts: Counts) -> None:
     assert len(fused) > 30
     assert "cupy_multiply_complex128_complex128" in found["complex128"]
     assert "cupy_add_int64_int64" in found["int64"]
+    reduced = {one for one in found["float64"] if re.match("cupy_(sum|prod|max|min)", one)}
+    assert len(reduced) >= 4
 
 
 def broken() -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from benchmarks.gpu.devices import gpu
 from benchmarks.workloads import mlp
+from tests.compiler.test_compiled_programs import PROGRAMS
 
 import gradwrap as gw
 
@@ -37,6 +38,8 @@ cupy: Any = pytest.importorskip("cupy")
 cupyx: Any = pytest.importorskip("cupyx")
 if not cupy.is_available():
     pytest.skip("there is no GPU", allow_module_level=True)
+
+from test_cupy_compiled import NUMPYS, compiled_twice, on_device  # noqa: E402  after the skip
 
 SPIN = r"""
 extern "C" __global__ void spin(long long nanoseconds) {
@@ -88,8 +91,17 @@ def network() -> tuple[list[Any], list[Any]]:
 
 def functional() -> Step:
     """Steps by `value_and_grad`."""
+    return steps_by(gw.value_and_grad(partial(mlp.loss, np), (2, 3, 4, 5, 6, 7)))
+
+
+def compiled() -> Step:
+    """The same, compiled to kernels."""
+    return steps_by(gw.compile(gw.value_and_grad(partial(mlp.loss, np), (2, 3, 4, 5, 6, 7))))
+
+
+def steps_by(gradient: Any) -> Step:
+    """Steps along a gradient."""
     data, params = network()
-    gradient: Any = gw.value_and_grad(partial(mlp.loss, np), (2, 3, 4, 5, 6, 7))
 
     def step() -> Any:
         value, slopes = gradient(*data, *params)
@@ -142,7 +154,7 @@ def recurrent() -> Step:
     return step
 
 
-@pytest.fixture(params=[functional, taped, recurrent], ids=lambda make: make.__name__)
+@pytest.fixture(params=[functional, compiled, taped, recurrent], ids=lambda make: make.__name__)
 def step(request: pytest.FixtureRequest) -> Step:
     """A training step that has been warmed up: kernels are compiled, the pool is filled."""
     made: Step = request.param()
@@ -299,6 +311,12 @@ def test_two_streams_in_one_graph(problem: Problem, spin: Spin) -> None:
 
 
 # Memory -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - NUMPYS))
+def test_a_compiled_program_gives_what_eager_gives(name: str) -> None:
+    function, args = PROGRAMS[name]
+    compiled_twice(function, *on_device(args))
 
 
 def test_a_step_needs_hardly_more_memory_than_by_hand() -> None:

@@ -303,6 +303,17 @@ def test_what_is_carried_on_is_not_written_over_in_the_next_turn() -> None:
     compiled_to(f, X[:14], X[:3])
 
 
+def test_what_a_loop_gives_last_is_not_what_it_carries_on() -> None:
+    def f(y: Any, m: Any) -> Any:
+        q = gnp.zeros((21, 3))
+        for i in range(18):
+            q[1:-1] += 0.1 * (q[2:] - q[:-2])
+            q[0] = y * m[i]
+        return np.sum(q[1])
+
+    compiled_to(gw.grad(f, (0, 1)), RNG.standard_normal(3), RNG.standard_normal((18, 3)))
+
+
 def test_what_an_inner_loop_gives_last_is_kept_of_all_turns() -> None:
     def f(x: Any, h: Any) -> Any:
         found = []

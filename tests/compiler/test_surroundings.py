@@ -482,6 +482,19 @@ def test_an_array_in_no_variable_is_named() -> None:
     runs_eagerly(lambda x: x * weights(6), "is in no variable that it names", 3)
 
 
+def test_arrays_that_installed_packages_keep_are_read() -> None:
+    from scipy.integrate import fixed_quad
+
+    def f(a: Any) -> Any:
+        return fixed_quad(lambda t: np.exp(-t), 0.0, 1.0)[0] * a
+
+    compiled = gw.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(compiled(X), f(X))
+        np.testing.assert_array_equal(compiled(X + 1.0), f(X + 1.0))
+
+
 def test_too_many_objects_are_not_watched() -> None:
     layers = [Layer() for _ in range(5000)]
     runs_eagerly(lambda x: layers[7].apply(x), "too many objects", 3)

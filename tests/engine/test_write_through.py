@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +149,18 @@ def test_what_the_caller_holds_is_not_written_to(program: Callable[[Any], Any]) 
     np.testing.assert_array_equal(batch, BATCH)
 
 
+def tangent(f: Any) -> Any:
+    return gw.jvp(f, (X,), (T,))
+
+
+def columns(f: Any) -> Any:
+    return gw.jacfwd(f)(X)
+
+
+def examples(f: Any) -> Any:
+    return gw.vmap(f)(BATCH)
+
+
 def addresses(u: Any) -> tuple[int, ...]:
     """Return the addresses of a wrapper's array, and of its tangent's."""
     found = [u._value.ctypes.data]
@@ -159,14 +170,7 @@ def addresses(u: Any) -> tuple[int, ...]:
     return (*found, *([] if tangent is None else [tangent.ctypes.data]))
 
 
-@pytest.mark.parametrize(
-    "transform",
-    [
-        lambda f: gw.jvp(f, (X,), (T,)),
-        lambda f: gw.jacfwd(f)(X),
-        lambda f: gw.vmap(f)(BATCH),
-    ],
-)
+@pytest.mark.parametrize("transform", [tangent, columns, examples])
 def test_from_the_second_write_on_the_buffers_stay(transform: Callable[[Any], Any]) -> None:
     seen: list[tuple[int, ...]] = []
 
@@ -209,12 +213,12 @@ def test_dtypes_that_differ_are_converted_as_before() -> None:
     assert value.dtype == pushed.dtype == np.float64
 
 
-def test_what_does_not_fit_is_refused_as_before() -> None:
+@pytest.mark.parametrize("transform", [tangent, columns, examples])
+def test_what_does_not_fit_is_refused_as_before(transform: Callable[[Any], Any]) -> None:
     def program(x: Any) -> Any:
         u = 1.0 * x
         u[1:3] = x[:3]
         return u
 
-    for transform in (lambda f: gw.jvp(f, (X,), (T,)), lambda f: gw.vmap(f)(BATCH)):
-        with pytest.raises(ValueError, match="broadcast"):
-            fn(transform)(program)
+    with pytest.raises(ValueError, match="broadcast"):
+        transform(program)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +13,16 @@ from benchmarks.checking import check
 from benchmarks.peers import Peer, c_engine, first_call, gradwrap, jax, numpy_engine
 from benchmarks.programs import IN_PLACE, PROGRAMS, SETS, is_primal
 from benchmarks.programs.__main__ import check_numerically
-from benchmarks.report import compared
+from benchmarks.report import compared, put_into
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Callable
 
     from benchmarks.workloads import Workload
 
 
+ROOT = Path(__file__).parents[2]
 ALL = {program.name: program for programs in SETS.values() for program in programs}.values()
 
 
@@ -81,3 +85,25 @@ def test_a_workload_that_runs_eagerly_says_so() -> None:
     program = replace(PROGRAMS[0], fun=leaving, argnums=(0,))
     first = first_call(numpy_engine(), program, (np.ones(3),))
     assert "runs eagerly" in first.warnings[0]
+
+
+def test_tables_are_put_into_a_page(tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- begin: it -->\nold\n<!-- end: it -->\nafter\n")
+    head = ["program", "bound", "PyTorch"]
+    for _ in range(2):
+        put_into(page, "it", head, [["a", "<= 3 met", "2.0 (1.5)"]], ["a machine", "a remark"])
+    text = page.read_text()
+    assert text.startswith("before\n<!-- begin: it -->\n\nMeasured on ")
+    assert "| program | PyTorch |\n| ------- | ------: |\n| a       |     2.0 |" in text
+    assert text.endswith("- a remark\n\n<!-- end: it -->\nafter\n")
+    with pytest.raises(ValueError, match="lacks the lines"):
+        put_into(page, "other", head, [], ["a machine"])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/compile.md"])
+def test_pages_have_places_for_the_tables(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name in re.findall(r"<!-- begin: (.*) -->", text):
+        assert f"<!-- end: {name} -->" in text
+    assert "<!-- begin: benchmarks -->" in text

@@ -15,7 +15,7 @@ from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.backends.numpy_sums import summed
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.compat import module_like
-from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.library.scatter import BASIC, is_basic_key
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NonDifferentiableInputError
 
@@ -293,7 +293,7 @@ class NumPyBackend(Backend):
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if not isinstance(buffer, NDARRAY):
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
-        if is_basic_key(key):
+        if type(key) in BASIC or is_basic_key(key):
             part = buffer[key]
             if part.base is None:  # a number, or a copy
                 buffer[key] = part + values

@@ -263,13 +263,11 @@ def remove_overwritten(program: Program) -> None:
             if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
                 continue
             target, key = step.args[:2]
-            covered = later.pop(step.out, None)
+            covered = later.pop(step.out, set[tuple[int, ...]]())
             if type(target) is not Ref:
                 continue
             shape = program.values[target.index].shape
             place = place_of(key, shape) if is_fixed(key) else None
-            if covered is None:
-                covered = set()
             if place is not None:
                 if any(place[:count] in covered for count in range(1, len(place) + 1)):
                     instead[step.out] = target

@@ -415,7 +415,7 @@ class Compiled(Generic[P, R]):
         entry.tree = one.tree
         entry.traces.append(one)
         fixed = [leaf for leaf in leaves if is_array(leaf) and not inputs(leaf)]
-        entry.constants.append(_named(constants_of(one, other), entry, fixed))
+        entry.constants.append(_named(constants_of(one, other), one.readers, entry, fixed))
         entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
         self._quick = None  # it goes to the program before
 
@@ -605,7 +605,10 @@ def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
 
 
 def _named(
-    constants: dict[int, Constant], entry: _Entry, fixed: Sequence[Any]
+    constants: dict[int, Constant],
+    readers: dict[int, str | None],
+    entry: _Entry,
+    fixed: Sequence[Any],
 ) -> dict[int, Constant]:
     """Give constants the names of the variables that hold them, and freeze static arguments.
 
@@ -622,6 +625,9 @@ def _named(
         elif constant.by_reference:
             assert entry.surroundings is not None
             name = entry.surroundings.name_of(constant.array)
+            reader = readers[index]
+            if name is None and (reader is None or not entry.surroundings.is_users(reader)):
+                name = ""
             if name is None:
                 raise Unhandled(
                     f"it uses an array of {constant.array.shape} elements that was not made in it, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,16 +293,17 @@ class Emission(Stacking):
         if not all(is_elementwise(one) or one.name == "copy" for one in loop.rows):
             raise Decline("an inner loop does more than elementwise operations")
 
-        def operand(leaf: Any, rank: int) -> Any:
+        def operand(rank: int, leaf: Any) -> Any:
             kind = type_of(leaf)
-            if kind is Cur or kind is Prev:
-                if len(loop.rows[leaf.row].value.shape) != rank:
+            row: int = leaf.row if kind is Cur or kind is Prev else -1
+            if row >= 0:
+                if len(loop.rows[row].value.shape) != rank:
                     raise Decline("an inner loop broadcasts what it computes")
             if kind is Prev:
                 first = operands[-1 - leaf.init.index]
-                if self.row_value(first).shape != loop.rows[leaf.row].value.shape:
+                if self.row_value(first).shape != loop.rows[row].value.shape:
                     raise Decline("a first value has another shape or dtype")
-                return Prev(leaf.row, self.stacked(first))
+                return Prev(row, self.stacked(first))
             if kind is Turn:
                 stack = operands[-1 - leaf.stack.index]
                 same = self.same_in_all(stack)
@@ -316,8 +318,8 @@ class Emission(Stacking):
 
         rows: list[Row] = []
         for one in loop.rows:
-            rank = len(one.value.shape)
-            args, kw = mapped((one.args, one.kw), lambda leaf, rank=rank: operand(leaf, rank))
+            change = partial(operand, len(one.value.shape))
+            args, kw = mapped(one.args, change), mapped(one.kw, change)
             rows.append(one._replace(args=args, kw=kw, value=self.stack_value(one.value)))
         taken = {segment.rows[one].args[1]: one for one in items}
         stacks: dict[int, int] = {}
@@ -335,10 +337,10 @@ class Emission(Stacking):
                 finals[of_turn] = made.index
                 segment.stacks[taken[out]] = made
         self.roller.body.append(Loop(loop.turns, tuple(rows), stacks, finals))
-        for one, made in moved.items():
-            shape = (turns, *segment.values[one].shape)
-            value = Value(shape, segment.values[one].dtype, is_ndarray=True, order="?")
-            segment.stacks[one] = self.emit(
+        for place, made in moved.items():
+            shape = (turns, *segment.values[place].shape)
+            value = Value(shape, segment.values[place].dtype, is_ndarray=True, order="?")
+            segment.stacks[place] = self.emit(
                 np.moveaxis, "moveaxis", (made, 0, 1), value, views=True
             )
 

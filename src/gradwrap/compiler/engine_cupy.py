@@ -38,14 +38,13 @@ from gradwrap.compiler.source import INDENT, Buffer, State, Writer, definition, 
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
     import cupy
 
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
-NUMBER: type[Any] = np.generic
 
 
 def numpys(program: Program) -> Executable:
@@ -138,7 +137,7 @@ def _prepared(program: Program) -> Program:
     return replace(program, values=values, constants=constants, root=root)
 
 
-def _chosen(instr: Instr, values: Sequence[Value]) -> Instr | None:
+def _chosen(instr: Instr, values: Any) -> Instr | None:
     """Return a write of one number by a mask as a choice for each element; None for others.
 
     CuPy counts what a mask selects, for which the host waits.

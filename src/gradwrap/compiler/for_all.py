@@ -206,7 +206,7 @@ def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref
         stacks.append(self.stacked(operand))
     if len(stacks) == 1 and instr.name != "concatenate":
         axis %= rank
-        value = self.values[stacks[0].index]
+        value = self.described(stacks[0])
         shape = (*value.shape[: axis + 1], 1, *value.shape[axis + 1 :])
         return self.emit(
             np.reshape, "reshape", (stacks[0], shape), value._replace(shape=shape), views=True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.passes import KEYED, NUMBER, token
+from gradwrap.compiler.accesses import KEYED, NUMBER, token
 from gradwrap.compiler.program import (
     UFUNC,
     Cur,
@@ -114,9 +114,11 @@ def as_operation(loop: Loop, values: Sequence[Value]) -> tuple[Inner, tuple[Any,
     def dtype_of(leaf: Any) -> Any:
         kind = type_of(leaf)
         if kind is Cur or kind is Prev:
-            return loop.rows[leaf.row].value.dtype
+            number: int = leaf.row
+            return loop.rows[number].value.dtype
         if kind is Turn or kind is Ref:
-            return values[leaf.stack.index if kind is Turn else leaf.index].dtype
+            index: int = leaf.stack.index if kind is Turn else leaf.index
+            return values[index].dtype
         return leaf
 
     def place(part: Any) -> Ref:
@@ -244,7 +246,8 @@ def one_turn(loop: Loop, values: Any) -> LoopBody:
     def operand(leaf: Any) -> Any:
         kind = type_of(leaf)
         if kind is Cur:
-            return Ref(rows[leaf.row])
+            row: int = leaf.row
+            return Ref(rows[row])
         if kind is Turn:
             index = leaf.stack.index
             if index not in body.turns:
@@ -256,8 +259,9 @@ def one_turn(loop: Loop, values: Any) -> LoopBody:
         if kind is Prev:
             if leaf.row not in body.previous:
                 number = next(numbers)
-                body.previous[leaf.row] = (number, leaf.init)
-                body.values[number] = loop.rows[leaf.row].value
+                before: int = leaf.row
+                body.previous[before] = (number, leaf.init)
+                body.values[number] = loop.rows[before].value
             return Ref(body.previous[leaf.row][0])
         return leaf
 

@@ -29,6 +29,7 @@ from gradwrap.compiler.program import (
     copy,
     full,
     given,
+    is_elementwise,
     mapped,
     refs,
     used,
@@ -346,7 +347,7 @@ class _Walk:
         folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
         if folded is not None:
             return folded
-        if len(args) != 2 or instr.fn.signature is not None:
+        if len(args) != 2 or not is_elementwise(instr):
             return instr
         return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
 

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.accesses import KEYED, token
 from gradwrap.compiler.emission import Emission
 from gradwrap.compiler.loops import Inner, is_numeric, with_operations, without_operations
-from gradwrap.compiler.passes import KEYED, remove_dead, token
+from gradwrap.compiler.passes import remove_dead
 from gradwrap.compiler.program import (
     UFUNC,
     Block,
@@ -73,6 +74,7 @@ TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (s
 def rolled(program: Program) -> None:
     """Find the loops of a program, in all of its blocks."""
     found: Counter[tuple[str, int]] = Counter()
+    reasons: Counter[str] = Counter()
     for _ in range(DEPTH):
         roller = Roller(program)
         for block in list(program.blocks()):
@@ -105,7 +107,6 @@ class Roller(Rewriting):
         super().__init__(program)
         self.codes: dict[Any, int] = {}
         self.kinds: dict[Value, int] = {}
-        self.position: dict[int, int] = {}
         self.flat: list[list[Any]] = []
         self.found: Counter[tuple[str, int]] = Counter()
         """The loops that were found: their operations in words, and their turns."""
@@ -205,7 +206,7 @@ class Roller(Rewriting):
                 end = a + turns * period
                 if turns >= TURNS and free[a:end].all():
                     shortest = _shortest(codes[a:end], period)
-                    start = a
+                    start: int = a
                     while self.instrs[start].name == "item":  # a turn has a loop and its outputs
                         start += 1
                     found.append(Segment(start, shortest, (end - start) // shortest))
@@ -231,7 +232,7 @@ class Roller(Rewriting):
         """A small number for an operation with the shapes and dtypes of what it works on."""
         numeric = isinstance(instr.fn, (UFUNC, Inner)) or instr.name in ("pow", "where")
         keyed = instr.name in KEYED
-        name = instr.fn.key if isinstance(instr.fn, Inner) else instr.name
+        name: Any = instr.fn.key if isinstance(instr.fn, Inner) else instr.name
         parts: list[Any] = [name, self._kind(self.values[instr.out])]
         for number, arg in enumerate(instr.args):
             in_key = keyed and number == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.passes import KEYED
+from gradwrap.compiler.accesses import KEYED, token
+from gradwrap.compiler.passes import FRESH
 from gradwrap.compiler.program import (
     Constant,
     Instr,
@@ -14,6 +15,7 @@ from gradwrap.compiler.program import (
     Ref,
     Value,
     getitem,
+    mapped,
     zeros,
 )
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
@@ -180,7 +182,11 @@ class Rewriting:
         """The segment, row and turn of the values that have been rolled."""
         self.memo: dict[int, Any] = {}
         self.instrs: list[Instr] = []
+        self.position: dict[int, int] = {}
+        """Where in the old body a value is given."""
         self.uses: dict[int, list[int]] = {}
+        self.made: dict[int, Instr] = {}
+        """The instructions of the new body that were made for it."""
 
     def constant(self, content: Any) -> Ref:
         """Enter an array of numbers."""
@@ -218,8 +224,20 @@ class Rewriting:
     ) -> Ref:
         """Append an instruction."""
         made = self.program.new(value)
-        self.body.append(Instr(fn, name, args, kw, made.index, views, line))
+        self.made[made.index] = Instr(fn, name, args, kw, made.index, views, line)
+        self.body.append(self.made[made.index])
         return made
+
+    def is_same(self, leaf: Any, made: Ref) -> bool:
+        """Tell if a leaf of the old body is what an instruction made for the new one gives."""
+        at = self.position.get(leaf.index) if type(leaf) is Ref else None
+        other = self.made.get(made.index)
+        if at is None or other is None or other.name in FRESH:
+            return False
+        instr = self.instrs[at]
+        if (instr.name, instr.kw) != (other.name, other.kw) or instr.fn != other.fn:
+            return False
+        return bool(token(mapped(instr.args, self.plain)) == token(other.args))
 
     def described(self, leaf: Any) -> Value:
         """Return the description of a value that a leaf names."""

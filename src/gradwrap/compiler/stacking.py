@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.accesses import KEYED, NUMBER
 from gradwrap.compiler.loops import Inner, is_numeric
-from gradwrap.compiler.passes import KEYED, NUMBER
 from gradwrap.compiler.program import Instr, Ref, Value, array, getitem, refs
 from gradwrap.compiler.segments import Decline, Gat, Idx, Inv, Num, Rel, advance
 from gradwrap.core.values.dynamic import SLICE
@@ -48,9 +48,10 @@ class Stacking:
         """Return the leaf of an operand that is the same in all turns; None for others."""
         if type(operand) is Inv:
             return (self.roller.plain(operand.leaf),)
-        if type(operand) is Rel and operand.distance == 0 and operand.row in self.segment.hoisted:
-            return (self.segment.hoisted[operand.row],)
-        return None
+        made = self.segment.hoisted.get(operand.row) if type(operand) is Rel else None
+        if made is None or not all(self.roller.is_same(init, made) for init in operand.inits):
+            return None
+        return (made,)
 
     def stacked(self, operand: Any) -> Ref:
         """Return the values of an operand in all turns, along a first axis."""

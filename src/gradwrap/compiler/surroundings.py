@@ -294,8 +294,12 @@ class Surroundings:
             name = value.__globals__.get("__name__", "")
         else:
             name = value.__name__ if isinstance(value, ModuleType) else value.__module__
-        package = str(name or "").partition(".")[0]
-        return package != self._package and _is_installed(package)
+        return not self.is_users(str(name or ""))
+
+    def is_users(self, module: str) -> bool:
+        """Tell if a module is the user's own code, and not that of an installed package."""
+        package = module.partition(".")[0]
+        return package == self._package or not _is_installed(package)
 
     # Arrays ---------------------------------------------------------------------------------------
 

@@ -106,6 +106,8 @@ class Traced(NamedTuple):
     """The arrays of the surroundings: copies of what they held at their use."""
     originals: dict[int, Any]
     """The array that each of them is a copy of, if it still has that content."""
+    readers: dict[int, str | None]
+    """The module that used each of them first; None if it was a rule."""
     leaves: tuple[Any, ...]
     tree: TreeDef
     results: tuple[Any, ...]
@@ -164,6 +166,7 @@ class Tape:
         self.guards: list[tuple[int, Guard, Any]] = []
         self.values: list[Value] = []
         self.constants: dict[int, Any] = {}
+        self.readers: dict[int, str | None] = {}
         self.refused: str = ""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
@@ -212,6 +215,8 @@ class Tape:
         index = len(self.values) - 1
         uses.append((index, kept, found))
         self.constants[index] = kept
+        frame = self._user_frame(40)
+        self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
         return Ref(index)
 
     def originals(self) -> dict[int, Any]:
@@ -326,9 +331,14 @@ class Tape:
 
     def _line(self) -> int:
         """The line of the user's code that is being run; 0 in a backward pass."""
-        frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame = self._user_frame(12)
+        return 0 if frame is None else frame.f_lineno
+
+    def _user_frame(self, most: int) -> FrameType | None:
+        """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
+        frame: FrameType | None = sys._getframe(3)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
         known = self._user_code
-        for _ in range(12):
+        for _ in range(most):
             if frame is None:
                 break
             code = frame.f_code
@@ -337,11 +347,11 @@ class Tape:
                 module: str = frame.f_globals.get("__name__") or ""
                 is_users = known[code] = module.partition(".")[0] not in LIBRARIES
             if is_users:
-                return frame.f_lineno
+                return frame
             if code.co_name == "backward_pass":
                 break
             frame = frame.f_back
-        return 0
+        return None
 
 
 def shares(result: Any, args: Any) -> bool:
@@ -976,6 +986,7 @@ def trace(
         inputs,
         tape.constants,
         tape.originals(),
+        tape.readers,
         tuple(leaf for leaf, _ in found),
         tree,
         tuple(real for _, real in found),

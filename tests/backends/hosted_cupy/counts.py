@@ -18,8 +18,8 @@ class Counts:
     launches
         The names of the kernels, or of the functions that were carried out in one go.
     kernels
-        The elementwise kernels and ufuncs that were launched, by name and the dtypes of the
-        arguments. `reset` keeps them.
+        The elementwise kernels, ufuncs and reductions that were launched, by name and the dtypes of
+        the arguments. `reset` keeps them.
     synchronisations
         The calls that made the host wait for the device: for values, or for shapes that depend
         on values.

@@ -139,6 +139,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
 def reduction(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: bool) -> Any:
     """Do what `cupy.ndarray` does as the argument of a reduction."""
     COUNTS.launches.append(kernel.name)
+    COUNTS.kernels[kernel.name, (self.dtype,)] = kernel
     short = kernel.name.removeprefix("cupy_").removesuffix("_with_dtype")
     function = getattr(np, short)
     options = {} if dtype is None else {"dtype": dtype}

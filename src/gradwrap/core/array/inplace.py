@@ -192,7 +192,7 @@ def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
     if cls._writes_in_place and cls._backend.keeps_base and quick:
         setitem = find_op("setitem")
         assert setitem is not None
-        update = update_call(cls._bind(setitem), cls._bind(op_of_symbol(symbol, 2)))
+        update = update_call(cls._bind(setitem), symbol, cls._bind(op_of_symbol(symbol, 2)).rule)
 
     def change(variable: Any, other: Any, /) -> Any:
         how = variable._view

@@ -40,8 +40,8 @@ def _outdate(variable: Any, recorded: bool) -> None:
         registry.clear()  # each comes back when it is taken again
     if registry.kind is not type_of(variable):
         registry.kind = type_of(variable)
-        waiting = [reference() for reference in (registry.outdated or {}).values()]
-        for view in waiting:
+        waiting = registry.outdated
+        for view in [] if waiting is None else [one() for one in waiting.values()]:
             if view is not None:
                 take_again(view)
                 if view._views is not None:

@@ -57,7 +57,8 @@ def set_shape(variable: Any, shape: Any) -> None:
         raise _no_shape("its elements do not lie in memory so that this shape can be a view")
     if variable._views is not None:  # which need the old shape
         views = variable._views
-        for view in (reference() for reference in (*views, *(views.outdated or {}).values())):
+        outdated = () if views.outdated is None else views.outdated.values()
+        for view in (reference() for reference in (*views, *outdated)):
             if view is not None:
                 view._view.source = whole
         whole._views, variable._views = variable._views, None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.core.calls.bound import BoundOp
+    from gradwrap.core.table.rule import Rule
 
 
 class Write(Tape):
@@ -70,13 +71,13 @@ class Update(Write):
     is read needs no node, and nothing is cleared in the cotangent of `x`.
     """
 
-    def __init__(self, bound: BoundOp, operator: BoundOp) -> None:
+    def __init__(self, bound: BoundOp, symbol: str, formula: Callable[..., Any]) -> None:
         super().__init__(bound, lambda *_: False)
-        self._operator = operator
+        self._symbol = symbol
+        self._formula = formula
 
     def scope(self) -> dict[str, Any]:
-        formula = self._operator.rule.formulas[1]
-        return super().scope() | {"f0": partial(_of_update, formula.function), "fits": _fits}
+        return super().scope() | {"f0": partial(_of_update, self._formula), "fits": _fits}
 
     def look_at(self, index: int) -> list[str]:
         x, value = self.rule.arrays
@@ -88,7 +89,7 @@ class Update(Write):
         return [
             f"out = {x}_d[{self.rule.key}]",
             f"if not fits(out, {value}_d): {self.elsewhere}",
-            f"out {self._operator.rule.symbol}= {value}_d",
+            f"out {self._symbol}= {value}_d",
         ]
 
     def ending(self) -> list[str]:
@@ -132,16 +133,17 @@ def is_own_part(variable: Any, key: Any, value: Any) -> bool:
     )
 
 
-def update_call(bound: BoundOp, operator: BoundOp) -> Callable[..., bool] | None:
-    """The written call of `x[key] += value` for an operator; None if it has none.
+def update_call(bound: BoundOp, symbol: str, rule: Rule) -> Callable[..., bool] | None:
+    """The written call of `x[key] += value` for an operator of this row; None if it has none.
 
     `bound` is the binding of `x[key] = value`.
     """
-    of_part, of_value, *_ = (*operator.rule.formulas, None, None)
+    of_part, of_value = rule.formula_of(0), rule.formula_of(1)
     if of_part is None or of_part.function is not passes or of_value is None or of_value.saved:
         return None
     x, value = bound.rule.arrays
-    return Update(bound, operator).function(f"{x}, {bound.rule.key}, {value}")
+    writer = Update(bound, symbol, of_value.function)
+    return writer.function(f"{x}, {bound.rule.key}, {value}")
 
 
 def is_current_part(view: Any) -> bool:

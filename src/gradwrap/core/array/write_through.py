@@ -25,7 +25,7 @@ def write_through(variable: Any, key: Any, value: Any) -> bool:
     """Write `variable[key] = value`, if that is possible without a new array; tell if it was."""
     if variable._backend.depth or view_of(variable) is not None or not is_basic_key(key):
         return False
-    node = type(variable._node)
+    node = type_of(variable._node)
     if node is Tangent:
         return _write_with_tangent(variable, key, value)
     return node is Batch and _write_to_batch(variable, key, value)

@@ -160,7 +160,8 @@ class Backend:
         ):
             if like.shape == shape:
                 return like
-            return (like.made and like.made.get(shape)) or like.of_shape(shape)
+            known = None if like.made is None else like.made.get(shape)
+            return known or like.of_shape(shape)
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:

@@ -44,7 +44,7 @@ PARTS = frozenset({Scattered, OutputPart})
 
 def is_basic_key(key: Any) -> bool:
     """Tell if a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
-    if type(key) in BASIC or (type(key) is tuple and BASIC.issuperset(map(type, key))):
+    if type(key) in BASIC or (type_of(key) is TUPLE and BASIC.issuperset(map(type_of, key))):
         return True
     for part in key if isinstance(key, TUPLE) else (key,):
         if type_of(part) not in BASIC and not _is_integer_scalar(part):
