@@ -18,15 +18,21 @@ import os
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import dask
 import numpy as np
-from distributed import Client, LocalCluster
-from distributed.diagnostics import MemorySampler
 
 from benchmarks.dask.programs import NAMES, Program, number_of_tasks, programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    dask: Any
+    Client: Any
+    LocalCluster: Any
+    MemorySampler: Any
+else:
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.diagnostics import MemorySampler
 
 COLUMNS, HIDDEN = 100, 32
 CHUNK, EDGE = 20_000, 1414
@@ -50,7 +56,7 @@ def computed(build: Callable[[], list[Any]], **options: Any) -> list[Any]:
     return list(dask.compute(*small, *large, **options))
 
 
-def on_cluster(workers: int) -> LocalCluster:
+def on_cluster(workers: int) -> Any:
     return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
 
 
@@ -76,14 +82,20 @@ def times_on_cluster(program: Program, rounds: int) -> Pair:
 def peak(build: Callable[[], list[Any]]) -> float:
     """Return the most MiB of the process of the one worker of a new cluster."""
     sampler = MemorySampler()
-    with on_cluster(1) as cluster, Client(cluster):
-        with sampler.sample("run", measure="process", interval=INTERVAL):
-            computed(build)
-    return max(size for _, size in sampler.samples["run"]) / MIB
+    with (
+        on_cluster(1) as cluster,
+        Client(cluster),
+        sampler.sample("run", measure="process", interval=INTERVAL),
+    ):
+        computed(build)
+    most: int = max(size for _, size in sampler.samples["run"])
+    return most / MIB
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description="Compare gradients through Dask with those by hand."
+    )
     parser.add_argument("names", nargs="*", default=NAMES, help=f"of {', '.join(NAMES)}")
     parser.add_argument("--gigabytes", type=float, default=1.6)
     parser.add_argument("--rounds", type=int, default=5)

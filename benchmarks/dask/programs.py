@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import dask
-import dask.array as da
 import numpy as np
 
 import gradwrap as gw
@@ -14,6 +12,12 @@ import gradwrap.dask.array as gda
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    dask: Any
+    da: Any
+else:
+    import dask
+    import dask.array as da
 
 
 def logistic(w: Any, X: Any, y: Any) -> Any:

@@ -9,6 +9,7 @@ TESTS = Path(__file__).parents[1]
 ROOMS = (
     *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
     "compiler",
+    "scale",
 )
 CLOCKS = re.compile(
     r"timeit|perf_counter|process_time|thread_time|monotonic(?:_ns)?\(|clock_gettime|time_ns|time\.time\b"

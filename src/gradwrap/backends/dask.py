@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -102,8 +102,10 @@ class Place(str):
     """
 
     __slots__ = ("chunks", "like")
+    chunks: Any
+    like: Any
 
-    def __new__(cls, array: Any) -> Place:
+    def __new__(cls, array: Any) -> Self:
         place = super().__new__(cls, "cpu")
         place.chunks, place.like = array.chunks, array._meta  # noqa: SLF001  it has no other name
         return place

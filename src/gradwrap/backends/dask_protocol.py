@@ -1,8 +1,8 @@
 """What Dask asks of a variable, and the methods that Dask's arrays have beyond NumPy's.
 
 Dask takes an object that it does not know for a constant of its graph, in which a tracked value
-would lose its gradient. So wherever Dask looks at such an object, to name a task after its arguments
-or to find what they depend on, a tracked one is refused.
+would lose its gradient. So wherever Dask looks at such an object, to name a task after its
+arguments or to find what they depend on, a tracked one is refused.
 """
 
 from __future__ import annotations
@@ -125,29 +125,22 @@ def enter_tokens(module: Any) -> None:
 
 
 def _check(value: Any, what: str) -> None:
-    kind = type_of(value)
-    if kind is FunctionType:
+    if type_of(value) is FunctionType:
         for held in _held(value):
-            if isinstance(held, AnyWrapper) and is_recorded(held):
+            inside = _held(held) if type_of(held) is FunctionType else [held]
+            if any(isinstance(one, AnyWrapper) and is_recorded(one) for one in inside):
                 raise TrackedValueError(
                     f"{what}, {value.__qualname__}, uses a tracked value that is not among its "
                     "arguments, and would drop its gradient. Fix: pass it as an argument, of "
                     "gradwrap.dask.array.map_blocks(f, x, w) for instance."
                 )
-            if type_of(held) is FunctionType and held is not value:
-                _check_once(held, what)
     elif isinstance(value, AnyWrapper) and is_recorded(value):
         raise TrackedValueError(
-            f"{what} would take a tracked value out of the graph, and drop its gradient. Fix: "
-            "gradwrap.dask.array.map_blocks(f, x, w) differentiates f on the workers; or "
-            ".detach() the value if its gradient is not wanted."
+            "dask.array or dask.delayed would take a tracked value for a constant, and drop its "
+            "gradient. Fix: take the function from gradwrap.dask.array in place of dask.array: its "
+            "map_blocks(f, x, w) differentiates f on the workers; or .detach() the value if its "
+            "gradient is not wanted."
         )
-
-
-def _check_once(function: Any, what: str) -> None:
-    for held in _held(function):
-        if isinstance(held, AnyWrapper):
-            _check(held, what)
 
 
 def _held(function: Any) -> list[Any]:

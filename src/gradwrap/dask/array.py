@@ -19,12 +19,13 @@ the function that they apply, block by block on the workers::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import Any
 
 from gradwrap.errors import MissingToolError as _MissingToolError
 
 try:
-    import dask.array as _dask_array  # da is what this module is imported as
+    _dask_array: Any = _import_module("dask.array")  # da is what this module is imported as
 except ModuleNotFoundError as _error:
     raise _MissingToolError(
         "gradwrap.dask.array is dask.array with tracked values, and Dask is not installed. "
@@ -32,9 +33,6 @@ except ModuleNotFoundError as _error:
     ) from _error
 
 from gradwrap.dask.functions import DropIn as _DropIn
-
-if TYPE_CHECKING:
-    from dask.array import *  # noqa: F403  as a checker sees the module
 
 _drop_in = _DropIn()
 

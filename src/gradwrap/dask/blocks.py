@@ -10,11 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
-from dask.array.utils import meta_from_array
-from dask.sizeof import sizeof
-from dask.utils import funcname, has_keyword
 
 from gradwrap.core.calls.promotion import promoted
 from gradwrap.core.levels.wrapper import innermost, is_recorded
@@ -29,6 +25,17 @@ if TYPE_CHECKING:
     Chunks = tuple[tuple[int, ...], ...]
     Index = tuple[int, ...]
 
+    da: Any
+    meta_from_array: Any
+    sizeof: Any
+    funcname: Any
+    has_keyword: Any
+else:
+    import dask.array as da
+    from dask.array.utils import meta_from_array
+    from dask.sizeof import sizeof
+    from dask.utils import funcname, has_keyword
+
 PLACED = ("block_id", "block_info")
 """The keywords by which a function asks where its block is."""
 
@@ -40,14 +47,14 @@ def map_blocks(
     new_axis: Any = None,
     **options: Any,
 ) -> Any:
-    """Apply a function to corresponding blocks, as `dask.array.map_blocks`; it can be differentiated.
+    """Apply a function to corresponding blocks, as `dask.array.map_blocks`, and differentiably.
 
     The function is differentiated on the workers, one block at a time: it is written in NumPy, and
     runs again for the cotangent of its arguments. Besides Dask's arrays, tracked arrays of NumPy
     can be given, by position or by keyword; each block gets the whole of them.
     """
     known = {name: options.pop(name) for name in WORDS if name in options}
-    values = {**dict(enumerate(args)), **options}
+    values: dict[Any, Any] = {**dict(enumerate(args)), **options}
     if not is_recorded(list(values.values())):
         named = dict(zip(options, plain(options.values()), strict=True))
         axes = {"drop_axis": drop_axis, "new_axis": new_axis}
@@ -99,9 +106,7 @@ def _outer(args: Sequence[Any]) -> Any:
     return max(blocked, key=lambda one: one.ndim).shape
 
 
-def _like(
-    func: Any, args: Sequence[Any], named: dict[str, Any], options: dict[str, Any]
-) -> Any:
+def _like(func: Any, args: Sequence[Any], named: dict[str, Any], options: dict[str, Any]) -> Any:
     """Dask's own result of the call: for its chunks, dtype and meta, and for what it refuses."""
     plain = [innermost(value) for value in args]
     values = {name: innermost(value) for name, value in named.items()}
@@ -353,14 +358,10 @@ class _Call:
     def results(self, held: Any) -> Any:
         """Return Dask's array of the results that are held."""
         inputs = (_Input(True, None, self.loops),)
-        call = _Call(
-            _Result(self.function), inputs, self.loops, self.chunks, self.dtype, self.meta
-        )
+        call = _Call(_Result(self.function), inputs, self.loops, self.chunks, self.dtype, self.meta)
         return call.run([held])
 
-    def _of_objects(
-        self, function: Any, inputs: tuple[_Input, ...], arrays: Sequence[Any]
-    ) -> Any:
+    def _of_objects(self, function: Any, inputs: tuple[_Input, ...], arrays: Sequence[Any]) -> Any:
         nothing = np.empty((0,) * len(self.loops), dtype=object)
         return _Call(function, inputs, self.loops, self.chunks, object, nothing).run(arrays)
 

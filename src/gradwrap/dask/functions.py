@@ -7,7 +7,6 @@ import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
 
 from gradwrap.backends.dask_protocol import splitting
@@ -22,6 +21,10 @@ from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    da: Any
+else:
+    import dask.array as da
 
 OWN: dict[str, Callable[..., Any]] = {
     "dask.array.map_blocks": map_blocks,

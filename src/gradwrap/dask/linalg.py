@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
 
 from gradwrap.core.levels.wrapper import innermost, is_recorded
@@ -18,7 +17,13 @@ from gradwrap.transforms.custom_derivatives import custom_vjp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-native: Any = da.linalg
+    da: Any
+    native: Any
+else:
+    import dask.array as da
+    from dask.array import linalg as native
+
+untyped: Any = np
 
 
 def _where_tracked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,12 +44,12 @@ def _where_tracked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @_where_tracked
 def cholesky(a: Any, lower: bool = False) -> Any:
-    return np.linalg.cholesky(a, upper=not lower)
+    return untyped.linalg.cholesky(a, upper=not lower)
 
 
 @_where_tracked
 def qr(a: Any) -> Any:
-    return np.linalg.qr(a)
+    return untyped.linalg.qr(a)
 
 
 @_where_tracked
@@ -58,7 +63,7 @@ def sfqr(data: Any, name: Any = None) -> Any:  # noqa: ARG001  Dask's
 
 
 def _decomposed(a: Any) -> Any:
-    return tuple(np.linalg.svd(a, full_matrices=False))
+    return tuple(untyped.linalg.svd(a, full_matrices=False))
 
 
 def _basis(a: Any) -> Any:
@@ -182,7 +187,7 @@ def lu(a: Any) -> Any:
 
 @_where_tracked
 def solve(a: Any, b: Any, sym_pos: Any = None, assume_a: str = "gen") -> Any:  # noqa: ARG001  Dask's
-    return np.linalg.solve(a, b)
+    return untyped.linalg.solve(a, b)
 
 
 @_where_tracked

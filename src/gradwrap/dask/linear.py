@@ -1,11 +1,10 @@
-"""Operations that move elements between chunks: each is linear, and has another for its transpose."""
+"""Operations that move elements between chunks: each is linear, and its transpose is another."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
@@ -14,6 +13,10 @@ from gradwrap.transforms.custom_derivatives import custom_vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    da: Any
+else:
+    import dask.array as da
 
 
 def plain(values: Any) -> list[Any]:
@@ -64,7 +67,7 @@ def persist(x: Any, **options: Any) -> Any:
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """Add elements at the ends of the axes, as `dask.array.pad`; the others stay in their chunks."""
+    """Add elements at the ends of the axes, as `dask.array.pad`; others stay in their chunks."""
     if not is_recorded([array, options]):
         return da.pad(*plain([array]), pad_width, mode, **options)
     if mode != "constant" or is_recorded(options):

@@ -11,9 +11,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
-from dask.array import overlap as daskmod
 
 from gradwrap.core.levels.wrapper import innermost, is_recorded
 from gradwrap.dask.blocks import as_tuple, map_blocks
@@ -25,6 +23,16 @@ if TYPE_CHECKING:
     Depth = dict[int, int | tuple[int, int]]
     Boundary = dict[int, Any]
 
+    da: Any
+    daskmod: Any
+else:
+    import dask.array as da
+    from dask.array import overlap as daskmod
+
+
+GRADIENT = "overlap-gradient"
+"""What the tasks are called that give edges back."""
+
 
 def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) -> Any:
     """Add the edges of the neighbours to each block, as `dask.array.overlap.overlap`."""
@@ -32,7 +40,7 @@ def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) ->
     kinds: Boundary = daskmod.coerce_boundary(x.ndim, boundary)
     x = _wide_enough(x, depths) if allow_rechunk else x
     chunks = innermost(x).chunks
-    wide = daskmod.overlap(innermost(x), depths, kinds, allow_rechunk=False).chunks
+    wide = _changed(chunks, depths, kinds, 1)
     return linear(
         lambda a: daskmod.overlap(in_chunks(a, chunks), depths, kinds, allow_rechunk=False),
         lambda g: _given_back(in_chunks(g, wide), depths, kinds, chunks),
@@ -40,11 +48,34 @@ def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) ->
     )
 
 
+def _changed(chunks: Any, depths: Depth, kinds: Boundary, sign: int) -> Any:
+    """The lengths of chunks with the edges of their neighbours, or without them."""
+    return tuple(
+        tuple(
+            length + sign * sum(_edges(depths.get(axis, 0), kinds.get(axis, "none"), at, len(own)))
+            for at, length in enumerate(own)
+        )
+        for axis, own in enumerate(chunks)
+    )
+
+
+def _edges(depth: Any, kind: Any, place: int, count: int) -> tuple[int, int]:
+    """How much a block has before and after it: nothing at the ends without a boundary."""
+    before, after = sides(depth)
+    is_none = _is(kind, "none")
+    return (
+        0 if is_none and place == 0 else before,
+        0 if is_none and place == count - 1 else after,
+    )
+
+
 def _wide_enough(x: Any, depths: Depth) -> Any:
     """The array in chunks that are no shorter than the edges that their neighbours need."""
     sizes = [max(sides(depths[axis])) for axis in range(x.ndim)]
-    chunks = innermost(x).chunks
-    wide = tuple(map(daskmod.ensure_minimum_chunksize, sizes, chunks))
+    chunks: Any = innermost(x).chunks
+    wide = tuple(
+        daskmod.ensure_minimum_chunksize(*pair) for pair in zip(sizes, chunks, strict=True)
+    )
     return x if wide == chunks else rechunk(x, wide)
 
 
@@ -54,18 +85,15 @@ def sides(depth: int | tuple[int, int]) -> tuple[int, int]:
 
 
 def _given_back(g: Any, depths: Depth, kinds: Boundary, chunks: Any) -> Any:
-    """The transpose of `overlap`: each block gets its edges back from the neighbours, and adds them."""
-    swapped: Depth = {
-        axis: depth[::-1] if isinstance(depth, tuple) else depth for axis, depth in depths.items()
-    }
+    """The transpose of `overlap`: each block gets its edges back from its neighbours."""
+    swapped: Depth = {}
+    for axis, depth in depths.items():
+        before, after = sides(depth)
+        swapped[axis] = before if before == after else (after, before)
     round_trip = {a: "periodic" if _is(kind, "periodic") else "none" for a, kind in kinds.items()}
     gathered = daskmod.overlap(g, swapped, round_trip, allow_rechunk=False)
-    fold = functools.partial(
-        _folded, depths=depths, kinds=kinds, numblocks=tuple(map(len, chunks))
-    )
-    return da.map_blocks(
-        fold, gathered, chunks=chunks, dtype=g.dtype, meta=g._meta, token="overlap-gradient"
-    )
+    fold = functools.partial(_folded, depths=depths, kinds=kinds, numblocks=tuple(map(len, chunks)))
+    return da.map_blocks(fold, gathered, chunks=chunks, dtype=g.dtype, meta=g._meta, token=GRADIENT)
 
 
 def _is(kind: Any, name: str) -> bool:
@@ -84,20 +112,22 @@ def _folded(
 
 
 class _Edges:
-    """The parts of a block along an axis, in this order: from the block before it, its own edge,
-    itself, its own edge, from the next block. The own edges belong to the neighbours, or to the
-    boundary.
+    """The parts of a block along an axis.
+
+    In this order: from the block before it, its own edge, itself, its own edge, from the next
+    block. The own edges belong to the neighbours, or to the boundary.
     """
 
     def __init__(self, depth: Any, kind: Any, place: int, count: int) -> None:
         before, after = sides(depth)
-        is_none, is_round = _is(kind, "none"), _is(kind, "periodic")
+        is_round = _is(kind, "periodic")
         is_first, is_last = place == 0 and not is_round, place == count - 1 and not is_round
+        own_before, own_after = _edges(depth, kind, place, count)
         self.kind: Any = kind
         self.from_previous: int = 0 if is_first else after
         self.from_next: int = 0 if is_last else before
-        self.start: int = self.from_previous + (0 if is_first and is_none else before)
-        self.end: int = self.from_next + (0 if is_last and is_none else after)
+        self.start: int = self.from_previous + own_before
+        self.end: int = self.from_next + own_after
         self.at_start: bool = is_first and self.start > 0
         self.at_end: bool = is_last and self.end > 0
 
@@ -137,11 +167,11 @@ def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
     """Cut off the edges of each block, as `dask.array.overlap.trim_internal`."""
     kinds: Boundary = daskmod.coerce_boundary(x.ndim, boundary)
     data = innermost(x)
-    trimmed = daskmod.trim_internal(data, axes, kinds)
+    trimmed = _changed(data.chunks, axes, kinds, -1)
     fill = functools.partial(_filled, axes=axes, kinds=kinds, numblocks=data.numblocks)
 
     def filled(g: Any) -> Any:
-        g = in_chunks(g, trimmed.chunks)
+        g = in_chunks(g, trimmed)
         return da.map_blocks(fill, g, chunks=data.chunks, dtype=g.dtype, meta=g._meta)
 
     return linear(
@@ -153,13 +183,10 @@ def _filled(
     block: Any, *, axes: Depth, kinds: Boundary, numblocks: tuple[int, ...], block_id: Any = None
 ) -> Any:
     """The transpose of trimming: zeros where the edges were."""
-    widths: list[tuple[int, int]] = []
-    for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True)):
-        before, after = sides(axes.get(axis, 0))
-        is_none = _is(kinds.get(axis, "none"), "none")
-        widths.append(
-            (0 if is_none and place == 0 else before, 0 if is_none and place == count - 1 else after)
-        )
+    widths = [
+        _edges(axes.get(axis, 0), kinds.get(axis, "none"), place, count)
+        for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True))
+    ]
     return np.pad(block, widths)
 
 
@@ -226,7 +253,8 @@ def _check(args: Sequence[Any]) -> None:
 
 def _for_each(args: Sequence[Any], given: Any, coerced: Callable[[int, Any], Any]) -> list[Any]:
     """The depths or boundaries of each array, as dictionaries by axis."""
-    each: Any = given if isinstance(given, list) else [given] * len(args)
+    several: Any = given
+    each: Any = several if type(given) is list else [given] * len(args)
     return [coerced(array.ndim, one) for array, one in zip(args, each, strict=True)]
 
 

@@ -282,7 +282,7 @@ def _descend(  # noqa: PLR0913  the options of a descent
 
 
 def _compute(leaves: list[Any], memories: list[Memory]) -> None:
-    """Compute what lazy arrays are after a step, so that the next one does not start from before."""
+    """Compute lazy arrays after a step, so that the next one does not start from before it."""
     held: list[Any] = [*leaves, *(value for memory in memories for value in memory.values())]
     found = iter(computed(held, held))
     leaves[:] = [next(found) for _ in leaves]

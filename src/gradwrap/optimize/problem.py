@@ -50,7 +50,9 @@ def computed(values: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
             places.setdefault(backend_of(value), []).append(place)
     for backend, mine in places.items():
         stay = [is_array(likes[i]) and backend_of(likes[i]) is backend for i in mine]
-        for place, value in zip(mine, backend.computed([found[i] for i in mine], stay), strict=True):
+        for place, value in zip(
+            mine, backend.computed([found[i] for i in mine], stay), strict=True
+        ):
             found[place] = value
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import gradwrap as gw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
@@ -72,7 +72,8 @@ def size_of(result: Any) -> int:
 
 
 def traffic(arrays: list[Any]) -> Traffic:
-    with Traffic() as counted:
+    counted = Traffic()
+    with counted:
         dask.compute(arrays, scheduler="sync")
     return counted
 
@@ -98,10 +99,10 @@ def test_no_step_takes_more_bytes_where_there_are_more_data(name: str) -> None:
 
 
 def test_dasks_own_bar_shows_the_progress() -> None:
-    from dask.diagnostics import ProgressBar
+    diagnostics: Any = pytest.importorskip("dask.diagnostics")
 
     shown = io.StringIO()
-    with ProgressBar(out=shown, dt=0.01):
+    with diagnostics.ProgressBar(out=shown, dt=0.01):
         dask.compute(both("stencil")[0], scheduler="sync")
 
     assert "100% Completed" in shown.getvalue()

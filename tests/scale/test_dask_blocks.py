@@ -17,6 +17,7 @@ da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
 gda: Any = pytest.importorskip("gradwrap.dask.array")
 pytestmark = pytest.mark.peers
+ANY: Any = np
 
 RANDOM = np.random.default_rng(0)
 V = RANDOM.normal(size=(12, 10))
@@ -76,6 +77,14 @@ def both(x: Any) -> Any:
     return np.stack([x, x**2])
 
 
+def at_block_id(b: Any, block_id: Any = None) -> Any:
+    return b * (1 + block_id[0])
+
+
+def at_block(b: Any, block_info: Any = None) -> Any:
+    return b * (1 + block_info[0]["chunk-location"][0])
+
+
 BLOCKS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]] = {
     "one": (lambda x: gda.map_blocks(np.sin, x), np.sin, (X,)),
     "two": (mapped(scaled), scaled, (X, 0.1 * X)),
@@ -100,12 +109,12 @@ BLOCKS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]
         (X,),
     ),
     "places": (
-        mapped(lambda b, block_id=None: b * (1 + block_id[0])),
+        mapped(at_block_id),
         lambda x: x * (1.0 + np.arange(12) // 5)[:, None],
         (X,),
     ),
     "places in words": (
-        mapped(lambda b, block_info=None: b * (1 + block_info[0]["chunk-location"][0])),
+        mapped(at_block),
         lambda x: x * (1.0 + np.arange(12) // 5)[:, None],
         (X,),
     ),
@@ -200,7 +209,7 @@ def test_gradient_of_a_stencil_is_that_of_the_whole_field(chunks: Any, boundary:
         if boundary == "none":
             return stencil(x)
         mode = MODES.get(boundary)
-        wide = np.pad(x, 1, mode=mode) if mode else np.pad(x, 1, constant_values=boundary)
+        wide = ANY.pad(x, 1, mode=mode) if mode else np.pad(x, 1, constant_values=boundary)
         return inner(wide)
 
     check(
@@ -224,22 +233,27 @@ def one_sided(b: Any) -> Any:
     return b * np.concatenate([b[2:], 0.0 * b[:2]]) + np.concatenate([0.0 * b[:1], b[:-1]]) ** 2
 
 
-@pytest.mark.parametrize("chunks", [5, 23, 3, (2, 1, 20)], ids=str)
-def test_wide_and_one_sided_stencils(chunks: Any) -> None:
-    line = da.from_array(LINE, chunks=(chunks,))
+LINES = [5, 23, 3, (2, 1, 20)]
 
-    for boundary, mode in MODES.items():
-        check(
-            squares(lambda x: gda.map_overlap(far, x, depth=3, boundary=boundary, dtype=float)),
-            squares(lambda x: far(np.pad(x, 3, mode=mode))[3:-3]),
-            (line,),
-        )
+
+@pytest.mark.parametrize("boundary", MODES)
+@pytest.mark.parametrize("chunks", LINES, ids=str)
+def test_wide_stencil(chunks: Any, boundary: str) -> None:
     check(
-        squares(
-            lambda x: gda.map_overlap(one_sided, x, depth={0: (1, 2)}, boundary="none", dtype=float)
-        ),
+        squares(lambda x: gda.map_overlap(far, x, depth=3, boundary=boundary, dtype=float)),
+        squares(lambda x: far(ANY.pad(x, 3, mode=MODES[boundary]))[3:-3]),
+        (da.from_array(LINE, chunks=(chunks,)),),
+    )
+
+
+@pytest.mark.parametrize("chunks", LINES, ids=str)
+def test_one_sided_stencil(chunks: Any) -> None:
+    options: dict[str, Any] = {"depth": {0: (1, 2)}, "boundary": "none", "dtype": float}
+
+    check(
+        squares(lambda x: gda.map_overlap(one_sided, x, **options)),
         squares(one_sided),
-        (line,),
+        (da.from_array(LINE, chunks=(chunks,)),),
     )
 
 
