@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from rolled import compiled_to, loops, names, steps
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
@@ -15,6 +14,7 @@ from gradwrap.compiler.emission import Write, ordered
 from gradwrap.compiler.loops import Inner, as_loop, as_operation
 from gradwrap.compiler.program import Instr, Loop, Program, evaluated
 from gradwrap.compiler.segments import NO_OPERATION, Idx
+from rolled import compiled_to, loops, names, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
