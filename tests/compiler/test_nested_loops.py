@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from rolled import compiled_to, loops, names, steps
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler import accesses
 from gradwrap.compiler.emission import Write, ordered
 from gradwrap.compiler.loops import Inner, as_loop, as_operation
 from gradwrap.compiler.program import Instr, Loop, Program, evaluated
 from gradwrap.compiler.segments import NO_OPERATION, Idx
+from rolled import compiled_to, loops, names, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,6 +187,12 @@ def test_parts_that_other_turns_leave_alone_are_read_of_one_version() -> None:
     assert "loop: 8 to 13 turns" in notes
     assert "loops of ever more or fewer turns" in notes
     compiled_to(gw.grad(elimination), M)
+
+
+def test_writes_to_very_large_arrays_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accesses, "LARGEST", 10)
+    program = compiled_to(gw.grad(elimination), M)
+    assert loops(program)
 
 
 def test_reads_in_any_order_see_what_was_written_before() -> None:

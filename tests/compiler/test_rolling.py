@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rolled import compiled_to, loops, names, steps
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler import sharing
 from gradwrap.compiler.program import Loop
 from gradwrap.core.values.tree import flatten
+from rolled import compiled_to, loops, names, steps
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(0.5, 1.0, 30)

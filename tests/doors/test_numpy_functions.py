@@ -754,7 +754,8 @@ def test_descending_order_has_nans_last_and_equal_elements_in_their_order() -> N
     np.testing.assert_array_equal(found, ANY.sort(x, descending=True))
     positions = ANY.argsort(x, descending=True, stable=True)
     np.testing.assert_array_equal(ANY.argsort(tracked, descending=True, stable=True), positions)
-    batched = gw.vmap(lambda row: ANY.argsort(row, descending=True))(np.stack([x, x[::-1]]))
+    positions_of = fn(lambda row: ANY.argsort(row, descending=True))
+    batched = gw.vmap(positions_of)(np.stack([x, x[::-1]]))
     np.testing.assert_array_equal(batched[0], positions)
     again = tracked * 1.0
     ANY.ndarray.sort(x, descending=True)

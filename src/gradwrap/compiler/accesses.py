@@ -9,6 +9,7 @@ will do is read, so that writes can go into its buffer.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
+LARGEST = 1 << 24
+"""The most elements of an array of which it is remembered when each was written last."""
 MOST_ADDED = 3
 """A part is read before no more than so many additions, which are performed once more."""
 
@@ -140,7 +143,7 @@ class Accesses:
         if type(source) is not Ref or not is_fixed(key):
             return instr, None
         value = self.values[source.index]
-        if not value.is_ndarray:
+        if not value.is_ndarray or math.prod(value.shape) > LARGEST:
             return instr, None
         writes = self.written.get(source.index)
         if instr.name == "getitem":

@@ -105,7 +105,7 @@ def definition(name: str, value: Any) -> list[str]:
     if isinstance(value, NUMBER):
         return [f"{name} = {_number(value)}"]
     if isinstance(value, np.dtype):
-        return [f"{name} = np.dtype({value.str!r})"]
+        return [f'{name} = np.dtype("{value.str}")']
     return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
 
 

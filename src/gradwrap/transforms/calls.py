@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.calls.forward import Dual, Tangent
+from gradwrap.core.calls.forward import Dual
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, is_floating, wrapper_class
 from gradwrap.core.values.comparing import mismatch, namespace_of
 from gradwrap.core.values.prefixes import zeros_filled
-from gradwrap.core.values.space import fit_tangent
+from gradwrap.core.values.space import Tangent, fit_tangent
 from gradwrap.core.values.tree import TreeDef, flatten
 from gradwrap.errors import RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import default_scalar, wrapped_untracked

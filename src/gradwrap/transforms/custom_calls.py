@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.core.array.variable import variable_class
-from gradwrap.core.calls.forward import Tangent
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
@@ -19,6 +18,7 @@ from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.space import Tangent
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.calls import Split, current_value, dual, refuse_tracked, split

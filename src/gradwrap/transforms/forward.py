@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.calls.forward import AnyDual, Dual, Tangent
+from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import is_at, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.values.comparing import mismatch, zeros_like
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.space import Tangent
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import TangentError
 from gradwrap.transforms.argnums import described as argument_name

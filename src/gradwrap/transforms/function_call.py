@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.calls.forward import Tangent
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import push
@@ -26,7 +25,7 @@ from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.rule import Rule
 from gradwrap.core.values.comparing import mismatch
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
-from gradwrap.core.values.space import zeros_of
+from gradwrap.core.values.space import Tangent, zeros_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import BackwardError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked

@@ -69,7 +69,7 @@ class ArrayMethods(PyTorchMethods[Other], Generic[Other]):
             order: None = None,
             *,
             stable: bool | None = None,
-            descending: bool = ...,
+            descending: bool = False,
         ) -> Other:
             """The positions that sort the array."""
 
@@ -206,7 +206,7 @@ class ArrayMethods(PyTorchMethods[Other], Generic[Other]):
             order: None = None,
             *,
             stable: bool | None = None,
-            descending: bool = ...,
+            descending: bool = False,
         ) -> None:
             """Sort in place."""
 
