@@ -1,5 +1,6 @@
-"""What pytest does not collect."""
+"""What pytest does not collect, and how it collects the rest."""
 
+import gc
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,3 +37,15 @@ collect_ignore = [
         for path in BACKENDS.glob(f"{library}*.py")
     ),
 ]
+
+
+def pytest_configure() -> None:
+    """Collect tests without Python's collector, which would walk through all of them again."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector leave the tests alone from here on."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()

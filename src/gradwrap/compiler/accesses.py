@@ -120,7 +120,7 @@ class Accesses:
 
     def __init__(self, program: Program, made: dict[int, Instr], *, newest: bool) -> None:
         self.program = program
-        self.values = program.values
+        self.values: list[Value] = program.values
         self.made = made
         self.newest = newest
         """True to read the newest version that will do, False to read few of them."""
@@ -129,7 +129,8 @@ class Accesses:
         """Instructions to be put before the one at hand."""
         self.block: int = 0
         """The number of the block of the walk."""
-        self.looked_at = {b.guard.value.index for b in program.blocks() if b.guard is not None}
+        guards = [block.guard for block in program.blocks() if block.guard is not None]
+        self.looked_at: set[int] = {guard.value.index for guard in guards}
 
     def forget(self, out: int) -> None:
         """Forget a write that another one stands for."""

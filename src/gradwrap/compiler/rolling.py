@@ -103,6 +103,11 @@ def rolled(program: Program) -> None:
 class Roller(Rewriting):
     """Rewrites the blocks of a program, from the root on."""
 
+    body: list[Instr | Loop]
+    instrs: list[Instr]
+    position: dict[int, int]
+    uses: dict[int, list[int]]
+
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.codes: dict[Any, int] = {}

@@ -13,7 +13,7 @@ from gradwrap.compiler.segments import Decline, Gat, Idx, Inv, Num, Rel, advance
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradwrap.compiler.segments import Rewriting, Segment
 
@@ -28,10 +28,10 @@ class Stacking:
         self.roller = roller
         self.segment = segment
         self.turns: int = segment.turns
-        self.values = roller.values
-        self.emit = roller.emit
-        self.constant = roller.constant
-        self.described = roller.described
+        self.values: list[Value] = roller.values
+        self.emit: Callable[..., Ref] = roller.emit
+        self.constant: Callable[[Any], Ref] = roller.constant
+        self.described: Callable[[Any], Value] = roller.described
 
     def stack_value(self, value: Value, order: str = "C") -> Value:
         """Return the description of a stack of values."""

@@ -55,10 +55,10 @@ class Place:
     __slots__ = ("holder", "key", "kind", "name", "value")
 
     def __init__(self, kind: str, name: str, holder: Any, key: Any = None) -> None:
-        self.kind = kind
-        self.name = name
-        self.holder = holder
-        self.key = key
+        self.kind: str = kind
+        self.name: str = name
+        self.holder: Any = holder
+        self.key: Any = key
         self.value: Any = self.now()
 
     def now(self) -> Any:
@@ -137,7 +137,7 @@ class Surroundings:
         self._is_array = is_array
         self._is_replaced = is_replaced
         self.places: list[Place] = []
-        self.is_too_large = False
+        self.is_too_large: bool = False
         self._nodes: dict[int, _Node] = {}
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()

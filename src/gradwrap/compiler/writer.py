@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradwrap.compiler.loops import LoopBody
+    from gradwrap.compiler.passes import Roots
 
 WORKSPACE = 1 << 28
 """The most bytes that a program keeps between calls."""
@@ -43,6 +44,8 @@ INDENT = "    "
 
 class Writer(SourceText):
     """Writes a program out."""
+
+    values: Any
 
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         super().__init__(program)
@@ -55,7 +58,7 @@ class Writer(SourceText):
         self.workspace: list[tuple[str, Value]] = []
         self.bytes: int = 0
         self.notes: list[str] = []
-        self.roots = roots_of(program)
+        self.roots: Roots = roots_of(program)
         self._live_out = live_out(program)
         self.handed_out: set[int] = set()
         for block in program.blocks():
