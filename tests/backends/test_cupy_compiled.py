@@ -152,7 +152,9 @@ def squares(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "most"), [(chain, 4), (recurrence, 30), (squares, 20)], ids=lambda v: str(v)
+    ("function", "most"),
+    [(chain, 4), (recurrence, 30), (squares, 20)],
+    ids=["chain", "recurrence", "squares"],
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_loops_are_found_again(function: Any, most: int, dtype: str, counts: Counts) -> None:
