@@ -50,6 +50,14 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert fragment in anchors(target) | entries, link
 
 
+def test_each_guide_is_once_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    pages = re.findall(r"[\w/-]+\.md", navigation)
+
+    assert len(pages) == len(set(pages))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} <= {*pages}
+
+
 def test_dead_links_of_a_site_are_found(tmp_path: Path) -> None:
     page = '<h1 id="top"></h1><a href="{}"></a><img src="there.png">'
     (tmp_path / "there.png").touch()
