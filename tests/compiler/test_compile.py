@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
+import tracemalloc
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -444,3 +445,23 @@ def test_check_says_why_there_is_no_program_for_tracked_arrays() -> None:
     x: Any = gw.wrap(np.ones(3), requires_grad=True)
     with pytest.raises(CompileError, match=r"tracked arrays.*Fix: check plain arrays"):
         gw.compile(doubled).check(x)
+
+
+def test_memory_of_compiling_does_not_grow_with_the_square_of_a_program() -> None:
+    def peak(rows: int) -> int:
+        def f(x: Any) -> Any:
+            y = x * 1.0
+            for i in range(1, rows):
+                for j in range(1, min(i, 8)):
+                    y[i, j] -= y[i, :j] @ y[:j, j]
+            return np.sum(y * y)
+
+        x = np.ones((130, 130))  # large enough for chunks
+        tracemalloc.start()
+        try:
+            gw.compile(gw.grad(f))(x)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak(60) < 3 * peak(30)

@@ -76,23 +76,20 @@ def chunked(
     if not any(isinstance(step, Instr) and shape_of(step) for step in body):
         return list(body)
     units = scheduled(body, shape_of, writes=True)
-    needed: list[set[int]] = []
-    after = set(live)
+    found: list[Instr | Loop | Chunk] = []  # from the last one on
+    later = set(live)
     for unit in reversed(units):
-        needed.append(set(after))
-        for step in unit.steps:
-            after.update(used(step))
-    found: list[Instr | Loop | Chunk] = []
-    for unit, later in zip(units, reversed(needed), strict=True):
         chunk = None
         if unit.shape is not None and len(unit.steps) > 1:
             steps = [step for step in unit.steps if isinstance(step, Instr)]
             chunk = _chunk(unit.shape, steps, values, later)
         if chunk is None:
-            found.extend(unit.steps)
+            found.extend(reversed(unit.steps))
         else:
             found.append(chunk)
-    return found
+        for step in unit.steps:
+            later.update(used(step))
+    return found[::-1]
 
 
 def _described(values: Sequence[Value], leaf: Any) -> Value:
