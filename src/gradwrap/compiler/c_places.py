@@ -193,6 +193,17 @@ def order_of(instr: Instr, rank: int) -> list[int]:
     return list(instr.fn(sample, *instr.args[1:], **dict(instr.kw)).shape)
 
 
+def selected(instr: Instr, arr: Arr) -> Arr:
+    """Return a view as NumPy takes it of an array with the same strides."""
+    room: Any = np.zeros(1, np.int8)
+    sample: Any = np.lib.stride_tricks.as_strided(room, arr.shape, arr.strides)
+    view = instr.fn(sample, *instr.args[1:], **dict(instr.kw))
+    fixed = view.__array_interface__["data"][0] - room.__array_interface__["data"][0]
+    return arr._replace(
+        shape=view.shape, strides=view.strides, offset=added(arr.offset, int(fixed))
+    )
+
+
 def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return an array's strides along the axes of the shape that it is broadcast to."""
     extra = len(shape) - len(arr.shape)
@@ -204,13 +215,16 @@ def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def collapsed(
-    shape: tuple[int, ...], strides: Sequence[tuple[int, ...]]
+    shape: tuple[int, ...], strides: Sequence[tuple[int, ...]], *, drop_ones: bool = True
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return fewer axes for the same elements: those that lie in one row become one."""
+    """Return fewer axes for the same elements: those that lie in one row become one.
+
+    Axes of length 1 are dropped, unless other turns may have longer ones there.
+    """
     extents: list[int] = []
     found: list[list[int]] = [[] for _ in strides]
     for axis, extent in enumerate(shape):
-        if extent == 1:
+        if extent == 1 and drop_ones:
             continue
         steps = [one[axis] for one in strides]
         if extents and all(

@@ -427,6 +427,8 @@ class Compiled(Generic[P, R]):
         wanted = entry.traces[-1].results
         notes: list[str] = []
         program = self._simplified(entry, roll=True)
+        if any(note.startswith("loop") for note in program.notes):
+            program.unrolled = functools.partial(self._simplified, entry, roll=False)
         own = entry.library.engine
         chosen = entry.library.chosen(self._engine, self._make)
         engines = (own,) if chosen == own else (chosen, own)

@@ -242,6 +242,8 @@ class Program:
     root: Block
     notes: list[str] = field(default_factory=list[str])
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
+    unrolled: Callable[[], Program] | None = None
+    """Makes the same program without loops, if this one has some, for engines that find their own."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""
