@@ -145,7 +145,7 @@ class Kernel:
         self.uncleared: set[int] = set()
         """Arrays of zeros that are to be cleared where they are first added to."""
         self.types: dict[str, str] = {}
-        """By variable that is a number: its type."""
+        """By variable that others than its own piece of text may use: its type."""
         self.in_turns: bool = self._repeats(steps)
         """True if integers are to be arguments and no part of functions, since turns repeat."""
         made = {index for step in steps for index in given(step)}
@@ -237,10 +237,11 @@ class Kernel:
         if not alone:
             self.buffers[index] = Buffer(place, size)
         text = f"({TYPES[dtype]} *)(w + {place})"
-        if self.in_turns:
+        if self.in_turns and not alone:
             return f"({text})"
         pointer = f"m{self.count}"
         self.count += 1
+        self.types[pointer] = f"{TYPES[dtype]} *"
         self.line(f"{TYPES[dtype]} *{pointer} = {text};")
         return pointer
 
@@ -348,16 +349,19 @@ class Kernel:
         """Write steps, as loops over tables where they repeat."""
         turns = Turns(self.types)
         self.perform(steps, kept, turns)
-        needed: dict[int, Num] = {}
-        for index in kept:
-            found = self.where[index]
-            if isinstance(found, Num) and found.text in self.types:
-                needed[index] = found
-        wanted = sorted({found.text for found in needed.values()})
+        def name_of(found: Arr | Num) -> str:
+            return found.text if isinstance(found, Num) else found.pointer
+
+        found = {index: self.where[index] for index in kept}
+        needed = {index: one for index, one in found.items() if name_of(one) in self.types}
+        wanted = sorted(set(map(name_of, needed.values())))
         lines, texts = turns.written(wanted, lambda size: self.workspace.take(size, alone=True))
         self.lines += lines
-        for index, found in needed.items():
-            self.where[index] = found._replace(text=texts[found.text])
+        for index, one in needed.items():
+            text = texts[name_of(one)]
+            self.where[index] = (
+                one._replace(text=text) if isinstance(one, Num) else one._replace(pointer=text)
+            )
 
     def _end_of_run(self, units: list[Unit], start: int) -> int:
         """Return where the run of operations on numbers ends that begins here."""

@@ -24,7 +24,7 @@ LONGEST_TURN = 160
 DEPTH = 4
 TOKEN = re.compile(r"INT64_C\(-?\d+\)|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[eE])[-+]\d+f?)?")
 """A name or a number in C."""
-LOCAL = re.compile(r"[ekqrsuv]\d+")
+LOCAL = re.compile(r"[ekmqrsuv]\d+")
 """The names of a kernel's local variables."""
 INTEGER, NUMBER, OWN = "\0", "\1", "\2"
 """What stands in a template for an integer, a number of another piece, and a variable of its own:
@@ -87,7 +87,7 @@ class Turns:
 
     def __init__(self, types: Mapping[str, str]) -> None:
         self.types = types
-        """By number: its type in C."""
+        """By variable that another piece may use: its type in C."""
         self.pieces: list[_Piece] = []
         self.templates: list[str] = []
         self.codes: dict[str, int] = {}
@@ -145,7 +145,7 @@ class Turns:
         return [*writer.tables, *writer.lines], texts
 
     def _place(self, name: str, places: dict[str, int]) -> str:
-        return f"*({self.types[name]} *)(w + {places[name]})"
+        return f"(*({self.types[name]} *)(w + {places[name]}))"
 
     def _entries(
         self,
