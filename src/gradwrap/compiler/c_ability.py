@@ -54,11 +54,11 @@ class Ability:
         )
 
     def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
-        if value.is_tuple or value.is_number or value.dtype not in TYPES or 0 in value.shape:
+        if value.is_tuple or value.is_number or value.dtype not in TYPES:
             return False
         for index in refs((instr.args, instr.kw)):
             argument = values[index]
-            if argument.is_tuple or argument.is_number or 0 in argument.shape:
+            if argument.is_tuple or argument.is_number:
                 return False
             if argument.dtype not in TYPES:
                 return False

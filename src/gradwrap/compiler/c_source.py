@@ -408,6 +408,8 @@ class Kernel:
         if unit.shape is not None or not isinstance(instr, Instr):
             return False
         value = self.values[instr.out]
+        if not value.shape and elementwise(instr, self.values, value) is not None:
+            return True
         if instr.name in ("getitem", "setitem", "scatter_add"):
             if any(True for _ in refs(instr.args[1])):
                 return False
@@ -421,7 +423,7 @@ class Kernel:
             if type(written) is Ref and self.values[written.index].shape:
                 return False
             return target.index not in self.kept and self.users[target.index][-1] is instr
-        return not value.shape and elementwise(instr, self.values, value) is not None
+        return False
 
     def _needs_copy(self, instr: Instr, dying: set[int]) -> bool:
         """Tell if an instruction writes to an array that others see."""
@@ -444,7 +446,8 @@ class Kernel:
             assert isinstance(found, Num)
             return Text(found.text, found.dtype)
 
-        if instr.name in ("getitem", "setitem", "scatter_add"):
+        made = elementwise(instr, self.values, value)
+        if made is None:
             source = self.where[instr.args[0].index]
             assert isinstance(source, Arr)
             self._clear(source.root)
@@ -466,8 +469,6 @@ class Kernel:
             return NumberStatement(
                 instr.out, value.dtype, "{0}", (written,), (value.dtype,), place, operator
             )
-        made = elementwise(instr, self.values, value)
-        assert made is not None
         operands = tuple(
             operand(leaf, dtype) for leaf, dtype in zip(made.operands, made.dtypes, strict=True)
         )
