@@ -51,8 +51,6 @@ MOST_STEPS = 100_000
 MOST_LINES = 40_000
 """The most lines of one kernel: the compiler's time grows faster than they do."""
 MOST_ARGUMENTS = 1000
-MANY_LEFT = 1000
-"""Programs that are longer than so many operations have too few of them in loops."""
 SMALL_COPY = 4096
 """A kernel copies an array to write to it if it has no more than so many elements per write."""
 
@@ -343,31 +341,12 @@ def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
 def c_engine(program: Program) -> Executable:
     """Compile a program with kernels in C.
 
-    If few of its operations are in loops, the kernels find their own in the program without loops.
-
     Raises
     ------
     Unsupported
         There is no C compiler, it failed, or the program is none for it.
     """
-    if program.unrolled is not None and _length(program) > MANY_LEFT:
-        try:
-            return _with_source(*with_kernels(program.unrolled()))
-        except Unsupported:
-            pass  # the loops that were found make it shorter
-    return _with_source(*with_kernels(program))
-
-
-def _length(program: Program) -> int:
-    """Count what stands in a program: operations, and those of one turn of each loop."""
-    return sum(
-        len(step.rows) if isinstance(step, Loop) else 1
-        for block in program.blocks()
-        for step in block.body
-    )
-
-
-def _with_source(left: Program, source: str, notes: list[str]) -> Executable:
+    left, source, notes = with_kernels(program)
     made = numpy_engine(left)
     text = f"{made.source}\n\n# The kernels:\n\n{_commented(source)}" if source else made.source
     return Executable(made.call, text, (*notes, *made.notes), exact=not source and made.exact)

@@ -72,7 +72,7 @@ whose `fn` is an `Inner` is a loop itself (`loops.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -242,13 +242,24 @@ class Program:
     root: Block
     notes: list[str] = field(default_factory=list[str])
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
-    unrolled: Callable[[], Program] | None = None
-    """Makes the same program without loops, if this one has some, for engines that find their own."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""
         self.values.append(value)
         return Ref(len(self.values) - 1)
+
+    def copy(self) -> Program:
+        """Return the same program, with blocks of its own."""
+        constants = dict(self.constants)
+        return replace(self, root=_copied(self.root), constants=constants, notes=[*self.notes])
+
+    def length(self) -> int:
+        """Count operations, those of a loop once."""
+        return sum(
+            len(step.rows) if isinstance(step, Loop) else 1
+            for block in self.blocks()
+            for step in block.body
+        )
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, each before its branches."""
@@ -257,6 +268,11 @@ class Program:
             block = waiting.pop()
             yield block
             waiting.extend(reversed(block.branches.values()))
+
+
+def _copied(block: Block) -> Block:
+    branches = {found: _copied(branch) for found, branch in block.branches.items()}
+    return replace(block, body=[*block.body], branches=branches)
 
 
 # Operations ---------------------------------------------------------------------------------------
