@@ -215,16 +215,13 @@ def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def collapsed(
-    shape: tuple[int, ...], strides: Sequence[tuple[int, ...]], *, drop_ones: bool = True
+    shape: tuple[int, ...], strides: Sequence[tuple[int, ...]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return fewer axes for the same elements: those that lie in one row become one.
-
-    Axes of length 1 are dropped, unless other turns may have longer ones there.
-    """
+    """Return fewer axes for the same elements: those that lie in one row become one."""
     extents: list[int] = []
     found: list[list[int]] = [[] for _ in strides]
     for axis, extent in enumerate(shape):
-        if extent == 1 and drop_ones:
+        if extent == 1:
             continue
         steps = [one[axis] for one in strides]
         if extents and all(
@@ -237,6 +234,6 @@ def collapsed(
             extents.append(extent)
             for mine, step in zip(found, steps, strict=True):
                 mine.append(step)
-    if not extents:
-        return [1], [(1,) for _ in strides]
+    if not extents:  # as a row that is longer in other turns
+        return [1], [mine[-1:] or (1,) for mine in strides]
     return extents, [tuple(mine) for mine in found]

@@ -144,6 +144,8 @@ class Kernel:
         """By value: the row of a stack, or the buffer, that it is to be written to."""
         self.uncleared: set[int] = set()
         """Arrays of zeros that are to be cleared where they are first added to."""
+        self.outside: dict[str, str] = {}
+        """By argument and result: its type."""
         self.types: dict[str, str] = {}
         """By variable that others than its own piece of text may use: its type."""
         self.in_turns: bool = self._repeats(steps)
@@ -164,7 +166,9 @@ class Kernel:
         for number, index in enumerate(self.inputs):
             value = self.values[index]
             kind = TYPES[value.dtype]
-            if value.is_ndarray and value.shape:
+            is_array = value.is_ndarray and bool(value.shape)
+            self.outside[f"a{number}"] = f"const {kind} *" if is_array else f"const {kind}"
+            if is_array:
                 self.line(f"const {kind} *a{number} = DATA(x{number});")
                 self.where[index] = Arr(
                     value.dtype, value.shape, f"a{number}", "0", packed(value.shape), -1
@@ -178,7 +182,9 @@ class Kernel:
         """Find what can be made in the buffer of an output at once."""
         for number, index in enumerate(self.outputs):
             if self.values[index].shape:
-                self.line(f"{TYPES[self.values[index].dtype]} *o{number} = DATA(y{number});")
+                kind = TYPES[self.values[index].dtype]
+                self.outside[f"o{number}"] = f"{kind} *"
+                self.line(f"{kind} *o{number} = DATA(y{number});")
                 self.homes[index] = number
         for step in reversed(steps):
             if isinstance(step, Loop):
@@ -347,7 +353,7 @@ class Kernel:
 
     def _perform_in_turns(self, steps: list[Instr | Loop], kept: set[int]) -> None:
         """Write steps, as loops over tables where they repeat."""
-        turns = Turns(self.types)
+        turns = Turns(self.types, self.outside, self.library.function)
         self.perform(steps, kept, turns)
         def name_of(found: Arr | Num) -> str:
             return found.text if isinstance(found, Num) else found.pointer
@@ -756,7 +762,7 @@ class Kernel:
                         outside[leaf.index] = found
         every = [aligned(arr, shape) for arr in outside.values()]
         every += [aligned(export.target, shape) for export in exports]
-        extents, strides = collapsed(shape, every, drop_ones=not self.in_turns)
+        extents, strides = collapsed(shape, every)
         reads = dict(zip(outside, strides, strict=False))
         writes = strides[len(outside) :]
         strips = strips_of(statements)
@@ -977,7 +983,7 @@ class Kernel:
         self.line("{")
         self.depth += 1
         extents, ((*read, last), (*write, last_out)) = collapsed(
-            source.shape, [source.strides, tuple(along)], drop_ones=not self.in_turns
+            source.shape, [source.strides, tuple(along)]
         )
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         for counter, extent in zip(counters, extents, strict=False):

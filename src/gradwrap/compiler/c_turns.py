@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 LEAST_TURNS = 3
 LONGEST_TURN = 160
 """The most pieces of one turn."""
+STRIP = 48
+"""The most pieces of what is no loop that one function has."""
+LONG = 32
+"""From so many lines on, what is no loop is a function: compilers take long for long functions."""
 DEPTH = 4
+OUTSIDE = re.compile(r"\b[ao]\d+\b")
+"""The names of arguments and results of a kernel."""
 TOKEN = re.compile(r"INT64_C\(-?\d+\)|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[eE])[-+]\d+f?)?")
 """A name or a number in C."""
 LOCAL = re.compile(r"[ekmqrsuv]\d+")
@@ -85,9 +91,15 @@ class _Entry(NamedTuple):
 class Turns:
     """Takes the pieces of a stretch, and writes it."""
 
-    def __init__(self, types: Mapping[str, str]) -> None:
+    def __init__(
+        self, types: Mapping[str, str], outside: Mapping[str, str], function: Callable[[str], str]
+    ) -> None:
         self.types = types
         """By variable that another piece may use: its type in C."""
+        self.outside = outside
+        """The same of what all pieces may use."""
+        self.function = function
+        """Names the text of a function."""
         self.pieces: list[_Piece] = []
         self.templates: list[str] = []
         self.codes: dict[str, int] = {}
@@ -131,14 +143,14 @@ class Turns:
         `take` gives room of so many bytes in the workspace, by its offset.
         """
         codes = [piece.code for piece in self.pieces]
-        spans = _with_rest(codes, _spans(codes, 8))
+        spans = _in_strips(_with_rest(codes, _spans(codes, 8)))
         entries, places = self._entries(spans, needed, take)
         for _ in range(DEPTH):
             spans = _spans(_codes_of(entries), 4)
             if not any(turns for _, _, turns in spans):
                 break
             entries = _outer(entries, spans)
-        writer = _Writer()
+        writer = _Writer(self.outside, self.function)
         for entry in entries:
             writer.entry(entry)
         texts = {name: self._place(name, places) for name in needed}
@@ -317,7 +329,9 @@ def _next_alike(codes: list[int], size: int) -> list[int]:
 
 
 def _with_rest(codes: list[int], spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Make loops of one or two turns of what is a turn of a loop elsewhere."""
+    """Make loops of one or two turns of what is a turn of a loop elsewhere, if most is in loops."""
+    if 2 * sum(length * turns for _, length, turns in spans) < len(codes):
+        return spans
     kinds: defaultdict[int, list[list[int]]] = defaultdict(list)
     for start, length, turns in spans:
         turn = codes[start : start + length]
@@ -344,6 +358,18 @@ def _with_rest(codes: list[int], spans: list[tuple[int, int, int]]) -> list[tupl
             begin = at = at + count * len(turn)
         if end > begin:
             made.append((begin, end - begin, 0))
+    return made
+
+
+def _in_strips(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Cut what is no loop, and long, into strips."""
+    made: list[tuple[int, int, int]] = []
+    for start, length, turns in spans:
+        if turns or length < 2 * STRIP:
+            made.append((start, length, turns))
+            continue
+        end = start + length
+        made += [(at, min(STRIP, end - at), 0) for at in range(start, end, STRIP)]
     return made
 
 
@@ -406,7 +432,9 @@ def _together(turn: list[_Entry]) -> _Form:
 class _Writer:
     """Writes entries, and the tables of their loops."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: Mapping[str, str], function: Callable[[str], str]) -> None:
+        self.outside = outside
+        self.function = function
         self.tables: list[str] = []
         self.lines: list[str] = []
         self.columns: dict[int, tuple[str, int, list[str]]] = {}
@@ -419,7 +447,20 @@ class _Writer:
             text = self._loop(_Loop(entry.form, 0, 1), texts, 0)
         else:
             text = "{\n" + self._text(entry.form, texts, 0) + "}\n"
+            if text.count("\n") > LONG and not self._has_loops(entry.form):
+                text = self._called(text)
         self.lines += text.splitlines()
+
+    def _has_loops(self, form: _Form) -> bool:
+        return any(isinstance(part, _Loop) for part in form.parts)
+
+    def _called(self, text: str) -> str:
+        """Write a text as a function, and return its call."""
+        names = sorted(set(OUTSIDE.findall(text)))
+        parameters = ["char *w", *(f"{self.outside[name]} {name}" for name in names)]
+        head = f"static __attribute__((noinline)) int NAME({', '.join(parameters)}) {{"
+        name = self.function("\n".join([head, text, "return 0;", "}"]))
+        return f"if ({name}({', '.join(['w', *names])})) return 2;\n"
 
     def _text(self, form: _Form, texts: Sequence[str], depth: int) -> str:
         parts: list[str] = []
