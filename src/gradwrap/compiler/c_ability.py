@@ -73,6 +73,9 @@ class Ability:
         name = instr.name
         if name in REDUCTIONS:
             return self._takes_reduction(instr, values, value)
+        if name == "count_nonzero":
+            axes = reduced_axes(instr, len(values[instr.args[0].index].shape))
+            return axes is not None and bool(value.shape) and not {*dict(instr.kw)} - REDUCING
         if name == "matmul":
             return self._takes_product(instr, values, value, in_loop=in_loop)
         if name in ("getitem", "setitem", "scatter_add"):

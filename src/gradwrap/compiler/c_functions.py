@@ -188,13 +188,17 @@ def slots_of(
     return slots, rows
 
 
-def reduction_text(name: str, kind: str, step: int | str, out_step: int | str) -> str:
-    """The function that reduces one row, or adds it to another; texts are parameters' names."""
+def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step: int | str) -> str:
+    """The function that reduces one row, or adds it to another; texts are parameters' names.
+
+    `kinds` are the types of the elements and of what they are reduced to.
+    """
+    kind, out_kind = kinds
     element = f"x[i * {step}]" if step != 1 else "x[i]"
     head = "static __attribute__((noinline)) void NAME(" + "".join(
         f"const long {one}, " for one in (step, out_step) if isinstance(one, str)
     )
-    head += f"const long n, const {kind} *restrict x, {kind} *restrict y) {{"
+    head += f"const long n, const {kind} *restrict x, {out_kind} *restrict y) {{"
     if name == "add" and not out_step:
         return "\n".join(
             [
@@ -212,7 +216,9 @@ def reduction_text(name: str, kind: str, step: int | str, out_step: int | str) -
             ]
         )
     target = f"y[i * {out_step}]" if out_step not in (0, 1) else "y[i]" if out_step else "*y"
-    if name == "add":
+    if name == "count_nonzero":
+        step_text = f"{target} += {element} != 0;"
+    elif name == "add":
         step_text = f"{target} += {element};"
     else:
         order = ">" if name == "maximum" else "<"
