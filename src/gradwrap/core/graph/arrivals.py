@@ -8,6 +8,7 @@ gives the newest node first.
 from __future__ import annotations
 
 from heapq import heappush
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import backend_of, by_type
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from gradwrap.core.library.backend import Backend
 
 Pending = list[Any]
+
+
+def _references(arrival: Pending) -> int:
+    return getrefcount(arrival[1])
+
+
+_OWN_REFERENCES = _references([None, [], False])
 
 
 def arrive(  # noqa: PLR0913  the state of the pass
@@ -79,14 +87,18 @@ def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
 
 
 def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
-    """Let the sum be in a buffer of the pass's own; give the backend that can add values there."""
-    node, total, owned = arrival
+    """Let the sum be in a buffer of the pass's own; give the backend that can add values there.
+
+    What a formula has made, and nothing else refers to, is such a buffer.
+    """
+    owned = arrival[2] or _references(arrival) == _OWN_REFERENCES
+    node, total, _ = arrival
     if total is None:
         arrival[1] = zeros_of(backend.namespaces[type_of(values)], node.meta)
         return backend
     if backend.depth or type(total) not in backend.native_types:
         backend = _deeper(backend, total)
-    if not owned:
+    if not owned or not (arrival[2] or backend.owns_buffer(total)):
         arrival[1] = backend.copy(total)
     return backend
 
