@@ -91,14 +91,14 @@ def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
 
     What a formula has made, and nothing else refers to, is such a buffer.
     """
-    owned = arrival[2] or _references(arrival) == _OWN_REFERENCES
-    node, total, _ = arrival
-    if total is None:
-        arrival[1] = zeros_of(backend.namespaces[type_of(values)], node.meta)
+    if arrival[1] is None:
+        arrival[1] = zeros_of(backend.namespaces[type_of(values)], arrival[0].meta)
         return backend
+    is_own = arrival[2] or _references(arrival) == _OWN_REFERENCES
+    total = arrival[1]
     if backend.depth or type(total) not in backend.native_types:
         backend = _deeper(backend, total)
-    if not owned or not (arrival[2] or backend.owns_buffer(total)):
+    if not is_own or not (arrival[2] or backend.owns_buffer(total)):
         arrival[1] = backend.copy(total)
     return backend
 
