@@ -21,7 +21,7 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.modes import new_arrays
+from gradwrap.core.levels.modes import entered
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
@@ -86,8 +86,7 @@ def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> A
         return result
     if result.dtype.kind not in "fc":
         return result
-    entered = new_arrays.get()
-    held = result if entered is None else entered(result)
+    held = entered(result)
     return variable_class(backend_of(held))(held)
 
 

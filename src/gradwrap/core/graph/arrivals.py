@@ -10,6 +10,7 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.levels.modes import entered
 from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.library.scatter import OutputPart, Scattered
 from gradwrap.core.values.dynamic import type_of
@@ -82,12 +83,12 @@ def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
     """Let the sum be in a buffer of the pass's own; give the backend that can add values there."""
     node, total, owned = arrival
     if total is None:
-        arrival[1] = zeros_of(backend.namespaces[type_of(values)], node.meta)
+        arrival[1] = entered(zeros_of(backend.namespaces[type_of(values)], node.meta))
         return backend
     if backend.depth or type(total) not in backend.native_types:
         backend = _deeper(backend, total)
     if not owned:
-        arrival[1] = backend.copy(total)
+        arrival[1] = entered(backend.copy(total))
     return backend
 
 
