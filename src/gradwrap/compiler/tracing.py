@@ -837,6 +837,9 @@ class TraceBackend(NumPyBackend):
     def asarray(self, value: Any, like: Any = None) -> Any:
         return _asarray(value)
 
+    def concrete(self, array: Any) -> Any:
+        return _real(array)
+
     def ones_like(self, array: Any) -> Any:
         if array.ndim:
             return _created(array.shape, 1, array.dtype)

@@ -27,6 +27,11 @@ new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
 """What a wrapper of a new array is to hold in its place, while a function is traced."""
 
 
+def is_traced() -> bool:
+    """Tell if a function is being traced, to be compiled."""
+    return new_arrays.get() is not None
+
+
 def entered(array: Any) -> Any:
     """Return what holds the place of a new array that may be written to: itself, if not traced."""
     enter = new_arrays.get()

@@ -238,6 +238,10 @@ class Backend:
         """Compute lazy arrays together; those that do not `stay` become plain arrays."""
         return arrays
 
+    def concrete(self, array: Any) -> Any:
+        """Return the array whose layout is that of `array`: itself, unless it is a trace's."""
+        return array
+
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 
