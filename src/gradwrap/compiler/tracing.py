@@ -866,6 +866,14 @@ class TraceBackend(NumPyBackend):
             return False
         return mine is other or bool(np.may_share_memory(mine, other))
 
+    def with_part(self, xp: Any, array: Any, part: str, value: Any) -> Any:
+        """Write to every other one of the numbers that complex ones consist of."""
+        numbers = array.reshape(-1).view(array.value.real.dtype)
+        if np.ndim(value):
+            value = np.broadcast_to(value, array.shape).reshape(-1)
+        numbers[int(part == "imag") :: 2] = value
+        return numbers.view(array.dtype).reshape(array.shape)
+
     def read_part(self, view: Any) -> Any:
         return view
 
