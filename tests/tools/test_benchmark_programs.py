@@ -36,6 +36,15 @@ def test_gradients_of_a_program_are_those_of_central_differences(program: Worklo
         check(found, program.by_hand(np, *args))
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_a_program_is_compiled(program: Workload) -> None:
+    args = program.data(np.random.default_rng(1))
+    first = first_call(numpy_engine(), program, args)
+    assert first.warnings == []
+    eager = gradwrap()
+    check(first.gradients, eager.arrays(eager.prepare(program, args)()))
+
+
 def test_the_check_refuses_a_wrong_gradient() -> None:
     program = next(one for one in PROGRAMS if one.name == "k-means")
     args = program.data(np.random.default_rng(1))

@@ -22,7 +22,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_scalar, key_with_batches, native
+from gradwrap.core.levels.wrapper import innermost, is_scalar, key_with_batches, native
 from gradwrap.core.values.dynamic import LIST, SEQUENCE
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
@@ -132,10 +132,9 @@ def _within(places: Any, n: int, mode: str) -> Any:
 
 
 def _places(indices: Any) -> Any:
-    """Indices as an array: of NumPy, or one that vmap maps over."""
+    """Indices as an array: of NumPy, CuPy, a trace, or one that vmap maps over."""
     key = key_with_batches(indices)
-    is_array = isinstance(key, AnyWrapper) or hasattr(key, "get")  # or CuPy's own
-    return key if is_array else np.asarray(key)
+    return key if hasattr(key, "shape") else np.asarray(key)
 
 
 @implements("take_along_axis(arr, indices, axis=-1)")

@@ -11,6 +11,7 @@ from heapq import heappush
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.levels.modes import entered
 from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.library.scatter import OutputPart, Scattered
 from gradwrap.core.values.dynamic import type_of
@@ -92,14 +93,16 @@ def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
     What a formula has made, and nothing else refers to, is such a buffer.
     """
     if arrival[1] is None:
-        arrival[1] = zeros_of(backend.namespaces[type_of(values)], arrival[0].meta)
+        zeros = zeros_of(backend.namespaces[type_of(values)], arrival[0].meta)
+        arrival[1] = entered(zeros)
         return backend
     is_own = arrival[2] or _references(arrival) == _OWN_REFERENCES
     total = arrival[1]
     if backend.depth or type(total) not in backend.native_types:
         backend = _deeper(backend, total)
     if not is_own or not (arrival[2] or backend.owns_buffer(total)):
-        arrival[1] = backend.copy(total)
+        total = backend.copy(total)
+    arrival[1] = entered(total)
     return backend
 
 
