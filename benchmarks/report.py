@@ -26,6 +26,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 ONLY_PRINTED = ("bound", "peak of the base, kB")
 """The columns that pages do not have."""
+FIRST_CALL = "first call"
+"""How the columns begin that have the time of first calls."""
 
 
 def put_into(
@@ -34,8 +36,12 @@ def put_into(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     remarks: Sequence[str],
+    *,
+    first_calls: bool = True,
 ) -> None:
     """Write a table, and what there is to remark, into a page: between the marks of its name.
+
+    `first_calls` tells if it has the columns of first calls.
 
     Raises
     ------
@@ -46,7 +52,11 @@ def put_into(
     text = page.read_text(encoding="utf-8")
     if begin not in text or end not in text:
         raise ValueError(f"{page} lacks the lines {begin.strip()} and {end}")
-    shown = [i for i, title in enumerate(head) if title not in ONLY_PRINTED]
+    shown = [
+        i
+        for i, title in enumerate(head)
+        if title not in ONLY_PRINTED and (first_calls or not title.startswith(FIRST_CALL))
+    ]
     found = table(
         [head[i] for i in shown],
         [[re.sub(r" \([\d.]+\)$", "", row[i]) for i in shown] for row in rows],
@@ -77,10 +87,13 @@ def seconds_or_less(seconds: float | None) -> str:
     return f"{number(seconds)} s" if seconds >= 1 else f"{1e3 * seconds:.0f} ms"
 
 
-def compared(times: Mapping[str, Mapping[str, float]], one: str, other: str) -> str:
+def compared(
+    times: Mapping[str, Mapping[str, float]], one: str, other: str, titles: Mapping[str, str]
+) -> str:
     """Say how often one candidate is at least as fast as another, and by how much on the whole.
 
     `times` has the seconds of the candidates, by workload; those that lack one do not count.
+    `titles` are what to call candidates.
     """
     ratios = {
         name: found[one] / found[other] for name, found in times.items() if {one, other} <= {*found}
@@ -90,8 +103,8 @@ def compared(times: Mapping[str, Mapping[str, float]], one: str, other: str) -> 
     mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
     ahead = [name for name, ratio in ratios.items() if ratio <= 1]
     return (
-        f"{one} / {other}: geometric mean {number(mean)}; at least as fast on {len(ahead)} of "
-        f"{len(ratios)}: {', '.join(ahead) or 'none'}"
+        f"{titles[one]} over {titles[other]}: geometric mean {number(mean)}; at least as fast on "
+        f"{len(ahead)} of {len(ratios)}: {', '.join(ahead) or 'none'}"
     )
 
 
