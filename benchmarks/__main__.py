@@ -80,8 +80,10 @@ def hand_out(  # noqa: PLR0913  the parts of a table
         options.markdown.write_text(text, encoding="utf-8")
     if options.into is not None:
         rivalry = [remark for remark in remarks if "geometric mean" in remark]
-        shown = [what, *rivalry]
-        put_into(options.into, name, head, rows, shown, first_calls=not options.no_first_calls)
+        if options.no_first_calls:
+            shown = [i for i, title in enumerate(head) if title not in first_heads(peers)]
+            head, rows = [head[i] for i in shown], [[row[i] for i in shown] for row in rows]
+        put_into(options.into, name, head, rows, [what, *rivalry])
 
 
 class _Options(argparse.Namespace):

@@ -26,8 +26,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 ONLY_PRINTED = ("bound", "peak of the base, kB")
 """The columns that pages do not have."""
-FIRST_CALL = "first call"
-"""How the columns begin that have the time of first calls."""
 
 
 def put_into(
@@ -36,12 +34,8 @@ def put_into(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     remarks: Sequence[str],
-    *,
-    first_calls: bool = True,
 ) -> None:
     """Write a table, and what there is to remark, into a page: between the marks of its name.
-
-    `first_calls` tells if it has the columns of first calls.
 
     Raises
     ------
@@ -52,11 +46,7 @@ def put_into(
     text = page.read_text(encoding="utf-8")
     if begin not in text or end not in text:
         raise ValueError(f"{page} lacks the lines {begin.strip()} and {end}")
-    shown = [
-        i
-        for i, title in enumerate(head)
-        if title not in ONLY_PRINTED and (first_calls or not title.startswith(FIRST_CALL))
-    ]
+    shown = [i for i, title in enumerate(head) if title not in ONLY_PRINTED]
     found = table(
         [head[i] for i in shown],
         [[re.sub(r" \([\d.]+\)$", "", row[i]) for i in shown] for row in rows],
