@@ -36,6 +36,15 @@ def test_gradients_of_a_program_are_those_of_central_differences(program: Worklo
         check(found, program.by_hand(np, *args))
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_a_program_is_compiled(program: Workload) -> None:
+    args = program.data(np.random.default_rng(1))
+    first = first_call(numpy_engine(), program, args)
+    assert first.warnings == []
+    eager = gradwrap()
+    check(first.gradients, eager.arrays(eager.prepare(program, args)()))
+
+
 def test_the_check_refuses_a_wrong_gradient() -> None:
     program = next(one for one in PROGRAMS if one.name == "k-means")
     args = program.data(np.random.default_rng(1))
@@ -72,10 +81,11 @@ def test_first_calls_are_timed_and_compiled(engine: Callable[[], Peer]) -> None:
 
 def test_engines_are_compared_where_both_were_measured() -> None:
     times = {"a": {"c": 1.0, "jax": 4.0}, "b": {"c": 1.0, "jax": 0.25}, "d": {"c": 1.0}}
-    assert compared(times, "c", "jax") == (
-        "c / jax: geometric mean 1.00; at least as fast on 1 of 2: a"
+    titles = {"c": "compiled", "jax": "JAX", "torch": "PyTorch"}
+    assert compared(times, "c", "jax", titles) == (
+        "compiled over JAX: geometric mean 1.00; at least as fast on 1 of 2: a"
     )
-    assert compared(times, "c", "torch") == ""
+    assert compared(times, "c", "torch", titles) == ""
 
 
 def test_a_workload_that_runs_eagerly_says_so() -> None:

@@ -21,7 +21,7 @@ from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.modes import new_arrays
+from gradwrap.core.levels.modes import entered, is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
@@ -86,8 +86,7 @@ def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> A
         return result
     if result.dtype.kind not in "fc":
         return result
-    entered = new_arrays.get()
-    held = result if entered is None else entered(result)
+    held = entered(result)
     return variable_class(backend_of(held))(held)
 
 
@@ -99,7 +98,10 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
     def maker(*args: Any, **options: Any) -> Any:
         variable = first_variable([*args, *options.values()])
         if variable is None:
-            return _wrapped(library, native(*args, **options), args)
+            found = native(*args, **options)
+            if name.startswith("empty") and is_traced():
+                found[...] = 0  # what a compiled function returns does not depend on chance
+            return _wrapped(library, found, args)
         return make(variable.__array_namespace__(), library, native, args, options)
 
     return maker
@@ -123,6 +125,7 @@ def _converted(
     if native.__name__ == "asarray_chkfinite":
         native(innermost(value))
     data = one_array(value)
+    data = backend_of(data).concrete(data)
     like = native(data, *args[1:], **{k: v for k, v in options.items() if k != name})
     if like is data:
         return value

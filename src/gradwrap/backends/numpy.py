@@ -13,7 +13,7 @@ import numpy as np
 from gradwrap.backends.numpy_buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
 from gradwrap.backends.numpy_scatter import add_at
 from gradwrap.backends.numpy_sums import summed
-from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.backend import Backend, backend_of
 from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import BASIC, is_basic_key
 from gradwrap.core.values.dynamic import type_of
@@ -293,6 +293,8 @@ class NumPyBackend(Backend):
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         if not isinstance(buffer, NDARRAY):
+            if type_of(buffer) not in self.array_types:  # that of a trace
+                return backend_of(buffer).scatter_add(buffer, key, values)
             buffer = np.array(buffer)  # a sum of 0-d arrays is a number, which cannot change
         if type(key) in BASIC or is_basic_key(key):
             part = buffer[key]

@@ -34,6 +34,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.compiler.signs import absorb_signs
 from gradwrap.compiler.tracing import Traced, Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -48,6 +49,8 @@ FRESH = frozenset({"copy", "zeros", "full", "empty"})
 """New arrays, which are never merged: a write may go into them."""
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 """The powers for which NumPy's `**` calls another ufunc."""
+MERGED = 1 << 16
+"""The most bytes of a constant that is compared with others."""
 FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 
 
@@ -246,6 +249,23 @@ def simplified(program: Program, *, merge_keys: bool) -> None:
     _Walk(program, merge_keys).run()
     remove_overwritten(program)
     remove_dead(program)
+    if merge_keys:
+        absorb_signs(program)
+        remove_dead(program)
+
+
+def _equal_constants(program: Program) -> dict[int, Any]:
+    """Return what stands for small frozen arrays: the first that has the same elements."""
+    first: dict[Any, int] = {}
+    instead: dict[int, Any] = {}
+    for index, constant in program.constants.items():
+        array = constant.array
+        if constant.by_reference or not isinstance(array, NDARRAY) or array.nbytes > MERGED:
+            continue
+        key = (array.shape, array.dtype, array.strides, array.tobytes())
+        if first.setdefault(key, index) != index:
+            instead[index] = Ref(first[key])
+    return instead
 
 
 class _Walk:
@@ -255,7 +275,7 @@ class _Walk:
         self.program = program
         self.values = program.values
         self.merge_keys = merge_keys
-        self.instead: dict[int, Any] = {}
+        self.instead: dict[int, Any] = _equal_constants(program)
         self.made: dict[int, Instr] = {}
         self.accesses = Accesses(program, self.made, newest=merge_keys)
 

@@ -167,6 +167,7 @@ class Tape:
         self.values: list[Value] = []
         self.constants: dict[int, Any] = {}
         self.readers: dict[int, str | None] = {}
+        self.around: list[tuple[Tracer, int]] = []
         self.refused: str = ""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
@@ -218,6 +219,13 @@ class Tape:
         frame = self._user_frame(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
         return Ref(index)
+
+    def entered(self, found: Any) -> Tracer:
+        """The tracer of an array of the surroundings, which is not to be written to."""
+        index = self.constant(found).index
+        tracer = self.library.tracer(self.constants[index], index, self)
+        self.around.append((tracer, index))
+        return tracer
 
     def originals(self) -> dict[int, Any]:
         """The arrays of the surroundings that have not changed since their first use."""
@@ -729,7 +737,10 @@ def _asarray(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any 
             return value.astype(dtype)
         return value.__copy__() if copy else value
     if isinstance(value, tape.library.kind) and not copy:
-        return value if dtype is None else value.astype(dtype, copy=False)
+        if dtype is None or dtype == value.dtype:
+            return tape.entered(value)
+        made = value.astype(dtype)
+        return tape.library.tracer(made, tape.constant(made).index, tape)
     if _holds_tracer(value):
         kind = np.result_type(*_leaf_dtypes(value)) if dtype is None else np.dtype(dtype)
         return tape.record(array, "array", (value, kind))
@@ -757,6 +768,13 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     return ADD_REDUCE(x, axis, dtype, None, keepdims)
 
 
+def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Count by a sum, as NumPy does where axes are kept; the total is an array without axes."""
+    chosen = x if x.dtype == np.bool_ else np.not_equal(x, 0)
+    total = ADD_REDUCE(chosen, axis=axis, dtype=np.dtype(np.intp), keepdims=keepdims)
+    return total if total.shape else _asarray([total], dtype=total.dtype).reshape(())
+
+
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
     """Repeat values, in a new array where that is what the backend of NumPy makes."""
     if isinstance(x, NUMBER):
@@ -779,6 +797,7 @@ OWN: dict[str, Any] = {
     "asarray": _asarray,
     "astype": _astype,
     "sum": _sum,
+    "count_nonzero": _count_nonzero,
     "linalg": module_like(
         compat.linalg, solve=np.linalg.solve
     ),  # its own converts what it is given
@@ -818,6 +837,9 @@ class TraceBackend(NumPyBackend):
     def asarray(self, value: Any, like: Any = None) -> Any:
         return _asarray(value)
 
+    def concrete(self, array: Any) -> Any:
+        return _real(array)
+
     def ones_like(self, array: Any) -> Any:
         if array.ndim:
             return _created(array.shape, 1, array.dtype)
@@ -843,6 +865,14 @@ class TraceBackend(NumPyBackend):
         if not isinstance(mine, NDARRAY) or not isinstance(other, NDARRAY):
             return False
         return mine is other or bool(np.may_share_memory(mine, other))
+
+    def with_part(self, xp: Any, array: Any, part: str, value: Any) -> Any:
+        """Write to every other one of the numbers that complex ones consist of."""
+        numbers = array.reshape(-1).view(array.value.real.dtype)
+        if np.ndim(value):
+            value = np.broadcast_to(value, array.shape).reshape(-1)
+        numbers[int(part == "imag") :: 2] = value
+        return numbers.view(array.dtype).reshape(array.shape)
 
     def read_part(self, view: Any) -> Any:
         return view
@@ -903,7 +933,11 @@ def is_transform(function: Any) -> bool:
 @contextmanager
 def _tracing(tape: Tape) -> Generator[None]:
     def enter(array: Any) -> Any:
-        """A new array of floats, which the function may fill with tracked values."""
+        """A new array of floats, which may be filled with tracked values."""
+        if type(array) is not tape.library.kind:
+            return array
+        if array.size and not _in_line(array).view(np.uint8).any():
+            return tape.record(zeros, "zeros", (array.shape, array.dtype))
         constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
         return constant.__copy__()
 
@@ -946,16 +980,8 @@ def trace(
         tracers.append(tracer)
         entered.append(variable_class(backend)(tracer) if wraps else tracer)
     inputs = tuple(tracer.index for tracer in tracers)
-    around: list[tuple[Tracer, int]] = []
-
-    def enter(array: Any) -> Tracer:
-        index = tape.constant(array).index
-        tracer = tape.library.tracer(tape.constants[index], index, tape)
-        around.append((tracer, index))
-        return tracer
-
     if surroundings is not None and surroundings.replaces:
-        function, entered = surroundings.with_arrays(entered, enter)
+        function, entered = surroundings.with_arrays(entered, tape.entered)
     args, kwargs = unflatten(treedef, entered)
     with _tracing(tape):
         try:
@@ -972,7 +998,7 @@ def trace(
     for tracer, index, leaf in zip(tracers, inputs, filter(is_given, leaves), strict=True):
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
-    if any(tracer.index != index for tracer, index in around):
+    if any(tracer.index != index for tracer, index in tape.around):
         raise Unhandled("it writes to an array of its surroundings. Fix: write to a copy of it")
     for wrapper in entered:
         if isinstance(wrapper, AnyWrapper) and (

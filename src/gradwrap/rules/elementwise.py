@@ -74,9 +74,9 @@ def _with_part(xp: Any, x: Any, value: Any, part: str) -> Any:
     if len(shape) >= len(x.shape) and shape != x.shape:
         x = x + xp.zeros(shape, dtype=x.dtype)  # a batch of values, or of arrays
     changed = xp.asarray(x, copy=True)
-    if backend_of(changed).tells_views:
-        getattr(xp, part)(changed)[...] = value
-        return changed
+    backend = backend_of(changed)
+    if backend.tells_views:
+        return backend.with_part(xp, changed, part, value)
     value = xp.astype(xp.broadcast_to(xp.asarray(value), x.shape), x.dtype)
     return value + 1j * xp.imag(x) if part == REAL else xp.real(x) + 1j * value
 

@@ -177,6 +177,11 @@ def _wrap_leaf(leaf: Any, hold: Hold) -> Any:
     return variable_class(backend)(hold(backend, backend.to_hold(leaf)))
 
 
+def untracked(tree: Any) -> Any:
+    """Take off the outer wrappers that track nothing: what is below takes the shorter ways."""
+    return map_leaves(stripped, tree)
+
+
 def unwrapped(tree: Any, level: int) -> Any:
     """Take off the wrappers of a level, and those that track nothing."""
 

@@ -15,7 +15,12 @@ from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
 from gradwrap.transforms.argnums import described, name_of, selected
-from gradwrap.transforms.arguments import differentiable, passes_through, stays_fixed
+from gradwrap.transforms.arguments import (
+    differentiable,
+    passes_through,
+    stays_fixed,
+    untracked,
+)
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_space import (
@@ -241,6 +246,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     chunk_size: int | None,
 ) -> Any:
     """The Jacobian of one call, in the structure of the output, and `aux`."""
+    args, kwargs = untracked((args, kwargs))
     places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
     given: dict[int | str, Any] = dict[int | str, Any](enumerate(args)) | dict(kwargs.items())
     chosen = [given[place] for place in places]

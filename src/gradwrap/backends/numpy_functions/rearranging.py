@@ -22,7 +22,7 @@ from gradwrap.backends.numpy_functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_scalar, key_with_batches, native
+from gradwrap.core.levels.wrapper import innermost, is_scalar, key_with_batches, native
 from gradwrap.core.values.dynamic import LIST, SEQUENCE
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
@@ -132,10 +132,9 @@ def _within(places: Any, n: int, mode: str) -> Any:
 
 
 def _places(indices: Any) -> Any:
-    """Indices as an array: of NumPy, or one that vmap maps over."""
+    """Indices as an array: of NumPy, CuPy, a trace, or one that vmap maps over."""
     key = key_with_batches(indices)
-    is_array = isinstance(key, AnyWrapper) or hasattr(key, "get")  # or CuPy's own
-    return key if is_array else np.asarray(key)
+    return key if hasattr(key, "shape") else np.asarray(key)
 
 
 @implements("take_along_axis(arr, indices, axis=-1)")
@@ -231,7 +230,7 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
 @implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     """Slice between the first and the last that is not zero, in all examples of `vmap` alike."""
-    if is_scalar(filt):
+    if is_scalar(filt) or not as_axes(axis, filt.ndim):
         return filt
     used: Any = on_host(innermost(filt)) != 0
     used = used.reshape(math.prod(used.shape[: used.ndim - filt.ndim]), *filt.shape)

@@ -230,8 +230,8 @@ def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:
     """The largest (smallest) element so far; of equal ones the first."""
     largest = ufunc.accumulate(native(a), axis=axis)
     best = np.moveaxis(largest, axis, -1)
-    new = np.ones(best.shape, dtype=bool)
-    new[..., 1:] = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])
+    changed = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])
+    new = np.concatenate([np.ones_like(best[..., :1], dtype=bool), changed], axis=-1)
     places = np.maximum.accumulate(np.where(new, counting(best.shape[-1]), 0), axis=-1)
     found = xp.take_along_axis(a, np.moveaxis(places, -1, axis), axis=axis)
     lay_out(found, largest)

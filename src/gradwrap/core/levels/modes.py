@@ -27,6 +27,17 @@ new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
 """What a wrapper of a new array is to hold in its place, while a function is traced."""
 
 
+def is_traced() -> bool:
+    """Tell if a function is being traced, to be compiled."""
+    return new_arrays.get() is not None
+
+
+def entered(array: Any) -> Any:
+    """Return what holds the place of a new array that may be written to: itself, if not traced."""
+    enter = new_arrays.get()
+    return array if enter is None else enter(array)
+
+
 def is_grad_enabled() -> bool:
     """Tell if operations on the tape are recorded in this context.
 

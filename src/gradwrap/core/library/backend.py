@@ -238,6 +238,15 @@ class Backend:
         """Compute lazy arrays together; those that do not `stay` become plain arrays."""
         return arrays
 
+    def concrete(self, array: Any) -> Any:
+        """Return the array whose layout is that of `array`: itself, unless it is a trace's."""
+        return array
+
+    def with_part(self, xp: Any, array: Any, part: str, value: Any) -> Any:
+        """Write the real or the imaginary part of an array, through a view; return the array."""
+        getattr(xp, part)(array)[...] = value
+        return array
+
     write: Any = staticmethod(operator.setitem)
     """Write a value to an array at a key, in place."""
 

@@ -1,0 +1,150 @@
+"""How users make arrays, and write to them, in functions that are compiled."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RNG = np.random.default_rng(5)
+X = RNG.standard_normal(6)
+A = RNG.standard_normal((3, 4))
+
+grad: Any = gw.grad
+untyped: Any = gw
+
+
+def variances(x: Any) -> Any:
+    s = gnp.empty(len(x))
+    s[0] = 1.0
+    for t in range(1, len(x)):
+        s[t] = 0.1 + 0.2 * x[t - 1] ** 2 + 0.7 * s[t - 1]
+    return np.sum(np.log(s) + x**2 / s)
+
+
+def partly_filled(x: Any) -> Any:
+    s = gnp.empty_like(x)
+    s[:] = 0.0
+    s[1::2] += x[::2]
+    return np.sum(s**2 * x)
+
+
+def pendulum(s: Any) -> Any:
+    def slope(s: Any) -> Any:
+        a, b, p, q = s
+        return gnp.array([p, q, -np.sin(a) + p * q, -np.sin(a - b)])
+
+    for _ in range(20):
+        s = s + 0.1 * slope(s + 0.05 * slope(s))
+    return s[0] ** 2 + s[1]
+
+
+def converted(x: Any) -> Any:
+    x = gnp.asarray(x, dtype=float)
+    y = gnp.ascontiguousarray(np.atleast_2d(x).T)
+    return np.sum(y @ y.T)
+
+
+def rows(a: Any) -> Any:
+    found = [row / np.linalg.norm(row) for row in a]
+    return np.sum(gnp.array(found) @ gnp.array(found).T * a[0, 0])
+
+
+def real_parts(x: Any) -> Any:
+    y: Any = gnp.zeros(len(x), dtype=complex)
+    y.real = x
+    y.imag = x**2
+    y.imag[1:] *= 2.0
+    return np.sum(np.abs(y) ** 3)
+
+
+def imaginary_parts(x: Any) -> Any:
+    y = x * (1.0 + 1.0j)
+    y.real += x
+    y.imag = 0.5
+    real, imag = np.real(y), np.imag(y)
+    real[1:] = x[:-1] * imag[1:]
+    return np.sum(np.abs(y) ** 2 * x)
+
+
+def matrix_of_parts(a: Any) -> Any:
+    z = (a + 2.0j).T
+    z.imag[1] = a[0, 0] * a[:, 1]
+    z.real = 3.0
+    return np.sum((z**3).imag)
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "empty": (variances, X),
+    "empty_like": (partly_filled, X),
+    "array of numbers": (pendulum, X[:4]),
+    "asarray": (converted, X),
+    "array of rows": (rows, A),
+    "real and imaginary parts": (real_parts, X),
+    "imaginary parts": (imaginary_parts, X),
+    "parts of a transpose": (matrix_of_parts, A),
+}
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_compiled(name: str, engine: str) -> None:
+    f, x = PROGRAMS[name]
+    function = grad(f)
+    compiled: Any = gw.compile(function, engine=engine)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for at in (x, 1.1 * x, x.astype(np.float32), x):
+            found, wanted = compiled(at), function(at)
+            assert (type(found), found.dtype) == (type(wanted), wanted.dtype)
+            rounding = 1e-12 if at.dtype == np.float64 else 1e-5
+            np.testing.assert_allclose(found, wanted, rtol=rounding, atol=rounding)
+    assert len(compiled.programs) == 2
+
+
+def test_infinities_in_the_other_part_stay() -> None:
+    def f(x: Any) -> Any:
+        y = x.astype(complex)
+        y.imag = x
+        y.real = 1.0
+        return y
+
+    compiled: Any = gw.compile(f)
+    for x in (np.array([1.0, -0.0]), np.array([np.inf, np.nan])):
+        assert compiled(x).tobytes() == np.asarray(f(gw.wrap(x)).detach()).tobytes()
+
+
+def test_a_hessian_in_a_plain_function_keeps_its_diagonals() -> None:
+    a = RNG.standard_normal((20, 20))
+
+    def bowl(x: Any, a: Any) -> Any:
+        return np.log(np.sum(np.exp(x))) + 0.5 * (x @ (a @ x))
+
+    whole: Any = gw.compile(gw.hessian(bowl))
+    inside: Any = gw.compile(lambda x, a: {"hessian": gw.hessian(bowl)(x, a)})
+    x = RNG.standard_normal(20)
+    for _ in range(2):
+        assert np.array_equal(whole(x, a), inside(x, a)["hessian"])
+    one, other = (re.sub(r"\b[tg](?=\d)", "v", made.source) for made in (whole, inside))
+    assert one == other
+    assert "constant" not in inside.explain()
+
+
+@pytest.mark.parametrize("transform", [untyped.hessian, untyped.jacrev, untyped.jacfwd])
+def test_jacobians_at_untracked_variables_are_those_at_arrays(transform: Any) -> None:
+    def f(x: Any) -> Any:
+        return np.cumsum(np.sin(x) * x[0])
+
+    made = gw.vmap(lambda x: x)(X)  # an array
+    at = grad(lambda y: np.sum(y**2))
+    assert np.array_equal(transform(f)(made), transform(f)(gw.wrap(X)))
+    assert np.array_equal(transform(lambda x: at(f(x)))(X), transform(lambda x: 2.0 * f(x))(X))
