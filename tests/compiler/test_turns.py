@@ -312,6 +312,25 @@ def test_parts_of_matrices_are_taken_in_kernels(view: Callable[[Any], Any]) -> N
     assert compiled.source.partition("# The kernels")[0].count(" = kernel") == 1
 
 
+@needs_compiler
+def test_integers_and_truths_are_counted_exactly() -> None:
+    def program(x: Any, n: Any) -> Any:
+        y = np.sin(x) > 0
+        m = n * 2
+        counts = np.sum(y), np.sum(y, axis=0), np.count_nonzero(y, axis=1)
+        return *counts, np.sum(m), np.sum(m[1:, ::2], axis=0), np.sum(y[:, :0])
+
+    compiled = gw.compile(program, engine="c")
+    x = RNG.standard_normal((5, 7))
+    n = RNG.integers(-(2**61), 2**61, (5, 6))  # the last digits are lost in floats
+    compiled(x, n)
+    for wanted, found in zip(program(-x, n), compiled(-x, n), strict=True):
+        assert type(found) is type(wanted)
+        assert found.dtype == wanted.dtype
+        assert np.array_equal(found, wanted)
+    assert "add.reduce" not in compiled.source.partition("# The kernels")[0]
+
+
 @pytest.mark.parametrize("offset", [0, 1, -1, 2, -2])
 @pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (2, 3, 4)])
 def test_gradient_of_a_diagonal(shape: tuple[int, ...], offset: int) -> None:

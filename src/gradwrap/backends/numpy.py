@@ -75,8 +75,7 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
 
 
 def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    found: Any = np.count_nonzero(x, axis=axis, keepdims=keepdims)
-    return np.asarray(found) if type(found) is int else found
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
 
 def _reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:

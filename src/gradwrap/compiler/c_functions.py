@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.c_operations import Elementwise
+from gradwrap.compiler.c_operations import LONG, TYPES, Elementwise
 from gradwrap.compiler.loops import numbers
 from gradwrap.compiler.program import Ref
 
@@ -199,7 +199,7 @@ def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step:
         f"const long {one}, " for one in (step, out_step) if isinstance(one, str)
     )
     head += f"const long n, const {kind} *restrict x, {out_kind} *restrict y) {{"
-    if name == "add" and not out_step:
+    if name == "add" and not out_step and kind == out_kind != TYPES[LONG]:
         return "\n".join(
             [
                 head,
@@ -216,9 +216,7 @@ def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step:
             ]
         )
     target = f"y[i * {out_step}]" if out_step not in (0, 1) else "y[i]" if out_step else "*y"
-    if name == "count_nonzero":
-        step_text = f"{target} += {element} != 0;"
-    elif name == "add":
+    if name == "add":
         step_text = f"{target} += {element};"
     else:
         order = ">" if name == "maximum" else "<"

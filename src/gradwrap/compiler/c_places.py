@@ -138,8 +138,7 @@ def is_number(text: str) -> bool:
 
 def reduced_axes(instr: Instr, rank: int) -> tuple[int, ...] | None:
     """Return the axes of a reduction; None if they are not literal."""
-    axis: Any = None if instr.name == "count_nonzero" else 0
-    axis = instr.args[1] if len(instr.args) > 1 else dict(instr.kw).get("axis", axis)
+    axis: Any = instr.args[1] if len(instr.args) > 1 else dict(instr.kw).get("axis", 0)
     if axis is None:
         return tuple(range(rank))
     axes: Any = axis if isinstance(axis, TUPLE) else (axis,)

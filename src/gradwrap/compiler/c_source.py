@@ -274,7 +274,7 @@ class Kernel:
             source = self.values[instr.args[0].index]
             axes = reduced_axes(instr, len(source.shape))
             full = axes is not None and len(set(axes)) == len(source.shape)
-            return source.shape if full and not value.shape else None
+            return source.shape if full and not value.shape and value.dtype != LONG else None
         if instr.name in ("setitem", "scatter_add"):
             return self._written_shape(instr)
         if not value.shape or elementwise(instr, self.values, value) is None:
@@ -367,7 +367,7 @@ class Kernel:
             self._getitem(instr)
         elif name in ("setitem", "scatter_add"):
             self._write(instr, dying)
-        elif name in REDUCTIONS or name in ("einsum", "count_nonzero"):
+        elif name in REDUCTIONS or name == "einsum":
             self._reduce(instr)
         elif name in JOINING:
             self._join(instr)
@@ -850,7 +850,6 @@ class Kernel:
         kinds = TYPES[source.dtype], TYPES[value.dtype]
         start = {
             "add": "0",
-            "count_nonzero": "0",
             "maximum": "-__builtin_inf()",
             "minimum": "__builtin_inf()",
         }
