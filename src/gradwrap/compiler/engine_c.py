@@ -307,7 +307,7 @@ def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
     """
     if not data_can_be_found():
         raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
-    cut = _Cut(program, Ability(compiler().vector_functions))
+    cut = _Cut(program, Ability(compiler().vector_functions, program.length()))
     needed: dict[int, set[int]] = {}
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
