@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 SMALL_PRODUCT = 1 << 19
 """The most multiplications of a matrix product in a loop that is not left to NumPy."""
 SMALLER_PRODUCT = 1 << 14
-"""The same outside of loops, in a program that is not long: one call of NumPy costs little there."""
-LONG = 1000
+"""The same outside of loops, in a program that is not long: calls of NumPy cost little there."""
+LONG_PROGRAM = 1000
 """The least steps of a long program."""
 REDUCTIONS = ("add.reduce", "maximum.reduce", "minimum.reduce")
 REDUCING = {"axis", "keepdims", "dtype"}
@@ -36,7 +36,7 @@ class Ability:
 
     def __init__(self, vector_functions: Collection[str], length: int = 0) -> None:
         self.vector_functions = vector_functions
-        self.is_long: bool = length > LONG
+        self.is_long: bool = length > LONG_PROGRAM
         """True if much may be known before a product and needed after it."""
 
     def takes(self, step: Instr | Loop, values: Any) -> bool:
