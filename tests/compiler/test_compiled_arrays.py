@@ -148,3 +148,23 @@ def test_jacobians_at_untracked_variables_are_those_at_arrays(transform: Any) ->
     at = grad(lambda y: np.sum(y**2))
     assert np.array_equal(transform(f)(made), transform(f)(gw.wrap(X)))
     assert np.array_equal(transform(lambda x: at(f(x)))(X), transform(lambda x: 2.0 * f(x))(X))
+
+
+TABLE = np.arange(6.0) ** 2
+
+
+def test_arrays_of_the_surroundings_are_converted_and_read_at_computed_places() -> None:
+    def f(x: Any) -> Any:
+        places = gnp.argsort(x)
+        w = gnp.array(TABLE)
+        w[0] = x[0]
+        total = np.sum(TABLE[places] * x) + np.sum(w * gnp.asarray(TABLE, dtype=float))
+        return total + TABLE[gnp.argmax(x)] * x[1] + np.sum(gnp.array([TABLE[1], 2.0]) * x[:2])
+
+    compiled: Any = gw.compile(grad(f))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (X, -X, X**2):
+            assert np.array_equal(compiled(x), grad(f)(x))
+    assert len(compiled.programs) == 1
+    assert "Missed" not in compiled.source

@@ -41,8 +41,8 @@ from gradwrap.compiler.program import (
 )
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
-from gradwrap.core.levels.modes import new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.modes import foreign_calls, new_arrays
+from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
@@ -337,6 +337,13 @@ class Tape:
         self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
         return found
 
+    def place(self) -> str:
+        """Say which line of the user's code is being run."""
+        frame = self._user_frame(40)
+        while frame is not None and _package_of(frame) in {*LIBRARIES, "scipy"}:
+            frame = frame.f_back
+        return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
+
     def _line(self) -> int:
         """The line of the user's code that is being run; 0 in a backward pass."""
         frame = self._user_frame(12)
@@ -352,14 +359,19 @@ class Tape:
             code = frame.f_code
             is_users = known.get(code)
             if is_users is None:
-                module: str = frame.f_globals.get("__name__") or ""
-                is_users = known[code] = module.partition(".")[0] not in LIBRARIES
+                is_users = known[code] = _package_of(frame) not in LIBRARIES
             if is_users:
                 return frame
             if code.co_name == "backward_pass":
                 break
             frame = frame.f_back
         return None
+
+
+def _package_of(frame: FrameType) -> str:
+    """The package of the code that a frame runs."""
+    module: str = frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0]
 
 
 def shares(result: Any, args: Any) -> bool:
@@ -399,6 +411,15 @@ def _path_of(function: Any) -> str:
         if found is function:
             return path
     return ""
+
+
+def _is_found(path: str) -> bool:
+    """Tell if there is an object of a dotted name, which source can name."""
+    package, *names = path.split(".")
+    found: Any = sys.modules.get(package)
+    for name in names:
+        found = getattr(found, name, None)
+    return found is not None
 
 
 def _is_default(name: str, value: Any) -> bool:
@@ -443,12 +464,18 @@ def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
 
 def _refusing(what: str, fix: str) -> Any:
     def refuse(self: Any, *_args: Any, **_kwargs: Any) -> Any:
-        raise self.tape.refuse(f"it calls {what}. Fix: {fix}")
+        raise self.tape.refuse(f"it calls {what}{self.tape.place()}. Fix: {fix}")
 
     return refuse
 
 
 KEEP = "leave the value in an array; np.where chooses for each element"
+
+
+PLAIN = (
+    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays; a table of integers "
+    "that is read at computed places is to be an argument"
+)
 
 
 class Tracer:
@@ -528,6 +555,7 @@ class Tracer:
         return tape.record(function, path, args, kw)
 
     def __getitem__(self, key: Any) -> Any:
+        key = unwrapped_key(key)
         made = self.tape.record(getitem, "getitem", (self, key))
         if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
             parts: Any = key if isinstance(key, TUPLE) else (key,)
@@ -556,7 +584,7 @@ class Tracer:
 
     __float__: Any = _refusing("float(x) on an array", KEEP)
     __complex__: Any = _refusing("complex(x) on an array", KEEP)
-    __array__: Any = _refusing("a function that needs a plain array", KEEP)
+    __array__: Any = _refusing("a function that needs a plain array", PLAIN)
     __repr__: Any = _refusing("print, repr or str on an array", "print the results of the function")
     __str__: Any = __repr__
     __format__: Any = __repr__
@@ -941,11 +969,19 @@ def _tracing(tape: Tape) -> Generator[None]:
         constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
         return constant.__copy__()
 
+    def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """Call a function of another package, which is one operation where it is given tracers."""
+        if not _holds_tracer((args, tuple(kwargs.values()))) or not _is_found(name):
+            return function(*args, **kwargs)
+        return tape.record(function, name, args, kwargs)
+
     token = current.set(tape)
     outside = new_arrays.set(enter)
+    before = foreign_calls.set(perform)
     try:
         yield
     finally:
+        foreign_calls.reset(before)
         new_arrays.reset(outside)
         current.reset(token)
 
