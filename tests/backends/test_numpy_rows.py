@@ -58,6 +58,40 @@ def test_a_stabilised_sum_of_exponentials_allocates_six_arrays() -> None:
     assert allocated(lambda: gradient(x)) < 6 * x.nbytes
 
 
+def test_of_one_extremum_the_cotangent_is_one_number() -> None:
+    """The difference, its exponentials, a mask, and the cotangent that the number is added to."""
+    x = RNG.normal(size=60_000)
+
+    def fun(x: Any) -> Any:
+        top = np.max(x)
+        return np.log(np.sum(np.exp(x - top))) + top
+
+    gradient = gw.grad(fun)
+    np.testing.assert_allclose(gradient(x), np.exp(x) / np.sum(np.exp(x)), rtol=1e-12)
+    assert allocated(lambda: gradient(x)) < 3.4 * x.nbytes
+
+
+def test_the_cotangent_of_an_extremum_changes_nothing_of_the_users() -> None:
+    """What arrives at x first is the user's cotangent itself, or an array that a formula saved."""
+    x, factor = RNG.normal(size=(2, 9))
+    g = np.ones(9)
+    _, pull = gw.vjp(lambda x: (x + 1.0, np.max(x)), x)
+    (found,) = pull((g, np.float64(3.0)))
+    np.testing.assert_array_equal(found, 1.0 + 3.0 * (x == np.max(x)))
+    np.testing.assert_array_equal(g, np.ones(9))
+
+    @gw.primitive
+    def scaled_sum(x: Any) -> Any:
+        return np.sum(x * factor)
+
+    gw.defvjp(scaled_sum, lambda xp, g, x: factor)
+    before = factor.copy()
+    for _ in range(2):
+        found = gw.grad(lambda x: scaled_sum(x) + 2.0 * np.min(x))(x)
+        np.testing.assert_array_equal(found, factor + 2.0 * (x == np.min(x)))
+    np.testing.assert_array_equal(factor, before)
+
+
 SUBSCRIPTS: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = [
     ("ij,jk->ik", (40, 50), (50, 60)),
     ("ij,jk->ki", (40, 50), (50, 60)),

@@ -3,7 +3,7 @@
     python -m tests.fuzz.compiled --count 10000 --seed 0 --engine numpy c
 
 Each program is a function with loops, also nested ones, whose inner loops have as many turns each
-time, or ever more or fewer: recurrences of scalars and vectors, sums, arrays filled in place,
+time, or ever more or fewer, on slices of ever more or fewer elements: recurrences of scalars and vectors, sums, arrays filled in place,
 buffers that change between their uses, an array of the module that changes between calls, negative
 indices, branches on values, several outputs, in double and single precision, arguments in several
 memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
@@ -103,9 +103,11 @@ class Writer:
 
     def statement(self) -> list[str]:  # noqa: C901, PLR0911, PLR0912  one for each kind
         """One statement of a loop."""
-        kind = self.random.randrange(17 if self.is_nested else 21)
-        if kind > 16:
+        kind = self.random.randrange(19 if self.is_nested else 23)
+        if kind > 18:
             return self.inner_loop()
+        if kind > 16:
+            return self.shrinking()
         if kind == 0:
             return [f"s = np.tanh({self.scalar()})"]
         if kind == 1:
@@ -158,6 +160,25 @@ class Writer:
             return ["for j in range(3):", f"    {inner}"]
         return [f"h = h + {self.vector()}"]
 
+    def shrinking(self) -> list[str]:
+        """A statement on slices that have another length in each turn."""
+        self.after += ["a[1]", "a[-1, 2]", "np.sum(b)"]
+        number = self.pick("0.1", "-0.05", "0.02 * i - 0.1")
+        return [
+            self.pick(
+                f"a[i:, i] -= {number} * (a[i:, :i] @ a[i, :i])",
+                f"a[i, i + 1 :] += {number} * (a[i, :i] @ a[:i, i + 1 :])",
+                f"a[i + 1 :, i:] -= {number} * a[i + 1 :, i, None] * a[i, i:]",
+                f"a[i + 1 :] += {number} * a[i + 1 :, [i]] * a[i]",
+                f"b[i] = (x[i] - {number} * (a[i, :i] @ b[:i])) * 0.5",
+                f"b[-1 - i] += {number} * np.sum(a[-1 - i, -i - 1 :] * x[-i - 1 :])",
+                f"b[: i + 1] += {number} * x[i] * x[i::-1]",
+                f"b[i:] = b[i:] * 0.5 + {self.scalar(1)}",
+                f"s = s + {number} * np.sum(a[: i + 2, 1 : i + 2] ** 2)",
+                f"h = h * 0.9 + {number} * np.sum(m[i:], axis=0)",
+            )
+        ]
+
     def inner_loop(self) -> list[str]:
         """A loop in a loop: over all elements, up to `i`, or from `i` on."""
         self.is_nested = True
@@ -184,6 +205,9 @@ class Writer:
             [f"h = np.tanh(h * {number} + m[j])"],
             [f"s = s + np.sum(h * m[j]) * {number}", "h = h * 0.9"],
             [f"a[i, i] += {number} * a[i, j] * a[j, i]"],
+            ["a[i, j] -= 0.1 * (a[i, :j] @ a[:j, j])"],
+            [f"b[j] = b[j] * 0.5 + {number} * np.sum(a[j, :i] * x[:i])"],
+            [f"a[j, i:] = a[j, i:] * 0.5 + {number} * (a[i, i:] @ a[i:, j]) * a[i, i:]"],
         ]
         count = self.random.choice((1, 1, 2))
         body = [line for lines in self.random.sample(bodies, count) for line in lines]
@@ -343,6 +367,7 @@ FEATURES = {
     "while": r"while",
     "lists of results": r"found.append",
     "products of matrices": r"@",
+    "slices of changing length": r"\[[^\]]*:[^\],]*\bi\b|\bi\b[^\],]*:",
 }
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from gradwrap.backends.adapted_rows import adapted
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.library.scatter import Scattered
+from gradwrap.core.table.kinds import weighted
 from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import kept
 from gradwrap.rules.linear_algebra import contracted, is_large_product, parse_einsum
@@ -33,6 +35,26 @@ def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> A
     return share
 
 
+def _scattered_extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
+    """The cotangent of the extremum of a whole array is that of one element, where it is one."""
+    if type(x) is NDARRAY and out.size == 1 and isinstance(g, NUMPY) and _is_in_order(x):
+        chosen = x == out
+        if np.count_nonzero(chosen) == 1:
+            place = np.unravel_index(chosen.argmax(), x.shape)
+            return Scattered(tuple(map(int, place)), g.reshape(())[()])
+    return _extremum(xp, g, x, out, axis, keepdims)
+
+
+def _is_in_order(x: Any) -> bool:
+    """Tell if an array of zeros in its place would lie in memory as it does."""
+    return bool(x.ndim and x.flags.c_contiguous)
+
+
+def _tangent_of_extremum(xp: Any, t: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
+    weights = _extremum(xp, xp.ones_like(out), x, out, axis, keepdims)
+    return weighted(xp, weights, t, axis, keepdims)
+
+
 def _einsum(xp: Any, operands: Sequence[Any], subscripts: str) -> Any:
     """Return what `np.einsum` does, in its memory order; a large product of two by `matmul`."""
     if len(operands) == 2 and not any(isinstance(one, AnyWrapper) for one in operands):
@@ -56,5 +78,9 @@ def _corner(x: Any) -> Any:
 
 def register_all() -> None:
     """Enter the rows."""
-    rows = [adapted(name, _extremum) for name in ("max", "min")]
+    rows = [
+        adapted(name, _scattered_extremum, jvps=[_tangent_of_extremum]) for name in ("max", "min")
+    ]
+    for row in rows:
+        row.parts = True
     register([*rows, adapted("einsum", native=_einsum)], backend="numpy")

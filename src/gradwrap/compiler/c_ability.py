@@ -23,7 +23,10 @@ COPYING = ("copy", ".copy", "ascontiguousarray")
 RESHAPED = ("reshape", ".reshape", "ravel", ".ravel", "squeeze", ".squeeze", "expand_dims")
 TRANSPOSED = ("T", "mT", "transpose", ".transpose", "matrix_transpose", "swapaxes", "moveaxis")
 JOINING = ("array", "concatenate", "stack")
-VIEWING = (*RESHAPED, *TRANSPOSED, "broadcast_to")
+SELECTED = ("diagonal", "linalg.diagonal", "flip", "flipud", "fliplr")
+"""Views of some or all elements, as NumPy's functions of any array give them."""
+VIEWING = (*RESHAPED, *TRANSPOSED, *SELECTED, "broadcast_to")
+TRIANGLES = {"tril": "<=", "triu": ">="}
 
 
 class Ability:
@@ -51,11 +54,11 @@ class Ability:
         )
 
     def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
-        if value.is_tuple or value.is_number or value.dtype not in TYPES or 0 in value.shape:
+        if value.is_tuple or value.is_number or value.dtype not in TYPES:
             return False
         for index in refs((instr.args, instr.kw)):
             argument = values[index]
-            if argument.is_tuple or argument.is_number or 0 in argument.shape:
+            if argument.is_tuple or argument.is_number:
                 return False
             if argument.dtype not in TYPES:
                 return False
@@ -83,6 +86,8 @@ class Ability:
         if name in VIEWING or name in COPYING:
             words = [arg for arg in instr.args[1:] if isinstance(arg, str) and arg != "C"]
             is_plain = {*dict(instr.kw)} <= {"axis", "copy"} and not words
+            if name in SELECTED:
+                is_plain = not refs((instr.args[1:], instr.kw))
             return type(instr.args[0]) is Ref and bool(value.shape) and is_plain
         if name in JOINING:
             return joined(instr, values, value) is not None
@@ -90,6 +95,9 @@ class Ability:
             return summed_axes(instr) is not None and value.dtype in (DOUBLE, FLOAT)
         if name == "add.accumulate":
             return self._takes_running_sum(instr, values, value)
+        if name in TRIANGLES:
+            rest = (*instr.args[1:], *dict(instr.kw).values())
+            return type(instr.args[0]) is Ref and all(type(one) is int for one in rest)
         if name == "full":
             return bool(value.shape) and not isinstance(instr.args[1], complex)
         return name == "zeros" and bool(value.shape)

@@ -188,10 +188,12 @@ def slots_of(
     return slots, rows
 
 
-def reduction_text(name: str, kind: str, step: int, out_step: int) -> str:
-    """The function that reduces one row, or adds it to another."""
+def reduction_text(name: str, kind: str, step: int | str, out_step: int | str) -> str:
+    """The function that reduces one row, or adds it to another; texts are parameters' names."""
     element = f"x[i * {step}]" if step != 1 else "x[i]"
-    head = "static __attribute__((noinline)) void NAME("
+    head = "static __attribute__((noinline)) void NAME(" + "".join(
+        f"const long {one}, " for one in (step, out_step) if isinstance(one, str)
+    )
     head += f"const long n, const {kind} *restrict x, {kind} *restrict y) {{"
     if name == "add" and not out_step:
         return "\n".join(
@@ -222,6 +224,44 @@ def reduction_text(name: str, kind: str, step: int, out_step: int) -> str:
     if out_step:
         lines.append("    #pragma omp simd")
     return "\n".join([*lines, f"    for (long i = 0; i < n; i++) {step_text}", "}"])
+
+
+def any_product_text(kind: str, left_step: int | None, right_step: int | None, columns: int) -> str:
+    """The function of products of all sizes.
+
+    Steps are 1, or `None` for a parameter; `columns` is 1 for a product with a vector.
+    """
+    left = "k" if left_step == 1 else "k * left_step"
+    right = "k" if right_step == 1 else "k * right_step"
+    head = (
+        "static __attribute__((noinline)) void NAME(const long rows, const long inner, "
+        "const long columns, const long row_step, const long left_step, const long right_step, "
+        f"const {kind} *restrict a, const {kind} *restrict b, {kind} *restrict c) {{"
+    )
+    lines = [head]
+    if columns == 1:
+        lines += [
+            "    for (long i = 0; i < rows; i++) {",
+            f"        {kind} t = 0;",
+            "        #pragma omp simd reduction(+:t)",
+            f"        for (long k = 0; k < inner; k++) t += a[i * row_step + {left}] * b[{right}];",
+            "        c[i] = t;",
+            "    }",
+        ]
+    else:
+        lines += [
+            "    for (long i = 0; i < rows; i++) {",
+            f"        {kind} *d = c + i * columns;",
+            "        for (long j = 0; j < columns; j++) d[j] = 0;",
+            "        for (long k = 0; k < inner; k++) {",
+            f"            const {kind} e = a[i * row_step + {left}];",
+            f"            const {kind} *f = b + k * right_step;",
+            "            #pragma omp simd",
+            "            for (long j = 0; j < columns; j++) d[j] += e * f[j];",
+            "        }",
+            "    }",
+        ]
+    return "\n".join([*lines, "}"])
 
 
 def product_text(kind: str, sizes: tuple[int, int, int], steps: tuple[int, int, int, int]) -> str:

@@ -108,9 +108,13 @@ def elementwise(instr: Instr | Row, values: Any, value: Value) -> Elementwise | 
         return Elementwise(text, instr.args[:1], (source,), value.dtype)
     if instr.kw:
         return None
-    if name in ("copy", ".copy") and not value.shape and type(instr.args[0]) is Ref:
-        source = values[instr.args[0].index].dtype
-        return Elementwise("{0}", instr.args[:1], (source,), value.dtype)
+    if not value.shape and (name in ("copy", ".copy") or _is_whole(instr, values)):
+        if type(instr.args[0]) is Ref:
+            source = values[instr.args[0].index].dtype
+            return Elementwise("{0}", instr.args[:1], (source,), value.dtype)
+    if not value.shape and name in ("zeros", "full"):
+        number = instr.args[1] if name == "full" else 0
+        return Elementwise("{0}", (number,), (value.dtype,), value.dtype)
     kinds = [_kind(arg, values) for arg in instr.args]
     if any(kind is None for kind in kinds):
         return None
@@ -132,6 +136,13 @@ def elementwise(instr: Instr | Row, values: Any, value: Value) -> Elementwise | 
     if found is None:
         return None
     return Elementwise(found[0], instr.args, tuple(dtypes), result, found[1])
+
+
+def _is_whole(instr: Instr | Row, values: Any) -> bool:
+    """Tell if an instruction takes the one element of an array without axes."""
+    if instr.name != "getitem" or type(instr.args[0]) is not Ref:
+        return False
+    return not values[instr.args[0].index].shape and instr.args[1] in ((), Ellipsis)
 
 
 def _kind(arg: Any, values: Any) -> Any:

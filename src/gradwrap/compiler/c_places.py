@@ -193,6 +193,17 @@ def order_of(instr: Instr, rank: int) -> list[int]:
     return list(instr.fn(sample, *instr.args[1:], **dict(instr.kw)).shape)
 
 
+def selected(instr: Instr, arr: Arr) -> Arr:
+    """Return a view as NumPy takes it of an array with the same strides."""
+    room: Any = np.zeros(1, np.int8)
+    sample: Any = np.lib.stride_tricks.as_strided(room, arr.shape, arr.strides)
+    view = instr.fn(sample, *instr.args[1:], **dict(instr.kw))
+    fixed = view.__array_interface__["data"][0] - room.__array_interface__["data"][0]
+    return arr._replace(
+        shape=view.shape, strides=view.strides, offset=added(arr.offset, int(fixed))
+    )
+
+
 def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return an array's strides along the axes of the shape that it is broadcast to."""
     extra = len(shape) - len(arr.shape)
@@ -223,6 +234,6 @@ def collapsed(
             extents.append(extent)
             for mine, step in zip(found, steps, strict=True):
                 mine.append(step)
-    if not extents:
-        return [1], [(1,) for _ in strides]
+    if not extents:  # as a row that is longer in other turns
+        return [1], [mine[-1:] or (1,) for mine in strides]
     return extents, [tuple(mine) for mine in found]

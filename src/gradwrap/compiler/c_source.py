@@ -10,18 +10,22 @@ similar turns has a few of them. Numbers are local variables of the kernel. A `L
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.c_ability import (
     COPYING,
     JOINING,
     REDUCTIONS,
+    SELECTED,
     TRANSPOSED,
+    TRIANGLES,
 )
 from gradwrap.compiler.c_functions import (
     Export,
     Library,
     Statement,
+    any_product_text,
     crossing_of,
     merged,
     one_writer_each,
@@ -52,11 +56,13 @@ from gradwrap.compiler.c_places import (
     order_of,
     packed,
     reduced_axes,
+    selected,
     summed_axes,
     taken,
 )
 from gradwrap.compiler.c_runs import Literal as NumberLiteral
 from gradwrap.compiler.c_runs import Local, NumberStatement, Place, Text, written_run
+from gradwrap.compiler.c_turns import Turns
 from gradwrap.compiler.groups import Unit, scheduled
 from gradwrap.compiler.loops import Described, LoopBody, numbers, one_turn
 from gradwrap.compiler.program import Instr, Loop, Ref, Value, given, refs, used
@@ -66,6 +72,10 @@ if TYPE_CHECKING:
 
 LONG_RUN = 64
 """The least operations on numbers in a row that are cut into functions."""
+MANY_STEPS = 256
+"""The least steps of which it is seen whether they repeat."""
+REACH = 6
+"""Where they do, the steps of a group are no further apart than so many."""
 LARGEST_BLOCK = 512
 CACHED = 600_000
 """The bytes that a block's arrays may take together."""
@@ -134,11 +144,20 @@ class Kernel:
         """By value: the row of a stack, or the buffer, that it is to be written to."""
         self.uncleared: set[int] = set()
         """Arrays of zeros that are to be cleared where they are first added to."""
+        self.outside: dict[str, str] = {}
+        """By argument and result: its type."""
+        self.types: dict[str, str] = {}
+        """By variable that others than its own piece of text may use: its type."""
+        self.in_turns: bool = self._repeats(steps)
+        """True if integers are to be arguments and no part of functions, since turns repeat."""
         made = {index for step in steps for index in given(step)}
         self.inputs: list[int] = sorted({i for step in steps for i in used(step)} - made)
         self._inputs()
         self._find_homes(steps)
-        self.perform(list(steps), set(outputs))
+        if self.in_turns:
+            self._perform_in_turns(list(steps), set(outputs))
+        else:
+            self.perform(list(steps), set(outputs))
         self._outputs()
 
     # The frame ------------------------------------------------------------------------------------
@@ -147,7 +166,9 @@ class Kernel:
         for number, index in enumerate(self.inputs):
             value = self.values[index]
             kind = TYPES[value.dtype]
-            if value.is_ndarray and value.shape:
+            is_array = value.is_ndarray and bool(value.shape)
+            self.outside[f"a{number}"] = f"const {kind} *" if is_array else f"const {kind}"
+            if is_array:
                 self.line(f"const {kind} *a{number} = DATA(x{number});")
                 self.where[index] = Arr(
                     value.dtype, value.shape, f"a{number}", "0", packed(value.shape), -1
@@ -161,7 +182,9 @@ class Kernel:
         """Find what can be made in the buffer of an output at once."""
         for number, index in enumerate(self.outputs):
             if self.values[index].shape:
-                self.line(f"{TYPES[self.values[index].dtype]} *o{number} = DATA(y{number});")
+                kind = TYPES[self.values[index].dtype]
+                self.outside[f"o{number}"] = f"{kind} *"
+                self.line(f"{kind} *o{number} = DATA(y{number});")
                 self.homes[index] = number
         for step in reversed(steps):
             if isinstance(step, Loop):
@@ -219,9 +242,13 @@ class Kernel:
         place = self.workspace.take(size, alone=alone)
         if not alone:
             self.buffers[index] = Buffer(place, size)
+        text = f"({TYPES[dtype]} *)(w + {place})"
+        if self.in_turns and not alone:
+            return f"({text})"
         pointer = f"m{self.count}"
         self.count += 1
-        self.line(f"{TYPES[dtype]} *{pointer} = ({TYPES[dtype]} *)(w + {place});")
+        self.types[pointer] = f"{TYPES[dtype]} *"
+        self.line(f"{TYPES[dtype]} *{pointer} = {text};")
         return pointer
 
     def _is_last(self, arr: Arr, dying: set[int]) -> bool:
@@ -269,14 +296,16 @@ class Kernel:
         found = self.values[written.index].shape
         return found if found and shape.shape == found and target.index != written.index else None
 
-    def perform(self, steps: list[Instr | Loop], kept: set[int]) -> None:
-        """Write steps; `kept` are the values that are needed after them."""
+    def perform(
+        self, steps: list[Instr | Loop], kept: set[int], turns: Turns | None = None
+    ) -> None:
+        """Write steps, or give them to `turns`; `kept` are the values needed after them."""
         before = self.users, self.kept
         self.users, self.kept = {}, frozenset(kept)
         for step in steps:
             for index in used(step):
                 self.users.setdefault(index, []).append(step)
-        units = scheduled(steps, self._shape_of, writes=True)
+        units = scheduled(steps, self._shape_of, writes=True, reach=REACH if turns else None)
         last: dict[int, int] = {}
         for number, unit in enumerate(units):
             for step in unit.steps:
@@ -288,11 +317,12 @@ class Kernel:
             if index not in kept and (index in made or index in self.dying_here):
                 dying[number].add(index)
         skipped = looked_at = -1
+        written = len(self.lines)
         for number, unit in enumerate(units):
             first = unit.steps[0]
             if number <= skipped:
                 continue
-            if unit.shape is None and self.depth == 1 and number >= looked_at:
+            if unit.shape is None and self.depth == 1 and number >= looked_at and not turns:
                 looked_at = self._end_of_run(units, number)
                 if looked_at - number >= LONG_RUN:
                     skipped = self._run(units, number, looked_at, last, dying, kept)
@@ -308,7 +338,36 @@ class Kernel:
             else:
                 self._step(first, dying[number])
             self.release(dying[number])
+            if turns and len(self.lines) > written:
+                turns.add("\n".join(self.lines[written:]))
+                del self.lines[written:]
         self.users, self.kept = before
+
+    def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
+        """Tell if steps are many, and most of them are in no group of many."""
+        if len(steps) < MANY_STEPS:
+            return False
+        shapes = Counter(self._shape_of(step) for step in steps if isinstance(step, Instr))
+        del shapes[None]
+        return max(shapes.values(), default=0) < len(steps) / 2
+
+    def _perform_in_turns(self, steps: list[Instr | Loop], kept: set[int]) -> None:
+        """Write steps, as loops over tables where they repeat."""
+        turns = Turns(self.types, self.outside, self.library.function)
+        self.perform(steps, kept, turns)
+        def name_of(found: Arr | Num) -> str:
+            return found.text if isinstance(found, Num) else found.pointer
+
+        found = {index: self.where[index] for index in kept}
+        needed = {index: one for index, one in found.items() if name_of(one) in self.types}
+        wanted = sorted(set(map(name_of, needed.values())))
+        lines, texts = turns.written(wanted, lambda size: self.workspace.take(size, alone=True))
+        self.lines += lines
+        for index, one in needed.items():
+            text = texts[name_of(one)]
+            self.where[index] = (
+                one._replace(text=text) if isinstance(one, Num) else one._replace(pointer=text)
+            )
 
     def _end_of_run(self, units: list[Unit], start: int) -> int:
         """Return where the run of operations on numbers ends that begins here."""
@@ -355,6 +414,8 @@ class Kernel:
         if unit.shape is not None or not isinstance(instr, Instr):
             return False
         value = self.values[instr.out]
+        if not value.shape and elementwise(instr, self.values, value) is not None:
+            return True
         if instr.name in ("getitem", "setitem", "scatter_add"):
             if any(True for _ in refs(instr.args[1])):
                 return False
@@ -368,7 +429,7 @@ class Kernel:
             if type(written) is Ref and self.values[written.index].shape:
                 return False
             return target.index not in self.kept and self.users[target.index][-1] is instr
-        return not value.shape and elementwise(instr, self.values, value) is not None
+        return False
 
     def _needs_copy(self, instr: Instr, dying: set[int]) -> bool:
         """Tell if an instruction writes to an array that others see."""
@@ -391,7 +452,8 @@ class Kernel:
             assert isinstance(found, Num)
             return Text(found.text, found.dtype)
 
-        if instr.name in ("getitem", "setitem", "scatter_add"):
+        made = elementwise(instr, self.values, value)
+        if made is None:
             source = self.where[instr.args[0].index]
             assert isinstance(source, Arr)
             self._clear(source.root)
@@ -413,8 +475,6 @@ class Kernel:
             return NumberStatement(
                 instr.out, value.dtype, "{0}", (written,), (value.dtype,), place, operator
             )
-        made = elementwise(instr, self.values, value)
-        assert made is not None
         operands = tuple(
             operand(leaf, dtype) for leaf, dtype in zip(made.operands, made.dtypes, strict=True)
         )
@@ -440,6 +500,8 @@ class Kernel:
             self._product(instr)
         elif name in ("zeros", "full", *COPYING):
             self._fill(instr)
+        elif name in TRIANGLES:
+            self._triangle(instr)
         else:
             self._view(instr)
 
@@ -463,6 +525,7 @@ class Kernel:
     def variable(self, dtype: Any, text: str) -> Num:
         name = f"v{self.count}"
         self.count += 1
+        self.types[name] = TYPES[dtype]
         self.line(f"const {TYPES[dtype]} {name} = {text};")
         return Num(dtype, name)
 
@@ -507,6 +570,8 @@ class Kernel:
                     strides=tuple(source.strides[i] for i in order),
                 ),
             )
+        elif instr.name in SELECTED:
+            self.alias(instr.out, selected(instr, source))
         elif instr.name == "broadcast_to":
             self.alias(
                 instr.out,
@@ -539,6 +604,19 @@ class Kernel:
         else:
             self.assign(room, self.operand(instr.args[1], value.dtype), "=")
         self.where[instr.out] = room
+
+    def _triangle(self, instr: Instr) -> None:
+        """Write a copy of matrices with zeros above or below a diagonal."""
+        room = self.new(instr.out)
+        self.assign(room, self.where[instr.args[0].index], "=")
+        self.where[instr.out] = room
+        *_, rows, columns = room.shape
+        diagonal = (*instr.args[1:], *dict(instr.kw).values(), 0)[0]
+        self.line(f"for (long j = 0; j < {math.prod(room.shape)}; j++) {{")
+        self.line(f"    const long b = j % {columns} - j / {columns} % {rows};")
+        condition = f"b {TRIANGLES[instr.name]} {diagonal}"
+        self.line(f"    if (!({condition})) ({room.start})[j] = 0;")
+        self.line("}")
 
     def _is_added_to(self, step: Instr | Loop) -> bool:
         """Tell if a group may add to the array that a step adds to."""
@@ -805,6 +883,12 @@ class Kernel:
             arguments.append(argument)
             return name
 
+        def row_place(stride: int) -> str:
+            """The number of an element, whose stride is an argument if turns may differ in it."""
+            if stride in (0, 1):
+                return "i" if stride else "0"
+            return f"i * {parameter('const long ', str(stride)) if self.in_turns else stride}"
+
         def operand(leaf: Any, dtype: Any) -> str:
             if type(leaf) is not Ref:
                 return literal(leaf, dtype)
@@ -824,7 +908,7 @@ class Kernel:
             if not stride:
                 before.append(f"const {TYPES[dtype]} c{name} = *{name};")
                 return f"c{name}", dtype
-            place = "i" if stride == 1 else f"i * {stride}"
+            place = row_place(stride)
             body.append(f"const {TYPES[dtype]} l{name} = {name}[{place}];")
             return f"l{name}", dtype
 
@@ -849,7 +933,7 @@ class Kernel:
         for source, argument, stride, export in stores:
             kind = TYPES[export.target.dtype]
             name = parameter(f"{kind} *restrict ", argument)
-            place = "i" if stride == 1 else f"i * {stride}"
+            place = row_place(stride)
             body.append(f"{name}[{place}] {export.operator} {texts[source][0]};")
         reduction = f" reduction(+:{', '.join(clauses)})" if clauses else ""
         simd = all(stride for *_, stride, _ in stores)
@@ -909,9 +993,14 @@ class Kernel:
         for first, found in ((source.start, read), (pointer, write)):
             parts = [first, *(f"{c} * {s}" for c, s in zip(counters, found, strict=True) if s)]
             places.append(" + ".join(parts))
-        made = reduction_text(name, kind, last, last_out)
-        function = self.library.function(made)
-        self.line(f"{function}({extents[-1]}, {places[0]}, {places[1]});")
+        steps_: list[int | str] = [last, last_out]
+        given_steps = ""
+        for number, step in enumerate((last, last_out)):
+            if self.in_turns and step not in (0, 1):
+                steps_[number] = f"step{number}"
+                given_steps += f"{step}, "
+        function = self.library.function(reduction_text(name, kind, *steps_))
+        self.line(f"{function}({given_steps}{extents[-1]}, {places[0]}, {places[1]});")
         for _ in counters:
             self.depth -= 1
             self.line("}")
@@ -987,8 +1076,15 @@ class Kernel:
             )
             self.assign(copied, right, "=")
             right, steps = copied, (*steps[:2], columns, 1)
-        text = product_text(kind, (rows, inner, columns), steps)
-        self.line(f"{self.library.function(text)}({left.start}, {right.start}, {pointer});")
+        given_sizes = ""
+        if self.in_turns:
+            ones = [1 if step == 1 else None for step in steps[1:3]]
+            text = any_product_text(kind, ones[0], ones[1], columns)
+            given_sizes = f"{rows}, {inner}, {columns}, {steps[0]}, {steps[1]}, {steps[2]}, "
+        else:
+            text = product_text(kind, (rows, inner, columns), steps)
+        function = self.library.function(text)
+        self.line(f"{function}({given_sizes}{left.start}, {right.start}, {pointer});")
         if value.shape:
             self.where[instr.out] = room
         else:
@@ -1039,6 +1135,7 @@ class _Carrying:
             if not value.shape:
                 name = f"e{kernel.count}"
                 kernel.count += 1
+                kernel.types[name] = TYPES[value.dtype]
                 kernel.line(f"{TYPES[value.dtype]} {name};")
                 self.last[row] = Num(value.dtype, name)
         for row, (_, init) in body.previous.items():

@@ -8,6 +8,7 @@ pieces, and what is added to a slice of new zeros is added there piece by piece.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 14
 """The least elements of arrays that are computed in chunks."""
-CACHE = 1 << 20
-LEAST, MOST = 1 << 13, 1 << 15
+CACHE = 3 << 18
+LEAST, MOST = 3 << 12, 1 << 15
 SMALL = 1 << 22
 """So many bytes, of few operations, are not worth pieces."""
 
@@ -49,6 +50,17 @@ class Chunk:
     """Sums of all elements of an array of the shape."""
     writes: list[list[Instr]] = field(default_factory=list["list[Instr]"])
     """Chains of additions to slices of one array."""
+    descends: bool = False
+    """Whether the last piece comes first.
+
+    No chain then goes back to an earlier slice, so that what is added to one element is added in
+    the order of the program.
+    """
+    fills: frozenset[int] = frozenset()
+    """Arrays of zeros that chains begin with and nobody else reads, if the last piece comes first.
+
+    No addition to a piece comes before the first one of the chain, which can give the sum.
+    """
     outs: tuple[int, ...] = ()
     """The values that are needed afterwards."""
     reads: tuple[int, ...] = ()
@@ -76,6 +88,8 @@ def chunked(
     if not any(isinstance(step, Instr) and shape_of(step) for step in body):
         return list(body)
     units = scheduled(body, shape_of, writes=True)
+    uses = Counter(index for step in body for index in used(step))
+    uses.update(live)
     found: list[Instr | Loop | Chunk] = []  # from the last one on
     later = set(live)
     for unit in reversed(units):
@@ -83,6 +97,13 @@ def chunked(
         if unit.shape is not None and len(unit.steps) > 1:
             steps = [step for step in unit.steps if isinstance(step, Instr)]
             chunk = _chunk(unit.shape, steps, values, later)
+            if chunk is not None and chunk.descends:
+                chunk.fills = frozenset(
+                    chain[0].args[0].index
+                    for chain in chunk.writes
+                    if made[chain[0].args[0].index].name == "zeros"
+                    and uses[chain[0].args[0].index] == 1
+                )
         if chunk is None:
             found.extend(reversed(unit.steps))
         else:
@@ -183,6 +204,8 @@ def _chunk(
     for chain in chunk.writes:  # two chains on one array would each need their own copy
         if sum(chain[0].args[0] == other[0].args[0] for other in chunk.writes) > 1:
             return None
+    starts = [[_start(step, values) for step in chain] for chain in chunk.writes]
+    chunk.descends = bool(starts) and all(own == sorted(own) for own in starts)
     mine = {step.out for step in chunk.instrs}
     chunk.outs = tuple(step.out for step in chunk.instrs if step.out in later)
     reads: dict[int, None] = {}
@@ -196,6 +219,12 @@ def _chunk(
     outside = len(chunk.reads) + len(chunk.outs) + len(chunk.writes)
     is_short = len(steps) <= outside and 8 * chunk.elements * outside <= SMALL
     return chunk if chunk.size < chunk.elements and not is_short else None
+
+
+def _start(step: Instr, values: Sequence[Value]) -> int:
+    """Where the slice begins that an addition goes to."""
+    start: int = step.args[1].indices(values[step.out].shape[0])[0]
+    return start
 
 
 def _size(chunk: Chunk, steps: list[Instr]) -> int:

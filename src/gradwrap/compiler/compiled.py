@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, 
 
 import numpy as np
 
-from gradwrap.compiler.engines import Executable, Unsupported, engine_named
+from gradwrap.compiler.engines import MOST_LEFT, Executable, Unsupported, engine_named
 from gradwrap.compiler.libraries import NUMPY, Compilable, is_array, library_of, on_host
 from gradwrap.compiler.passes import (
     constants_of,
@@ -45,6 +45,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MOST_BRANCHES = 16
 MOST_PROGRAMS = 64
+LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
 NUMBER: type[Any] = np.generic
 
 
@@ -426,22 +427,15 @@ class Compiled(Generic[P, R]):
         given = list(filter(inputs, leaves))
         wanted = entry.traces[-1].results
         notes: list[str] = []
-        program = self._simplified(entry, roll=True)
         own = entry.library.engine
         chosen = entry.library.chosen(self._engine, self._make)
-        engines = (own,) if chosen == own else (chosen, own)
-        problem = ""
-        for engine in engines:
-            try:
-                executable = engine(program)
-                problem = _problem(executable, given, wanted)
-            except Unsupported as error:
-                problem = str(error)
-            else:
-                if not problem:
-                    return program, executable, notes
-            if engine == own:
-                break
+        most = MOST_LEFT.get(self._engine) if chosen != own else None
+        program = self._simplified(entry, roll=True, most=most)
+        executable, problem = _made(chosen, program, given, wanted)
+        if executable is None and LEFT in program.notes:
+            program = self._simplified(entry, roll=True)
+            executable, problem = _made(chosen, program, given, wanted)
+        if executable is None and chosen != own:
             if problem not in self._told:
                 self._told.add(problem)
                 warnings.warn(
@@ -451,17 +445,25 @@ class Compiled(Generic[P, R]):
                     stacklevel=8,
                 )
             notes.append(f"engine {self._engine!r}: {problem}")
+            executable, problem = _made(own, program, given, wanted)
+        if executable is not None:
+            return program, executable, notes
         program = self._simplified(entry, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
         return program, own(program, plainly=True), notes
 
-    def _simplified(self, entry: _Entry, *, roll: bool) -> Program:
+    def _simplified(self, entry: _Entry, *, roll: bool, most: int | None = None) -> Program:
+        """The program of all traces; as it was if it is longer than `most` when it is rolled."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
         before = sharing(program)
         if roll:
             simplified(program, merge_keys=False)
+            straight = program.copy()
             rolled(program)
+            if most is not None and program.length() > most:
+                program = straight
+                program.notes.append(LEFT)
         simplified(program, merge_keys=True)
         own_outputs(program, before)
         return program
@@ -645,6 +647,21 @@ def _differing(entry: _Entry, wanted: Any, found: Sequence[Any]) -> str:
     handed, tree = flatten(wanted)
     problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
     return problem and f"its program gives {problem}. This is a defect of gradwrap"
+
+
+def _made(
+    engine: Callable[[Program], Executable],
+    program: Program,
+    given: Sequence[Any],
+    wanted: Sequence[Any],
+) -> tuple[Executable | None, str]:
+    """Compile a program and run it: what an engine has made, or None and what is wrong with it."""
+    try:
+        executable = engine(program)
+        problem = _problem(executable, given, wanted)
+    except Unsupported as error:
+        return None, str(error)
+    return (None if problem else executable), problem
 
 
 def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:

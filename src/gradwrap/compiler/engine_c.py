@@ -52,7 +52,7 @@ MOST_LINES = 40_000
 """The most lines of one kernel: the compiler's time grows faster than they do."""
 MOST_ARGUMENTS = 1000
 SMALL_COPY = 4096
-"""Arrays of up to so many elements are copied to be written to; larger ones are left to NumPy."""
+"""A kernel copies an array to write to it if it has no more than so many elements per write."""
 
 
 class CompiledKernel:
@@ -125,6 +125,7 @@ class _Cut:
             for numbers in phases:
                 if not self._is_worth([block.body[number] for number in numbers]):
                     poor += numbers
+                poor += self._costly(block.body, numbers)
             if not poor:
                 break
             for number in poor:
@@ -146,31 +147,45 @@ class _Cut:
         """Tell if a kernel saves anything."""
         return len(steps) > 1 or any(isinstance(step, Loop) for step in steps)
 
+    def _costly(self, body: Sequence[Instr | Loop], numbers: Sequence[int]) -> list[int]:
+        """Find the writes of a kernel for which it would have to copy large arrays."""
+        made: set[int] = set()
+        copied: dict[int, int] = {}
+        writes: dict[int, list[int]] = {}
+        for number in numbers:
+            step = body[number]
+            if isinstance(step, Instr) and step.name in ("setitem", "scatter_add"):
+                target: int = step.args[0].index
+                if target in copied or target not in made:
+                    copied[step.out] = copied.get(target, target)
+                    writes.setdefault(copied[step.out], []).append(number)
+            made.update(given(step))
+        return [
+            number
+            for root, found in writes.items()
+            if math.prod(self.values[root].shape) > SMALL_COPY * len(found)
+            for number in found
+        ]
+
     def _phases(
         self, body: Sequence[Instr | Loop], kinds: list[str]
     ) -> tuple[list[list[int]], list[list[int]]]:
         """Number the steps of each phase: those of its kernel, and NumPy's."""
         in_c: dict[int, int] = {}
         in_numpy: dict[int, int] = {}
-        made_in_c: dict[int, int] = {}
         kernels: list[list[int]] = []
         natives: list[list[int]] = []
         for number, step in enumerate(body):
             c_phase = max((in_c.get(i, 0) for i in used(step)), default=0)
             numpy_phase = max((in_numpy.get(i, 0) for i in used(step)), default=0)
             kind = kinds[number]
-            if kind == "c" and isinstance(step, Instr) and step.name in ("setitem", "scatter_add"):
-                target: int = step.args[0].index
-                is_small = math.prod(self.values[target].shape) <= SMALL_COPY
-                if not is_small and made_in_c.get(target, -1) != c_phase:
-                    kind = "native"
             if kind == "view":
                 for out in given(step):
                     in_c[out], in_numpy[out] = c_phase, numpy_phase
                 phase = numpy_phase
             elif kind == "c":
                 for out in given(step):
-                    in_c[out] = in_numpy[out] = made_in_c[out] = c_phase
+                    in_c[out] = in_numpy[out] = c_phase
                 phase = c_phase
             else:
                 for out in given(step):

@@ -49,6 +49,10 @@ ENGINES: dict[str, str] = {
 }
 """The engines by name: the module and the function, which is imported when it is asked for."""
 
+MOST_LEFT: dict[str, int] = {"c": 1000}
+"""By engine that finds loops itself: the length from which on a program is long in spite of its
+loops. It is given the program without loops then."""
+
 
 def engine_named(name: str) -> Callable[[Program], Executable]:
     """Return the engine of a name.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from gradwrap.compiler.program import Loop
 
 
+MANY_BITS = 1024
+
+
 class Unit(NamedTuple):
     """What is performed at one time: a group of a shape, or one step that is in no group."""
 
@@ -30,41 +33,56 @@ def scheduled(
     shape_of: Callable[[Instr], tuple[int, ...] | None],
     *,
     writes: bool = False,
+    reach: int | None = None,
 ) -> list[Unit]:
     """Return the units of a body, in an order in which they can be performed.
 
     `shape_of` says of which shape's group an instruction can be a member; None if of no group. What
     a group sums or writes is there only when it is done: no other member can use it. With `writes`,
-    several members may add to one array.
+    several members may add to one array. The
+    members of a group are no more than `reach` steps apart.
     """
     units: list[Unit] = []
     needs: list[int] = []  # for each unit a set of bits: the units it needs, directly or not
     maker: dict[int, int] = {}
-    open_groups: dict[tuple[int, ...], int] = {}
+    open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
+    """By shape: the group that takes members, and the number of its first step."""
     late: dict[int, str] = {}
-    for step in body:
+    window = len(body) if reach is None else reach
+    base = 0  # the unit that the first bit stands for
+    for at, step in enumerate(body):
         makers = {maker[index] for index in used(step) if index in maker}
         wanted = 0
         for number in makers:
-            wanted |= needs[number] | 1 << number
+            if number >= base:
+                wanted |= needs[number] | 1 << number - base
         shape = shape_of(step) if isinstance(step, Instr) else None
-        group = None if shape is None else open_groups.get(shape)
+        group = None
+        if shape is not None and shape in open_groups and at - open_groups[shape][1] <= window:
+            group = open_groups[shape][0]
         if group is not None and not (
-            any(needs[number] >> group & 1 for number in makers if number != group)
+            any(needs[number] >> group - base & 1 for number in makers if base <= number != group)
             or _needs_done(step, maker, group, late, writes=writes)
         ):
             units[group].steps.append(step)
-            gained = wanted & ~(needs[group] | 1 << group)
+            gained = wanted & ~(needs[group] | 1 << group - base)
             if gained:
-                for number, before in enumerate(needs):
-                    if number == group or before >> group & 1:
+                # what was begun so long before can need nothing of the group
+                for number in range(max(base, group - window), len(needs)):
+                    before = needs[number]
+                    if number == group or before >> group - base & 1:
                         needs[number] = before | gained
         else:
             group = len(units)
+            if group - base > 2 * window + MANY_BITS:  # nothing older can take members
+                oldest = group - 2 * window
+                for number in range(base, group):
+                    needs[number] = needs[number] >> oldest - base if number >= oldest else 0
+                wanted, base = wanted >> oldest - base, oldest
             units.append(Unit(shape, [step]))
             needs.append(wanted)
             if shape is not None:
-                open_groups[shape] = group
+                open_groups[shape] = (group, at)
         for index in given(step):
             maker[index] = group
             if shape is not None and isinstance(step, Instr) and not is_elementwise(step):

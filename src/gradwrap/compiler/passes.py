@@ -34,6 +34,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.compiler.signs import absorb_signs
 from gradwrap.compiler.tracing import Traced, Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -248,6 +249,9 @@ def simplified(program: Program, *, merge_keys: bool) -> None:
     _Walk(program, merge_keys).run()
     remove_overwritten(program)
     remove_dead(program)
+    if merge_keys:
+        absorb_signs(program)
+        remove_dead(program)
 
 
 def _equal_constants(program: Program) -> dict[int, Any]:

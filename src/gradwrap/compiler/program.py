@@ -72,7 +72,7 @@ whose `fn` is an `Inner` is a loop itself (`loops.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -248,6 +248,19 @@ class Program:
         self.values.append(value)
         return Ref(len(self.values) - 1)
 
+    def copy(self) -> Program:
+        """Return the same program, with blocks of its own."""
+        constants = dict(self.constants)
+        return replace(self, root=_copied(self.root), constants=constants, notes=[*self.notes])
+
+    def length(self) -> int:
+        """Count operations, those of a loop once."""
+        return sum(
+            len(step.rows) if isinstance(step, Loop) else 1
+            for block in self.blocks()
+            for step in block.body
+        )
+
     def blocks(self) -> Iterator[Block]:
         """All blocks, each before its branches."""
         waiting = [self.root]
@@ -255,6 +268,11 @@ class Program:
             block = waiting.pop()
             yield block
             waiting.extend(reversed(block.branches.values()))
+
+
+def _copied(block: Block) -> Block:
+    branches = {found: _copied(branch) for found, branch in block.branches.items()}
+    return replace(block, body=[*block.body], branches=branches)
 
 
 # Operations ---------------------------------------------------------------------------------------
@@ -368,39 +386,50 @@ LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.floa
 
 
 def refs(nest: Any) -> list[int]:
-    """The numbers of the values that are named in a nest of arguments, with those of loops."""
+    """The numbers of the values that are named in a nest of arguments, from the last to the first."""
     found: list[int] = []
-    waiting: list[Any] = [nest]
-    while waiting:
-        one = waiting.pop()
-        kind = type_of(one)
-        if kind in LITERALS:
-            continue
-        if kind is Ref:
-            found.append(one.index)
-        elif kind is TUPLE or kind is LIST:
-            waiting.extend(one)
-        elif kind is SLICE:
-            waiting.extend((one.start, one.stop, one.step))
-        elif kind is Prev:
-            waiting.append(one.init)
-        elif kind is Turn:
-            found.append(one.stack.index)
-        elif isinstance(one, (TUPLE, LIST)) and kind is not Cur:
-            waiting.extend(one)
+    _collect(nest, found)
     return found
 
 
-def used(step: Instr | Loop) -> Iterator[int]:
+def _collect(nest: Any, found: list[int]) -> None:
+    kind = type_of(nest)
+    if kind in LITERALS:
+        return
+    if kind is TUPLE or kind is LIST:
+        for part in reversed(nest):
+            kind = type_of(part)
+            if kind is Ref:
+                found.append(part.index)
+            elif kind not in LITERALS:
+                _collect(part, found)
+    elif kind is Ref:
+        found.append(nest.index)
+    elif kind is SLICE:
+        for bound in (nest.step, nest.stop, nest.start):
+            if type_of(bound) not in LITERALS:
+                _collect(bound, found)
+    elif kind is Prev:
+        _collect(nest.init, found)
+    elif kind is Turn:
+        found.append(nest.stack.index)
+    elif isinstance(nest, (TUPLE, LIST)) and kind is not Cur:
+        for part in reversed(nest):
+            _collect(part, found)
+
+
+def used(step: Instr | Loop) -> list[int]:
     """The numbers of the values that an instruction or a loop reads."""
+    found: list[int] = []
     if isinstance(step, Loop):
         for row in step.rows:
-            yield from refs(row.args)
-            yield from refs(row.kw)
-    else:
-        yield from refs(step.args)
-        if step.kw:
-            yield from refs(step.kw)
+            _collect(row.args, found)
+            _collect(row.kw, found)
+        return found
+    _collect(step.args, found)
+    if step.kw:
+        _collect(step.kw, found)
+    return found
 
 
 def given(step: Instr | Loop) -> tuple[int, ...]:

@@ -100,6 +100,8 @@ class SourceText:
     def __init__(self, program: Program) -> None:
         self.values: Any = program.values
         self.scope: dict[str, Any] = {"np": np, "Missed": Missed}
+        self.filled: set[int] = set()
+        """Arrays of zeros that are filled before they are read."""
         self.imports: dict[str, str] = {}
         self.modules: set[str] = set()
         """Modules of SciPy, of which functions are called."""
@@ -137,7 +139,8 @@ class SourceText:
             is_number = not self.values[instr.out].is_ndarray
             return text if is_number else f'{text}.copy("K")'
         if name == "zeros":
-            return self.new_array("zeros", Value(args[0], args[1], is_ndarray=True))
+            function = "empty" if instr.out in self.filled else "zeros"
+            return self.new_array(function, Value(args[0], args[1], is_ndarray=True))
         if name == "array":
             return f"np.array({self._nest(args[0], state)}, {self._literal(args[1])})"
         if isinstance(fn, Attribute):

@@ -140,6 +140,9 @@ class Writer(SourceText):
     def _body(self, block: Block, state: State, depth: int) -> None:
         live = self._live_out[0][id(block)]
         body = chunked(self.program, block.body, live) if self.in_chunks else block.body
+        for step in body:
+            if isinstance(step, Chunk):
+                self.filled |= step.fills
         self.steps(body, live, state, depth)
 
     def steps(
@@ -338,20 +341,32 @@ class Writer(SourceText):
             before.append(f"{name} = 0.0")
         targets: dict[int, str] = {}
         for chain in chunk.writes:
-            targets[chain[-1].out] = self._owned(chain, state, depth, dying)
+            target = targets[chain[-1].out] = self._owned(chain, state, depth, dying)
+            if chain[0].args[0].index in chunk.fills:
+                size = self.values[chain[-1].out].shape[0]
+                start, stop, _ = chain[0].args[1].indices(size)
+                before += [f"{target}[:{start}] = 0.0"] if start else []
+                before += [f"{target}[{stop}:] = 0.0"] if stop < size else []
         scratch = self._scratch(chunk, inner, outs)
         for line in before:
             self.line(depth, line)
         count = chunk.elements
         for number, name in enumerate(scratch.names):
             self.line(depth, f"{prefix}w{number} = {name}")
-        self.line(depth, f"for i in range(0, {count}, {chunk.size}):")
-        self.line(depth + 1, f"j = i + {chunk.size}")
-        if count % chunk.size and scratch.names:
-            self.line(depth + 1, f"if j > {count}:")
+        rest, (shorter, length) = count % chunk.size, (f"j > {count}", f"{count} - i")
+        if chunk.descends:
+            shorter, length = f"j < {chunk.size}", "j"
+            self.line(depth, f"for j in range({count}, 0, -{chunk.size}):")
+            start = f"j - {chunk.size}"
+            self.line(depth + 1, f"i = {f'max({start}, 0)' if rest else start}")
+        else:
+            self.line(depth, f"for i in range(0, {count}, {chunk.size}):")
+            self.line(depth + 1, f"j = i + {chunk.size}")
+        if rest and scratch.names:
+            self.line(depth + 1, f"if {shorter}:")
             for number in range(len(scratch.names)):
                 name = f"{prefix}w{number}"
-                self.line(depth + 2, f"{name} = {name}[: {count} - i]")
+                self.line(depth + 2, f"{name} = {name}[:{length}]")
         for line in pieces:
             self.line(depth + 1, line)
         for instr in chunk.instrs:
@@ -372,15 +387,27 @@ class Writer(SourceText):
             text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
             self.line(depth + 1, text)
         for chain in chunk.writes:
-            target = targets[chain[-1].out]
-            size = self.values[chain[-1].out].shape[0]
-            for instr in chain:
-                start, stop, _ = instr.args[1].indices(size)
-                shifted = "i:j" if start == 0 else f"i + {start}:j + {start}"
-                if stop < size and count % chunk.size:
-                    shifted = f"{shifted.split(':', maxsplit=1)[0]}:min(j + {start}, {stop})"
-                amount = self.text(instr.args[2], inner)
-                self.line(depth + 1, f"{target}[{shifted}] += {amount}")
+            self._additions(chain, chunk, targets[chain[-1].out], inner, depth + 1)
+
+    def _additions(
+        self, chain: list[Instr], chunk: Chunk, target: str, inner: State, depth: int
+    ) -> None:
+        """Write the additions of a piece to slices of one array."""
+        size = self.values[chain[-1].out].shape[0]
+        for instr in chain:
+            start, stop, _ = instr.args[1].indices(size)
+            low, high = ("i", "j") if start == 0 else (f"i + {start}", f"j + {start}")
+            if stop < size and chunk.elements % chunk.size and not chunk.descends:
+                high = f"min({high}, {stop})"
+            place = f"{target}[{low}:{high}]"
+            amount = self.text(instr.args[2], inner)
+            if instr.args[0].index in chunk.fills:
+                self.imports["add"] = "numpy"
+                self.scope["add"] = np.add
+                zero = self._constant(0.0, self.values[instr.out].dtype)
+                self.line(depth, f"add({amount}, {zero}, {place})")
+            else:
+                self.line(depth, f"{place} += {amount}")
 
     def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
         """The line that takes a piece of an array, whose axes are joined first."""

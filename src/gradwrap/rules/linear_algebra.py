@@ -54,7 +54,10 @@ def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     length = g.shape[-1]
     here = xp.eye(rows, length, k=min(offset, 0), dtype=g.dtype, device=x_meta.device)
     there = xp.eye(length, columns, k=max(offset, 0), dtype=g.dtype, device=x_meta.device)
-    return xp.matmul(here * g[..., None, :], there)
+    if length == rows:
+        return g[..., :, None] * there
+    whole = here * g[..., None, :]
+    return whole if length == columns else xp.matmul(whole, there)
 
 
 def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:

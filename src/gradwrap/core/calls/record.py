@@ -207,16 +207,18 @@ class Tape(Call):
         x = rule.arrays[index]
         meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
         lines = [f"if {x}_n is None: return plain(out)", *self._unless_silent(f"{x}_n.meta.level")]
+        formula = rule.formula_of(index)
         if rule.same and len(rule.arrays) == 2:
-            formula = rule.formula_of(index)
             lines += [f"if type({scalar}) in (float, int):"]
             if formula is not None and formula.function is passes:
                 lines += [f"    if {x}_n.meta.level: return V(out, {x}_n)"]
             edge = f"return V(out, Node({self._edge(index)}, {x}_n.meta, bound))"
             lines += [f"    {edge}"]
+        lines += [f"meta = {meta}"]
+        if formula is not None and formula.function is passes:
+            lines += [f"if meta is {x}_n.meta and meta.level: return V(out, {x}_n)"]
         keep, op = self._keep([index], "meta.level", [x])
-        made = f"return V(out, Node({self._edge(index)}, meta, {op}))"
-        return [*lines, f"meta = {meta}", *keep, made]
+        return [*lines, *keep, f"return V(out, Node({self._edge(index)}, meta, {op}))"]
 
     def _record_many(self, active: list[int]) -> list[str]:
         keep, op = self._keep(active, "level")

@@ -8,6 +8,7 @@ gives the newest node first.
 from __future__ import annotations
 
 from heapq import heappush
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.modes import entered
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from gradwrap.core.library.backend import Backend
 
 Pending = list[Any]
+
+
+def _references(arrival: Pending) -> int:
+    return getrefcount(arrival[1])
+
+
+_OWN_REFERENCES = _references([None, [], False])
 
 
 def arrive(  # noqa: PLR0913  the state of the pass
@@ -80,15 +88,21 @@ def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
 
 
 def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
-    """Let the sum be in a buffer of the pass's own; give the backend that can add values there."""
-    node, total, owned = arrival
-    if total is None:
-        arrival[1] = entered(zeros_of(backend.namespaces[type_of(values)], node.meta))
+    """Let the sum be in a buffer of the pass's own; give the backend that can add values there.
+
+    What a formula has made, and nothing else refers to, is such a buffer.
+    """
+    if arrival[1] is None:
+        zeros = zeros_of(backend.namespaces[type_of(values)], arrival[0].meta)
+        arrival[1] = entered(zeros)
         return backend
+    is_own = arrival[2] or _references(arrival) == _OWN_REFERENCES
+    total = arrival[1]
     if backend.depth or type(total) not in backend.native_types:
         backend = _deeper(backend, total)
-    if not owned:
-        arrival[1] = entered(backend.copy(total))
+    if not is_own or not (arrival[2] or backend.owns_buffer(total)):
+        total = backend.copy(total)
+    arrival[1] = entered(total)
     return backend
 
 
