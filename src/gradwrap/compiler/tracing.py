@@ -863,7 +863,9 @@ class TraceBackend(NumPyBackend):
         return isinstance(value, Tracer) or super().is_array(value)
 
     def asarray(self, value: Any, like: Any = None) -> Any:
-        return _asarray(value)
+        if like is None or not isinstance(value, Tracer) or isinstance(value.value, NDARRAY):
+            return _asarray(value)
+        return value.tape.record(array, "array", (value, value.dtype))  # without axes, as `like`
 
     def concrete(self, array: Any) -> Any:
         return _real(array)
