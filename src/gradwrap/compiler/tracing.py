@@ -305,6 +305,11 @@ class Tape:
         made = self.new(result)
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, made.index, views, line))
+        if views:
+            made.shares = True
+            for arg in args:
+                if isinstance(arg, Tracer):
+                    arg.shares = True
         return self._measured(made) if name in MEASURED else made
 
     def _several(
@@ -351,7 +356,7 @@ class Tape:
 
     def _user_frame(self, most: int) -> FrameType | None:
         """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
-        frame: FrameType | None = sys._getframe(3)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame: FrameType | None = _frame(3)
         known = self._user_code
         for _ in range(most):
             if frame is None:
@@ -366,6 +371,11 @@ class Tape:
                 break
             frame = frame.f_back
         return None
+
+
+def _frame(depth: int) -> FrameType:
+    """The frame of a caller of the function that calls this."""
+    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
 
 
 def _package_of(frame: FrameType) -> str:
@@ -481,7 +491,7 @@ PLAIN = (
 class Tracer:
     """A real array or number, and its number in the program."""
 
-    __slots__ = ("__weakref__", "index", "tape", "value")
+    __slots__ = ("__weakref__", "index", "shares", "tape", "value")
     __array_priority__: float = 500.0
     __hash__: Any = None  # as NumPy's arrays
 
@@ -491,6 +501,8 @@ class Tracer:
         self.value: Any = value
         self.index: int = index
         self.tape: Tape = tape
+        self.shares: bool = False
+        """Whether it is a view of another, or another of it."""
 
     shape: Any = property(lambda self: self.value.shape)
     dtype: Any = property(lambda self: self.value.dtype)
@@ -542,12 +554,15 @@ class Tracer:
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
-        make = CREATION.get(function)
+        make = CREATION.get(function) or DECIDED.get(function)
         if make is not None:
             return make(*args, **kwargs)
         path = _path_of(function)
         if function in WRITING or not path or kwargs.get("out") is not None:
-            raise tape.refuse(f"it calls np.{path or function.__name__}, which writes in place")
+            raise tape.refuse(
+                f"it calls np.{path or function.__name__}, which writes in place{tape.place()}. "
+                "Fix: write y[key] = value, to a copy"
+            )
         kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
         name = "flatnonzero" if path == "where" and len(args) == 1 else path
         if name == "flatnonzero":
@@ -633,6 +648,11 @@ class ArrayTracer(Tracer):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
+        if self.shares and _package_of(_frame(1)) not in {*LIBRARIES, "scipy"}:
+            raise self.tape.refuse(
+                f"it writes to an array that has views, or is one{self.tape.place()}. "
+                "Fix: write to a copy before parts of it are taken"
+            )
         self.index: int = self._written(setitem, "setitem", key, value)
 
     def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
@@ -821,6 +841,22 @@ CREATION: dict[Any, Any] = {
     np.empty_like: _like(0),
     np.full_like: _full_like,
 }
+
+
+def _all_close(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
+    """Decide as `np.allclose` does; the answer is one of the values that are looked at."""
+    return bool(np.all(np.isclose(a, b, *args, **kwargs)))
+
+
+def _all_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Decide as `np.array_equal` does."""
+    if np.shape(a1) != np.shape(a2):
+        return False
+    same = np.equal(a1, a2)
+    return bool(np.all(same | (np.isnan(a1) & np.isnan(a2)) if equal_nan else same))
+
+
+DECIDED: dict[Any, Any] = {np.allclose: _all_close, np.array_equal: _all_equal}
 OWN: dict[str, Any] = {
     "asarray": _asarray,
     "astype": _astype,
@@ -917,6 +953,8 @@ class TraceBackend(NumPyBackend):
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
             return super().laid_out(array, like)
+        if isinstance(like, NDARRAY) and not like.ndim:
+            return self.asarray(array, like)
         if like is None and not array.flags.c_contiguous:
             return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
         return array
