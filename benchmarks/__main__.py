@@ -80,6 +80,9 @@ def hand_out(  # noqa: PLR0913  the parts of a table
         options.markdown.write_text(text, encoding="utf-8")
     if options.into is not None:
         rivalry = [remark for remark in remarks if "geometric mean" in remark]
+        if options.no_first_calls:
+            shown = [i for i, title in enumerate(head) if title not in first_heads(peers)]
+            head, rows = [head[i] for i in shown], [[row[i] for i in shown] for row in rows]
         put_into(options.into, name, head, rows, [what, *rivalry])
 
 
@@ -90,6 +93,7 @@ class _Options(argparse.Namespace):
     peer: list[str]
     markdown: Path | None
     into: Path | None
+    no_first_calls: bool
 
 
 def add_peer_options(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +105,9 @@ def add_peer_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     parser.add_argument("--into", metavar="PAGE", type=Path, help="and into this page")
+    parser.add_argument(
+        "--no-first-calls", action="store_true", help="leave their times out of the page"
+    )
 
 
 def chosen_peers(options: Any, peers: Sequence[Callable[[], Peer]]) -> Sequence[Callable[[], Peer]]:
@@ -181,7 +188,9 @@ def first_cells(firsts: Mapping[str, float], peers: Sequence[Peer]) -> list[str]
 def rivals(times: Mapping[str, Mapping[str, float]], peers: Sequence[Peer]) -> list[str]:
     """Compare the engines of gradwrap's compiler with the other libraries that compile."""
     others = [peer.name for peer in peers if peer.compiles and peer.name not in ENGINES]
-    lines = [compared(times, engine, other) for engine in ENGINES for other in others]
+    titles = {peer.name: peer.title for peer in peers}
+    engines = [engine for engine in ENGINES if engine in titles]
+    lines = [compared(times, engine, other, titles) for engine in engines for other in others]
     return [line for line in lines if line]
 
 

@@ -77,10 +77,13 @@ def seconds_or_less(seconds: float | None) -> str:
     return f"{number(seconds)} s" if seconds >= 1 else f"{1e3 * seconds:.0f} ms"
 
 
-def compared(times: Mapping[str, Mapping[str, float]], one: str, other: str) -> str:
+def compared(
+    times: Mapping[str, Mapping[str, float]], one: str, other: str, titles: Mapping[str, str]
+) -> str:
     """Say how often one candidate is at least as fast as another, and by how much on the whole.
 
     `times` has the seconds of the candidates, by workload; those that lack one do not count.
+    `titles` are what to call candidates.
     """
     ratios = {
         name: found[one] / found[other] for name, found in times.items() if {one, other} <= {*found}
@@ -90,8 +93,8 @@ def compared(times: Mapping[str, Mapping[str, float]], one: str, other: str) -> 
     mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
     ahead = [name for name, ratio in ratios.items() if ratio <= 1]
     return (
-        f"{one} / {other}: geometric mean {number(mean)}; at least as fast on {len(ahead)} of "
-        f"{len(ratios)}: {', '.join(ahead) or 'none'}"
+        f"{titles[one]} over {titles[other]}: geometric mean {number(mean)}; at least as fast on "
+        f"{len(ahead)} of {len(ratios)}: {', '.join(ahead) or 'none'}"
     )
 
 

@@ -40,6 +40,7 @@ class _Options(argparse.Namespace):
     peer: list[str]
     markdown: Path | None
     into: Path | None
+    no_first_calls: bool
 
 
 def main(argv: Sequence[str] | None = None) -> int:

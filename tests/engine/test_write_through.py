@@ -63,6 +63,18 @@ def what_shares_a_tangent_stays(x: Any) -> Any:
     return u + v * 2.0 + w * 3.0
 
 
+def what_has_the_tangent_of_a_part_stays(x: Any) -> Any:
+    u = 1.0 * x
+    shifted = u[1:] + 2.0
+    shifted[0] *= 3.0
+    remainder = np.mod(np.transpose(u)[:2], 0.7)
+    remainder[1] = x[3]
+    positive = +np.reshape(u, (2, 2))[0]
+    positive -= positive * x[0]
+    u[2] = shifted[1]
+    return u * np.sum(shifted) + np.sum(remainder * positive)
+
+
 def from_overlapping_parts(x: Any) -> Any:
     u = 1.0 * x
     u[1:] = u[:-1]
@@ -91,6 +103,7 @@ def of_another_shape(x: Any) -> Any:
 
 
 PROGRAMS = [
+    what_has_the_tangent_of_a_part_stays,
     fill,
     slices,
     rows,

@@ -81,10 +81,11 @@ def test_first_calls_are_timed_and_compiled(engine: Callable[[], Peer]) -> None:
 
 def test_engines_are_compared_where_both_were_measured() -> None:
     times = {"a": {"c": 1.0, "jax": 4.0}, "b": {"c": 1.0, "jax": 0.25}, "d": {"c": 1.0}}
-    assert compared(times, "c", "jax") == (
-        "c / jax: geometric mean 1.00; at least as fast on 1 of 2: a"
+    titles = {"c": "compiled", "jax": "JAX", "torch": "PyTorch"}
+    assert compared(times, "c", "jax", titles) == (
+        "compiled over JAX: geometric mean 1.00; at least as fast on 1 of 2: a"
     )
-    assert compared(times, "c", "torch") == ""
+    assert compared(times, "c", "torch", titles) == ""
 
 
 def test_a_workload_that_runs_eagerly_says_so() -> None:

@@ -81,8 +81,10 @@ class _Signs:
         return known and any(type(arg) is Ref for arg in step.args)
 
     def _is_real(self, index: int) -> bool:
+        """Tell if a value is of real numbers; those of half precision soon become infinite."""
         value = self.program.values[index]
-        return getattr(value.dtype, "kind", "") == "f" and not value.is_number
+        is_float = getattr(value.dtype, "kind", "") == "f" and value.dtype.itemsize > 2
+        return is_float and not value.is_number
 
     def _free(self) -> set[int]:
         """The values whose readers can all take in a sign."""
@@ -230,9 +232,8 @@ ARITHMETIC: dict[str, Callable[[_Signs, Instr], None]] = {
     "add": _Signs.sum,
     "subtract": _Signs.difference,
 }
-
-
 SCALING = frozenset({"negative", "multiply", "divide"})
+"""What has the sign of one of its arguments."""
 
 
 def _of(fn: Any, args: tuple[Any, ...], step: Instr) -> Instr:

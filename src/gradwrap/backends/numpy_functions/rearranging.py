@@ -230,7 +230,7 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
 @implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     """Slice between the first and the last that is not zero, in all examples of `vmap` alike."""
-    if is_scalar(filt):
+    if is_scalar(filt) or not as_axes(axis, filt.ndim):
         return filt
     used: Any = on_host(innermost(filt)) != 0
     used = used.reshape(math.prod(used.shape[: used.ndim - filt.ndim]), *filt.shape)

@@ -69,6 +69,8 @@ def _write_with_tangent(variable: Any, key: Any, value: Any) -> bool:
             return False
         if not variable._backend.owns_buffer(tangent.value):
             return False
+    elif view_of(tangent.value) is not None:  # a sum with a number has the tangent of its argument
+        return False
     variable._backend.write(variable._value, key, data)
     variable._is_array = True
     tangent.value[key] = pushed

@@ -94,8 +94,9 @@ def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
 def passes(xp: Any, g: Any) -> Any:  # noqa: ARG001  the form of a formula
     """The cotangent passes unchanged.
 
-    Where the other argument is a number and the transform is the only one to see the graph,
-    nothing is recorded at all: the result takes the place of the argument in the graph.
+    Where the other argument is a number, or a plain array that changes neither shape nor dtype,
+    and the transform is the only one to see the graph, nothing is recorded at all: the result takes
+    the place of the argument in the graph.
     """
     return g
 
