@@ -11,6 +11,8 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.core.values.tree import flatten
+from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,3 +150,85 @@ def test_jacobians_at_untracked_variables_are_those_at_arrays(transform: Any) ->
     at = grad(lambda y: np.sum(y**2))
     assert np.array_equal(transform(f)(made), transform(f)(gw.wrap(X)))
     assert np.array_equal(transform(lambda x: at(f(x)))(X), transform(lambda x: 2.0 * f(x))(X))
+
+
+TABLE = np.arange(6.0) ** 2
+
+
+def test_arrays_of_the_surroundings_are_converted_and_read_at_computed_places() -> None:
+    def f(x: Any) -> Any:
+        places = gnp.argsort(x)
+        w = gnp.array(TABLE)
+        w[0] = x[0]
+        total = np.sum(TABLE[places] * x) + np.sum(w * gnp.asarray(TABLE, dtype=float))
+        return total + TABLE[gnp.argmax(x)] * x[1] + np.sum(gnp.array([TABLE[1], 2.0]) * x[:2])
+
+    compiled: Any = gw.compile(grad(f))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (X, -X, X**2):
+            assert np.array_equal(compiled(x), grad(f)(x))
+    assert len(compiled.programs) == 1
+    assert "Missed" not in compiled.source
+
+
+def test_arrays_without_axes_stay_arrays() -> None:
+    def of_parts(p: Any) -> Any:
+        return np.sum(np.tanh(p["w"] * p["b"])) + p["b"] ** 2
+
+    kinds: dict[str, tuple[Callable[..., Any], Any]] = {
+        "gradient": (grad(lambda x: np.sin(x) * x**2), np.array(0.5)),
+        "number": (grad(lambda x: np.sin(x) * x**2), np.float64(0.5)),
+        "container": (grad(of_parts), {"w": X, "b": np.array(0.3)}),
+        "sum": (lambda x: (gnp.asarray(np.sum(x)), np.sum(x), x[0], x[0, ...]), X),
+    }
+    for function, x in kinds.values():
+        compiled: Any = gw.compile(function)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(2):
+                found, wanted = flatten(compiled(x))[0], flatten(function(x))[0]
+                assert list(map(type, found)) == list(map(type, wanted))
+                assert all(map(np.array_equal, found, wanted))
+
+
+def test_decisions_of_numpy_are_branches() -> None:
+    def root(a: Any) -> Any:
+        x, before = a, a + 1.0
+        while not np.allclose(x, before, rtol=1e-10):
+            x, before = 0.5 * (x + a / x), x
+        return np.sum(x) if np.array_equal(x, x * 1.0) else np.sum(a)
+
+    compiled: Any = gw.compile(grad(root))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for a in (np.array([2.0, 3.0]), np.array([2.1, 3.1]), np.array([50.0, 3.0])):
+            assert np.array_equal(compiled(a), grad(root)(a))
+    assert compiled.programs
+
+
+def test_writes_to_views_of_what_transforms_give_are_seen() -> None:
+    def f(x: Any) -> Any:
+        matrix = gw.hessian(lambda x: np.sum(x**4))(x)
+        row = matrix[1]
+        row[:] = 0.0
+        return matrix
+
+    compiled: Any = gw.compile(f)
+    x = np.zeros(3)  # where the write changes nothing
+    with pytest.warns(CompileWarning, match=r"views, or is one \(line \d+ of f\)"):
+        compiled(x)
+    assert np.array_equal(compiled(x + 1.0), f(x + 1.0))
+
+
+def test_what_is_rounded_to_single_precision_is_compared_as_that() -> None:
+    def f(x: Any) -> Any:
+        return np.cumsum(np.exp(np.sin(x) * 3.0) / 7.0) * np.float64(1.5)
+
+    x = RNG.standard_normal(400).astype(np.float32)
+    compiled: Any = gw.compile(f, engine="c")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(x)
+    assert compiled(x).dtype == np.float64
+    np.testing.assert_allclose(compiled(x), f(x), rtol=1e-5)

@@ -29,8 +29,9 @@ from gradwrap.core.levels.wrapper import (
     lay_out,
     one_array,
 )
-from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
     @functools.wraps(native)
     def maker(*args: Any, **options: Any) -> Any:
         variable = first_variable([*args, *options.values()])
+        if variable is None and is_traced():
+            args = map_leaves(_held, args)
+            variable = first_variable(args)
         if variable is None:
             found = native(*args, **options)
             if name.startswith("empty") and is_traced():
@@ -105,6 +109,14 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
         return make(variable.__array_namespace__(), library, native, args, options)
 
     return maker
+
+
+def _held(value: Any) -> Any:
+    """Wrap what stands for an array of the surroundings while a function is traced."""
+    backend = by_type.get(type_of(value))
+    if backend is None or backend.concrete(value) is value:
+        return value
+    return variable_class(backend)(value)
 
 
 def _converted(

@@ -195,7 +195,8 @@ class Compiled(Generic[P, R]):
             raise CompileError(f"this call runs eagerly: {entry.reason}")
         found = entry.executable.call(*filter(self._inputs(call), call.leaves))
         wanted, tree = flatten(self._function(*args, **kwargs))
-        problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, False)
+        given = call.leaves
+        problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, given)
         if problem:
             raise CompileError(f"the program of {self!r} differs from the function: {problem}")
         lines = [
@@ -356,12 +357,12 @@ class Compiled(Generic[P, R]):
         assert surroundings is not None
         found, problem = self._attempted(entry, call)
         wanted = self._function(*call.args, **call.kwargs)  # an error leaves the entry new
-        problem = problem or _differing(entry, wanted, found)
+        problem = problem or _differing(entry, wanted, found, call.leaves)
         if problem and surroundings.replaces:
             surroundings.compare_contents()
             entry.restart()
             found, problem = self._attempted(entry, call)
-            problem = problem or _differing(entry, wanted, found)
+            problem = problem or _differing(entry, wanted, found, call.leaves)
         changed = "" if problem else surroundings.changed()
         entry.own_changes = entry.own_changes + 1 if changed else 0
         if entry.own_changes > 1:
@@ -642,10 +643,10 @@ def _named(
 # Comparing results --------------------------------------------------------------------------------
 
 
-def _differing(entry: _Entry, wanted: Any, found: Sequence[Any]) -> str:
+def _differing(entry: _Entry, wanted: Any, found: Sequence[Any], given: Sequence[Any]) -> str:
     """Say how the results of an entry's program differ from those of the function."""
     handed, tree = flatten(wanted)
-    problem = "another structure" if tree != entry.tree else _mismatch(handed, found, False)
+    problem = "another structure" if tree != entry.tree else _mismatch(handed, found, given)
     return problem and f"its program gives {problem}. This is a defect of gradwrap"
 
 
@@ -667,7 +668,7 @@ def _made(
 def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:
     """Say how a program's results differ from those of its trace; "" if they do not."""
     try:
-        return _mismatch(wanted, executable.call(*given), exactly=executable.exact)
+        return _mismatch(wanted, executable.call(*given), None if executable.exact else given)
     except Exception as error:  # noqa: BLE001  there is another engine
         return f"{type(error).__name__}: {error}"
 
@@ -676,8 +677,19 @@ TOLERANCE = 1 << 14
 """How many units in the last place of its largest element an output may differ by."""
 
 
-def _mismatch(wanted: Sequence[Any], found: Sequence[Any], exactly: bool) -> str:
-    """Say how the leaves of results differ; "" if they do not."""
+def _precision(values: Sequence[Any]) -> float:
+    """The distance from 1 to the next number of the least precise dtype of arrays."""
+    dtypes = [value.dtype for value in values if hasattr(value, "dtype")]
+    return max((float(np.finfo(one).eps) for one in dtypes if one.kind in "fc"), default=0.0)
+
+
+def _mismatch(wanted: Sequence[Any], found: Sequence[Any], given: Sequence[Any] | None) -> str:
+    """Say how the leaves of results differ; "" if they do not by more than rounding.
+
+    What is computed of single precision is rounded as that is, also where it is double in the end.
+    Without the arguments that were given, results are compared bit by bit.
+    """
+    coarsest = 0.0 if given is None else _precision(given)
     if len(wanted) != len(found):
         return f"{len(found)} outputs in place of {len(wanted)}"
     for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
@@ -693,7 +705,8 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], exactly: bool) -> str
         if np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"):
             continue
         distance = _ulps(a, b)
-        if exactly or not distance <= TOLERANCE:
+        allowed = TOLERANCE * max(1.0, coarsest / _precision([a])) if a.dtype.kind in "fc" else 0.0
+        if given is None or not distance <= allowed:
             return f"other values, {distance:.3g} ulp away, output {number}"
     return ""
 

@@ -65,6 +65,7 @@ class Source:
         by_module: dict[str, list[str]] = {}
         for name, module in writer.imports.items():
             by_module.setdefault(module, []).append(name)
+        lines += [f"import {module}" for module in sorted(writer.modules)]
         lines += [f"from {m} import {', '.join(sorted(n))}" for m, n in sorted(by_module.items())]
         lines.append("")
         for name, value in writer.scope.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,6 +103,8 @@ class SourceText:
         self.filled: set[int] = set()
         """Arrays of zeros that are filled before they are read."""
         self.imports: dict[str, str] = {}
+        self.modules: set[str] = set()
+        """Modules of SciPy, of which functions are called."""
         self._literals: dict[Any, str] = {}
 
     def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
@@ -200,6 +203,11 @@ class SourceText:
         first, _, rest = name.partition(".")
         if rest in ("reduce", "accumulate", "outer", "reduceat"):
             return f"{self._imported(first, instr)}.{rest}"
+        if first == "scipy":
+            module = ".".join(name.split(".")[:2])
+            self.modules.add(module)
+            self.scope["scipy"] = import_module("scipy")
+            return name
         if name.startswith("kernel"):  # of the c engine
             self.scope[name] = instr.fn
             return name

@@ -41,8 +41,8 @@ from gradwrap.compiler.program import (
 )
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
-from gradwrap.core.levels.modes import new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.modes import foreign_calls, new_arrays
+from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
@@ -305,6 +305,11 @@ class Tape:
         made = self.new(result)
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, made.index, views, line))
+        if views:
+            made.shares = True
+            for arg in args:
+                if isinstance(arg, Tracer):
+                    arg.shares = True
         return self._measured(made) if name in MEASURED else made
 
     def _several(
@@ -337,6 +342,13 @@ class Tape:
         self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
         return found
 
+    def place(self) -> str:
+        """Say which line of the user's code is being run."""
+        frame = self._user_frame(40)
+        while frame is not None and _package_of(frame) in {*LIBRARIES, "scipy"}:
+            frame = frame.f_back
+        return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
+
     def _line(self) -> int:
         """The line of the user's code that is being run; 0 in a backward pass."""
         frame = self._user_frame(12)
@@ -344,7 +356,7 @@ class Tape:
 
     def _user_frame(self, most: int) -> FrameType | None:
         """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
-        frame: FrameType | None = sys._getframe(3)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame: FrameType | None = _frame(3)
         known = self._user_code
         for _ in range(most):
             if frame is None:
@@ -352,14 +364,24 @@ class Tape:
             code = frame.f_code
             is_users = known.get(code)
             if is_users is None:
-                module: str = frame.f_globals.get("__name__") or ""
-                is_users = known[code] = module.partition(".")[0] not in LIBRARIES
+                is_users = known[code] = _package_of(frame) not in LIBRARIES
             if is_users:
                 return frame
             if code.co_name == "backward_pass":
                 break
             frame = frame.f_back
         return None
+
+
+def _frame(depth: int) -> FrameType:
+    """The frame of a caller of the function that calls this."""
+    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+
+def _package_of(frame: FrameType) -> str:
+    """The package of the code that a frame runs."""
+    module: str = frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0]
 
 
 def shares(result: Any, args: Any) -> bool:
@@ -399,6 +421,15 @@ def _path_of(function: Any) -> str:
         if found is function:
             return path
     return ""
+
+
+def _is_found(path: str) -> bool:
+    """Tell if there is an object of a dotted name, which source can name."""
+    package, *names = path.split(".")
+    found: Any = sys.modules.get(package)
+    for name in names:
+        found = getattr(found, name, None)
+    return found is not None
 
 
 def _is_default(name: str, value: Any) -> bool:
@@ -443,7 +474,7 @@ def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
 
 def _refusing(what: str, fix: str) -> Any:
     def refuse(self: Any, *_args: Any, **_kwargs: Any) -> Any:
-        raise self.tape.refuse(f"it calls {what}. Fix: {fix}")
+        raise self.tape.refuse(f"it calls {what}{self.tape.place()}. Fix: {fix}")
 
     return refuse
 
@@ -451,10 +482,16 @@ def _refusing(what: str, fix: str) -> Any:
 KEEP = "leave the value in an array; np.where chooses for each element"
 
 
+PLAIN = (
+    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays; a table of integers "
+    "that is read at computed places is to be an argument"
+)
+
+
 class Tracer:
     """A real array or number, and its number in the program."""
 
-    __slots__ = ("__weakref__", "index", "tape", "value")
+    __slots__ = ("__weakref__", "index", "shares", "tape", "value")
     __array_priority__: float = 500.0
     __hash__: Any = None  # as NumPy's arrays
 
@@ -464,6 +501,8 @@ class Tracer:
         self.value: Any = value
         self.index: int = index
         self.tape: Tape = tape
+        self.shares: bool = False
+        """Whether it is a view of another, or another of it."""
 
     shape: Any = property(lambda self: self.value.shape)
     dtype: Any = property(lambda self: self.value.dtype)
@@ -515,12 +554,15 @@ class Tracer:
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
-        make = CREATION.get(function)
+        make = CREATION.get(function) or DECIDED.get(function)
         if make is not None:
             return make(*args, **kwargs)
         path = _path_of(function)
         if function in WRITING or not path or kwargs.get("out") is not None:
-            raise tape.refuse(f"it calls np.{path or function.__name__}, which writes in place")
+            raise tape.refuse(
+                f"it calls np.{path or function.__name__}, which writes in place{tape.place()}. "
+                "Fix: write y[key] = value, to a copy"
+            )
         kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
         name = "flatnonzero" if path == "where" and len(args) == 1 else path
         if name == "flatnonzero":
@@ -528,6 +570,7 @@ class Tracer:
         return tape.record(function, path, args, kw)
 
     def __getitem__(self, key: Any) -> Any:
+        key = unwrapped_key(key)
         made = self.tape.record(getitem, "getitem", (self, key))
         if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
             parts: Any = key if isinstance(key, TUPLE) else (key,)
@@ -556,7 +599,7 @@ class Tracer:
 
     __float__: Any = _refusing("float(x) on an array", KEEP)
     __complex__: Any = _refusing("complex(x) on an array", KEEP)
-    __array__: Any = _refusing("a function that needs a plain array", KEEP)
+    __array__: Any = _refusing("a function that needs a plain array", PLAIN)
     __repr__: Any = _refusing("print, repr or str on an array", "print the results of the function")
     __str__: Any = __repr__
     __format__: Any = __repr__
@@ -605,6 +648,11 @@ class ArrayTracer(Tracer):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
+        if self.shares and _package_of(_frame(1)) not in {*LIBRARIES, "scipy"}:
+            raise self.tape.refuse(
+                f"it writes to an array that has views, or is one{self.tape.place()}. "
+                "Fix: write to a copy before parts of it are taken"
+            )
         self.index: int = self._written(setitem, "setitem", key, value)
 
     def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
@@ -793,6 +841,22 @@ CREATION: dict[Any, Any] = {
     np.empty_like: _like(0),
     np.full_like: _full_like,
 }
+
+
+def _all_close(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
+    """Decide as `np.allclose` does; the answer is one of the values that are looked at."""
+    return bool(np.all(np.isclose(a, b, *args, **kwargs)))
+
+
+def _all_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Decide as `np.array_equal` does."""
+    if np.shape(a1) != np.shape(a2):
+        return False
+    same = np.equal(a1, a2)
+    return bool(np.all(same | (np.isnan(a1) & np.isnan(a2)) if equal_nan else same))
+
+
+DECIDED: dict[Any, Any] = {np.allclose: _all_close, np.array_equal: _all_equal}
 OWN: dict[str, Any] = {
     "asarray": _asarray,
     "astype": _astype,
@@ -835,7 +899,9 @@ class TraceBackend(NumPyBackend):
         return isinstance(value, Tracer) or super().is_array(value)
 
     def asarray(self, value: Any, like: Any = None) -> Any:
-        return _asarray(value)
+        if like is None or not isinstance(value, Tracer) or isinstance(value.value, NDARRAY):
+            return _asarray(value)
+        return value.tape.record(array, "array", (value, value.dtype))  # without axes, as `like`
 
     def concrete(self, array: Any) -> Any:
         return _real(array)
@@ -887,6 +953,8 @@ class TraceBackend(NumPyBackend):
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
             return super().laid_out(array, like)
+        if isinstance(like, NDARRAY) and not like.ndim:
+            return self.asarray(array, like)
         if like is None and not array.flags.c_contiguous:
             return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
         return array
@@ -941,11 +1009,19 @@ def _tracing(tape: Tape) -> Generator[None]:
         constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
         return constant.__copy__()
 
+    def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """Call a function of another package, which is one operation where it is given tracers."""
+        if not _holds_tracer((args, tuple(kwargs.values()))) or not _is_found(name):
+            return function(*args, **kwargs)
+        return tape.record(function, name, args, kwargs)
+
     token = current.set(tape)
     outside = new_arrays.set(enter)
+    before = foreign_calls.set(perform)
     try:
         yield
     finally:
+        foreign_calls.reset(before)
         new_arrays.reset(outside)
         current.reset(token)
 

@@ -17,7 +17,7 @@ import numpy as np
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.comparing import zeros_like
-from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -102,7 +102,7 @@ class SciPyCall:
         given = {name: with_parts(value, parts, (name,)) for name, value in self.given.items()}
         given = given if change is None else change(given)
         bound = inspect.BoundArguments(self.row.signature, given)
-        return self.row.original(*bound.args, **bound.kwargs)
+        return self.row.call(*bound.args, **bound.kwargs)
 
     # Its value
 
@@ -218,7 +218,8 @@ class SciPyCall:
 
 def _as_number(value: Any) -> Any:
     """An array without axes as an array scalar, which SciPy takes for a number."""
-    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    is_array = hasattr(type_of(value), "__setitem__") and getattr(value, "ndim", 1) == 0
+    return value[()] if is_array else value
 
 
 def _as_array(part: Any) -> Any:

@@ -30,6 +30,7 @@ import scipy.sparse
 
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwrapped_key
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
@@ -192,7 +193,7 @@ class ArrayApi(Formula):
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of its path; within a path, go on in it."""
         if are_open():
-            return row.original(*args, **kwargs)
+            return row.call(*args, **kwargs)
         return super().answer(row, args, kwargs)
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
@@ -416,10 +417,10 @@ class AxisLinear(Derived):
             for start in range(0, n, BLOCK):
                 units = np.eye(n, min(BLOCK, n - start), -start)
                 if self.singly:
-                    columns = [call.row.original(**options, **{self.array: u}) for u in units.T]
+                    columns = [call.row.call(**options, **{self.array: u}) for u in units.T]
                     made = np.stack(columns, axis=1)
                 else:
-                    made = call.row.original(**options, **{self.array: units, self.axis: 0})
+                    made = call.row.call(**options, **{self.array: units, self.axis: 0})
                 blocks.append(scipy.sparse.csr_array(made))
             found = scipy.sparse.hstack(blocks, format="csr")
             while len(self._matrices) >= KEPT:
@@ -446,12 +447,11 @@ def scipys(path: str) -> Callable[..., Any]:
     """
     row = row_of(path)
     assert row is not None, path
-    original = row.original
 
     def call(*args: Any, **kwargs: Any) -> Any:
         token = natively.set(True)
         try:
-            return original(*args, **kwargs)
+            return row.call(*args, **kwargs)
         finally:
             natively.reset(token)
 
@@ -626,7 +626,7 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
             for value in kwargs.values():
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
-        return original(*args, **kwargs)
+        return called(original, row.name, *args, **kwargs)
 
     return dispatch
 

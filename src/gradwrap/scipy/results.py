@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.library.backend import by_type
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt, type_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def is_float(value: Any) -> bool:
     """Tell if a value is a floating-point or complex array, wrapped or not, or such a number."""
     if isinstance(value, (np.ndarray, np.generic, AnyWrapper)):
         return value.dtype.kind in "fc"
-    return isinstance(value, (float, complex))
+    if isinstance(value, (float, complex)):
+        return True
+    return type_of(value) in by_type and value.dtype.kind in "fc"  # a trace's
 
 
 def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

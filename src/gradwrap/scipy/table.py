@@ -18,6 +18,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.levels.modes import called
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -106,6 +108,7 @@ class Row:
         """Where the function is defined: brings the arguments of a test there."""
         if signature:  # SciPy's cannot be inspected
             self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
+        self.is_own: bool = original is not None
         if original is not None:  # an operation of our own, which the table does not list
             self.original = original
 
@@ -126,6 +129,12 @@ class Row:
         """SciPy's own function."""
         module, _, name = self.path.rpartition(".")
         return getattr(import_module(f"scipy.{module}"), name)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Call SciPy's own function on plain data."""
+        if self.is_own:
+            return self.original(*args, **kwargs)
+        return called(self.original, self.name, *args, **kwargs)
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:

@@ -27,6 +27,18 @@ new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
 """What a wrapper of a new array is to hold in its place, while a function is traced."""
 
 
+foreign_calls: ContextVar[Callable[..., Any] | None] = ContextVar(
+    "gradwrap_foreign_calls", default=None
+)
+"""What calls a function of another package while a function is traced."""
+
+
+def called(function: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of another package, which is one operation for the arrays of a trace."""
+    call = foreign_calls.get()
+    return function(*args, **kwargs) if call is None else call(function, name, args, kwargs)
+
+
 def is_traced() -> bool:
     """Tell if a function is being traced, to be compiled."""
     return new_arrays.get() is not None

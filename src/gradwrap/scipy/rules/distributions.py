@@ -17,10 +17,12 @@ from __future__ import annotations
 import functools
 from contextlib import nullcontext
 from importlib import import_module
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.rules.incomplete import half_line
@@ -197,12 +199,12 @@ def _row(dist: Any, name: str) -> Row:
     """Return the row of a method of one distribution."""
     rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
     if name not in rows:
-        native = getattr(dist._native, name)
+        native = MethodType(getattr(dist._native, name), dist)
         is_discrete = isinstance(dist, DISCRETE)
 
         def original(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
             options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
-            return native(dist, x, *shapes, **options)
+            return called(native, _named(dist, name), x, *shapes, **options)
 
         body = _discrete if is_discrete else _continuous
         function = functools.partial(body, dist, name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.levels.modes import called
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, meta_of
@@ -118,7 +119,7 @@ def _along(x: Any, axis: int, kernel: Any) -> Any:
 
 
 def _native_filter(b: Any, a: Any, x: Any) -> Any:
-    return signal.lfilter(b, a, x)
+    return called(signal.lfilter, "scipy.signal.lfilter", b, a, x)
 
 
 def _filtered(b: Any, a: Any, x: Any) -> Any:
