@@ -33,6 +33,7 @@ OPTIONS = (
     "-fno-trapping-math",
     "-ffp-contract=off",
     "-fwrapv",
+    "-fno-strict-aliasing",  # memory of the workspace is used for several types
     *(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),  # not one complex number
     "-w",
     "-fPIC",
